@@ -1,0 +1,48 @@
+import type { Binary } from 'mongodb';
+import type { AccountId, GroupId } from '../runtime/ids.ts';
+
+/**
+ * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
+ * must follow in other documents (see credits/ and messages/accept.ts).
+ */
+export interface AccountDocument {
+  readonly _id: AccountId;
+  readonly name: string;
+  readonly status: 'active' | 'suspended';
+  /** Credits, a whole number, never below 0. */
+  readonly balance: number;
+  /** Number of the newest ledger entry; every change of `balance` raises it by one. */
+  readonly seq: number;
+  /** Raised only by top-ups and refunds: their compare-and-set, which debits cannot starve. */
+  readonly credits: number;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Last day (UTC, `2027-11-21`) on which the credits may be spent. */
+  readonly expiryDate: string;
+  /** `registered`: only senders registered to the account; `any`: every sender of valid form. */
+  readonly senders: 'any' | 'registered';
+  /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */
+  readonly pending?: Readonly<Record<string, PendingChange>>;
+  /** When `pending` last grew; unset when it is empty. The sweep finds idle accounts by it. */
+  readonly pendingAt?: Date;
+  readonly createdAt: Date;
+}
+
+/** One change of the balance with everything its ledger entry needs, and what it paid for. */
+export interface PendingChange {
+  readonly seq: number;
+  /** Signed: a debit is negative. */
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly reason: LedgerReason;
+  readonly at: Date;
+  /** What the ledger entry names, for example the message that was refunded. */
+  readonly reference?: string;
+  /** The paid messages: `{m: MessageDocument[]}` as BSON. One binary, because nested documents cost the store twice the time. */
+  readonly messages?: Binary;
+}
+
+export type LedgerReason = 'send' | 'top_up' | 'refund';
+
+/** `pending` is keyed by these. */
+export type ChangeId = GroupId | `top_${string}` | `ref_${string}`;

@@ -1,0 +1,56 @@
+import type { CommandStatusClass } from './command-status.ts';
+
+/** A carrier and how to reach it over SMPP 3.4. One document; changes are picked up by the workers within seconds. */
+export interface CarrierDocument {
+  /** Short name, `[a-z0-9-]{1,32}`: it is part of keys and of metrics. */
+  readonly _id: string;
+  /** For people: the `operator` of a message that this carrier delivered, when no better name is known. */
+  readonly name: string;
+  readonly status: 'active' | 'paused';
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly systemId: string;
+  /** Sealed by the secret box. */
+  readonly password: string;
+  readonly systemType: string;
+  /** `transceiver`, or a pair of transmitter and receiver for carriers that want them apart. */
+  readonly bindKind: 'transceiver' | 'pair';
+  /** Parallel binds of that kind. */
+  readonly binds: number;
+  /** Unanswered submit_sm per bind. */
+  readonly windowSize: number;
+  /** Segments a second, all binds of this carrier together; 0: no limit of ours. */
+  readonly perSecond: number;
+  /** Routing groups that it serves. */
+  readonly paths: readonly string[];
+  readonly enquireLinkMs: number;
+  readonly responseTimeoutMs: number;
+  /** Form of message ids in submit_sm_resp and in receipts; `learn` finds out from the first receipts that fit in another form. */
+  readonly idForm: 'exact' | 'learn';
+  /** Offset of the dates in its receipts, in minutes east of UTC. */
+  readonly receiptOffsetMinutes: number;
+  /** What becomes of a submit whose answer never came, after `unknownWaitMs`. */
+  readonly unknownPolicy: 'assume_sent' | 'resend';
+  readonly unknownWaitMs: number;
+  /** Overrides of the standard's classes, by command_status in decimal. */
+  readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
+  readonly createdAt: Date;
+}
+
+export const CARRIER_DEFAULTS = {
+  status: 'active',
+  tls: false,
+  systemType: '',
+  bindKind: 'transceiver',
+  binds: 1,
+  windowSize: 50,
+  perSecond: 0,
+  paths: ['transactional', 'promotional'],
+  enquireLinkMs: 30_000,
+  responseTimeoutMs: 30_000,
+  idForm: 'learn',
+  receiptOffsetMinutes: 0,
+  unknownPolicy: 'assume_sent',
+  unknownWaitMs: 3_600_000,
+} as const satisfies Partial<CarrierDocument>;

@@ -1,0 +1,142 @@
+import { StartError } from '../runtime/lifecycle.ts';
+
+/**
+ * Every setting of the product, declared once: name, kind, default, meaning. `.env.example` is written from this table and
+ * a test compares the two. `loadConfig` is the only reader of `process.env`.
+ */
+interface Setting<T> {
+  readonly env: string;
+  readonly fallback: T;
+  /** What it means, its unit, and when to change it; one sentence or two. */
+  readonly about: string;
+  /** Undefined when the text is not a legal value. */
+  parse(text: string): T | undefined;
+  /** What a legal value looks like, for the error. */
+  readonly form: string;
+}
+
+function text(env: string, fallback: string, about: string): Setting<string> {
+  return { env, fallback, about, parse: (value) => value, form: 'text' };
+}
+
+function integer(env: string, fallback: number, min: number, max: number, about: string): Setting<number> {
+  return {
+    env,
+    fallback,
+    about,
+    form: `a whole number from ${min} to ${max}`,
+    parse: (value) => {
+      const number = Number(value);
+      return /^\d+$/.test(value) && number >= min && number <= max ? number : undefined;
+    },
+  };
+}
+
+function choice<const T extends string>(env: string, fallback: T, values: readonly T[], about: string): Setting<T> {
+  return { env, fallback, about, form: values.join(' | '), parse: (value) => values.find((known) => known === value) };
+}
+
+function list(env: string, about: string): Setting<readonly string[]> {
+  return {
+    env,
+    fallback: [],
+    about,
+    form: 'a comma-separated list',
+    parse: (value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+  };
+}
+
+export const SETTINGS = {
+  mongodbUri: text(
+    'MONGODB_URI',
+    '',
+    'MongoDB to use. Empty: the embedded store, started with the product and kept in HARKARA_DATA_DIR.',
+  ),
+  mongodbDatabase: text('MONGODB_DATABASE', 'harkara', 'Name of the database.'),
+  dataDir: text('HARKARA_DATA_DIR', './data', 'Directory of the embedded store and of the secret key file.'),
+  secretKey: text(
+    'HARKARA_SECRET_KEY',
+    '',
+    'Key that encrypts carrier passwords and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start.',
+  ),
+  host: text(
+    'HOST',
+    '127.0.0.1',
+    'Address that the gateway listens on. Loopback by default: put a TLS proxy in front.',
+  ),
+  port: integer('PORT', 3000, 0, 65_535, 'TCP port of the gateway.'),
+  gatewayInstances: integer('GATEWAY_INSTANCES', 2, 1, 64, 'Gateway processes that PM2 starts in cluster mode.'),
+  trustProxy: list(
+    'TRUST_PROXY',
+    "Proxies whose X-Forwarded-For is believed: addresses or subnets. Empty: the socket's address counts.",
+  ),
+  logLevel: choice(
+    'LOG_LEVEL',
+    'info',
+    ['debug', 'info', 'warn', 'error', 'silent'],
+    'Least level of log lines that are written.',
+  ),
+  keyCacheMs: integer(
+    'KEY_CACHE_MS',
+    2_000,
+    0,
+    4_000,
+    'How long a process may believe what it read about a key, in milliseconds; a revoked key is refused at the latest then.',
+  ),
+  maxSegments: integer('MESSAGE_MAX_SEGMENTS', 10, 1, 255, 'Longest message that is accepted, in SMS segments.'),
+  validityHours: integer(
+    'MESSAGE_VALIDITY_HOURS',
+    48,
+    1,
+    168,
+    'How long a message may wait and travel before it expires, in hours.',
+  ),
+  webhookTimeoutMs: integer(
+    'WEBHOOK_TIMEOUT_MS',
+    15_000,
+    100,
+    60_000,
+    'How long one webhook post may take, in milliseconds.',
+  ),
+  webhookConcurrency: integer('WEBHOOK_CONCURRENCY', 8, 1, 100, 'Posts in flight to one endpoint at a time.'),
+  webhookAllowHttp: choice(
+    'WEBHOOK_ALLOW_HTTP',
+    'no',
+    ['no', 'yes'],
+    'Whether webhook addresses may be http instead of https.',
+  ),
+  webhookAllowSubnets: list(
+    'WEBHOOK_ALLOW_SUBNETS',
+    'Private subnets that webhooks may reach all the same, for example 127.0.0.0/8,10.1.0.0/16.',
+  ),
+  simulator: choice(
+    'HARKARA_SIMULATOR',
+    'off',
+    ['off', 'on'],
+    'Development only: PM2 also starts the simulated carrier and webhook receiver. `npm start` sets it.',
+  ),
+  simulatorSmppPort: integer('SIMULATOR_SMPP_PORT', 2775, 0, 65_535, 'TCP port of the simulated carrier.'),
+  simulatorWebhookPort: integer('SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type Config = {
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
+};
+
+/** Reads all settings; throws one `StartError` that names every bad one, its value's form included. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    const given = env[setting.env];
+    const value = given === undefined || given === '' ? setting.fallback : setting.parse(given);
+    if (value === undefined) problems.push(`${setting.env} must be ${setting.form}, not "${given}".`);
+    config[name] = value;
+  }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  return config as Config; // every name of SETTINGS was set to a value of its own parser or fallback just above
+}

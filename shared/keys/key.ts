@@ -1,0 +1,17 @@
+import type { Binary } from 'mongodb';
+import type { AccountId } from '../runtime/ids.ts';
+
+/** An API key as stored: the secret itself is nowhere, only its SHA-256. */
+export interface KeyDocument {
+  /** The public part of `hk_live_<id>_<secret>`. */
+  readonly _id: string;
+  readonly account: AccountId;
+  readonly name: string;
+  readonly secretHash: Binary;
+  readonly status: 'active' | 'revoked';
+  readonly scopes: readonly KeyScope[];
+  readonly createdAt: Date;
+  readonly expiresAt?: Date;
+}
+
+export type KeyScope = 'send' | 'read';

@@ -1,0 +1,126 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
+
+/**
+ * A lease gives one process a duty (a carrier's binds, a share of the webhook endpoints, the maintenance). It runs by the
+ * store's time (`$$NOW`), so clocks of machines need not agree. Every new holder gets a higher `epoch`; what a holder
+ * settles filters on it, so a holder that froze and woke writes nothing.
+ */
+interface LeaseDocument {
+  readonly _id: string;
+  /** `identityText` of the holder. */
+  readonly owner: string;
+  readonly epoch: number;
+  readonly until: Date;
+}
+
+export interface LeaseOptions {
+  readonly name: string;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly ttlMs?: number;
+  /** Who takes it; this process unless a test plays several. */
+  readonly identity?: ProcessIdentity;
+}
+
+export const LEASE_TTL_MS = 15_000;
+/** The holder stops this long before the store would give the lease away. */
+const MARGIN_MS = 3_000;
+
+export class Lease {
+  readonly name: string;
+  readonly #leases: Collection<LeaseDocument>;
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #me: string;
+  #epoch = 0;
+  #deadlineMs = 0;
+
+  constructor(options: LeaseOptions) {
+    this.name = options.name;
+    this.#leases = options.db.collection('leases');
+    this.#clock = options.clock;
+    this.#ttlMs = options.ttlMs ?? LEASE_TTL_MS;
+    this.#me = identityText(options.identity ?? thisProcess());
+  }
+
+  /** Whether this process may act now. Looked at right before each effect that nobody else may have (a write to a carrier). */
+  get held(): boolean {
+    return this.#epoch > 0 && this.#clock.monotonicMs() < this.#deadlineMs;
+  }
+
+  /** The fencing number; 0 while not held. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /**
+   * Takes the lease when it is free, run out, or its holder on this machine is gone; renews it when it is ours. One round
+   * trip in the usual case. Call it about every third of the TTL. Returns whether it is held now.
+   */
+  async keep(): Promise<boolean> {
+    let askedMs = this.#clock.monotonicMs();
+    let lease = await this.#take(this.#epoch > 0 ? { epoch: this.#epoch, owner: this.#me } : undefined);
+    if (lease.owner !== this.#me && isGone(parseIdentity(lease.owner), parseIdentity(this.#me))) {
+      askedMs = this.#clock.monotonicMs();
+      lease = await this.#take(lease);
+    } else if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
+      // Just taken, or taken before by a request whose answer was lost: only a renewal tells how long it is ours.
+      askedMs = this.#clock.monotonicMs();
+      lease = await this.#take(lease);
+    }
+    if (lease.owner !== this.#me) {
+      this.#epoch = 0;
+      return false;
+    }
+    this.#epoch = lease.epoch;
+    // Counted from before the request: the store's time of it is later than that, never earlier.
+    this.#deadlineMs = askedMs + this.#ttlMs - MARGIN_MS;
+    return true;
+  }
+
+  /** Gives the lease back, so that the next holder need not wait. Idempotent. */
+  async release(): Promise<void> {
+    if (this.#epoch === 0) return;
+    const epoch = this.#epoch;
+    this.#epoch = 0;
+    await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: new Date(0) } });
+  }
+
+  /**
+   * One atomic update: free or run out, or held exactly by `displace` → ours for a TTL. A renewal (displace = us) keeps
+   * the epoch; everything else raises it. Returns the lease as it is afterwards, whoever holds it.
+   */
+  async #take(displace: { readonly epoch: number; readonly owner: string } | undefined): Promise<LeaseDocument> {
+    const renews = displace?.owner === this.#me;
+    const displaced =
+      displace === undefined
+        ? false
+        : { $and: [{ $eq: ['$epoch', displace.epoch] }, { $eq: ['$owner', displace.owner] }] };
+    const lease = await this.#leases.findOneAndUpdate(
+      { _id: this.name },
+      [
+        // On an upsert `until` is missing, which sorts before every date: free.
+        { $set: { displaced, taken: { $or: [displaced, { $lte: ['$until', '$$NOW'] }] } } },
+        {
+          $set: {
+            owner: { $cond: ['$taken', this.#me, '$owner'] },
+            until: { $cond: ['$taken', { $add: ['$$NOW', this.#ttlMs] }, '$until'] },
+            epoch: {
+              $cond: [
+                { $and: ['$taken', renews ? { $not: ['$displaced'] } : true] },
+                { $add: [{ $ifNull: ['$epoch', 0] }, 1] },
+                '$epoch',
+              ],
+            },
+          },
+        },
+        { $unset: ['displaced', 'taken'] },
+      ],
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (lease === null) throw new Error('an upsert returned no lease');
+    return lease;
+  }
+}

@@ -1,0 +1,80 @@
+import type { AccountId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
+import type { Encoding } from '../sms/segment.ts';
+
+export type Route = 'transactional' | 'promotional';
+
+/**
+ * One message to one recipient, from accept to its end. Each change of `state` is one atomic update whose filter names the
+ * states it may leave (status.ts) and the version it read; what follows elsewhere (deliveries) has ids derived from it.
+ */
+export interface MessageDocument {
+  readonly _id: MessageId;
+  readonly channel: 'sms';
+  readonly account: AccountId;
+  /** The debit that paid for it. */
+  readonly group: GroupId;
+  /** Digits, country code first. */
+  readonly to: string;
+  readonly sender: string;
+  readonly route: Route;
+  /** Routing group fixed at accept; the carriers that serve it claim from it. */
+  readonly path: string;
+  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional: lower leaves first. */
+  readonly lane: number;
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly segments: number;
+  readonly reference?: string;
+  readonly state: MessageState;
+  /** Raised by every update that changes the message; grouped updates filter on the version that they decided from. */
+  readonly v: number;
+  /** When something must happen if nothing else does: the validity's end, or in `waiting` the next try. Unset when final. */
+  readonly due?: Date;
+  readonly validUntil: Date;
+  /** Who took it, while `submitting` (and afterwards, as a record). */
+  readonly claim?: Claim;
+  /** Submits that a carrier refused for now (throttled, temporary error); limits retries. */
+  readonly tries: number;
+  /** One per segment, in order, from the moment that a carrier answered. */
+  readonly parts?: readonly Part[];
+  /** Every entry is an event; its id derives from message and state (`eventId`). */
+  readonly history: readonly HistoryEntry[];
+  /** The network or carrier that delivered, for people. */
+  readonly operator?: string;
+  readonly deliveredAt?: Date;
+  readonly errorCode?: string;
+  readonly errorReason?: string;
+  /** A submit was written and its answer never came: neither sent nor failed until something settles it. */
+  readonly outcome?: 'unknown';
+  /** Why a `sent` message will not change any more. */
+  readonly closedReason?: 'no_receipt';
+}
+
+/**
+ * queued → submitting → sent → delivered | failed | expired | rejected. `waiting` has a due time and returns to `queued`.
+ * The API shows `submitting` and `waiting` as `queued`.
+ */
+export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState;
+export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
+
+export interface Claim {
+  /** The grouped claim that took it; lets a claimer re-read what it got. */
+  readonly id: ClaimId;
+  readonly carrier: string;
+  /** Of the carrier's lease: a settle by an earlier holder matches nothing. */
+  readonly epoch: number;
+  readonly at: Date;
+}
+
+export interface Part {
+  /** `<carrier>:<id in the carrier's normal form>`, indexed; absent when the carrier gave no id or refused the part. */
+  readonly key?: string;
+  readonly state: PartState;
+  readonly error?: string;
+}
+export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
+
+export interface HistoryEntry {
+  readonly state: 'sent' | FinalState;
+  readonly at: Date;
+}

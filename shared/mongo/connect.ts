@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Db, MongoClient } from 'mongodb';
+import type { Config } from '../config/settings.ts';
+import { StartError } from '../runtime/lifecycle.ts';
+
+/** An open connection pool to the store and the product's database in it. */
+export interface Store {
+  readonly db: Db;
+  close(): Promise<void>;
+}
+
+/** Linux takes at most 107 bytes for the path of a Unix socket, macOS 103. */
+const SOCKET_PATH_MAX = 100;
+
+/**
+ * The embedded store's socket for a data directory; both the store and its clients ask here. In a directory whose path is
+ * too long for a socket it lives in the system's temporary directory, under a name made from that path.
+ */
+export function embeddedSocketPath(dataDir: string): string {
+  const path = join(resolve(dataDir), 'store', 'store.sock');
+  if (Buffer.byteLength(path) <= SOCKET_PATH_MAX) return path;
+  return join(tmpdir(), `harkara-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`);
+}
+
+export function storeUri(config: Pick<Config, 'mongodbUri' | 'dataDir'>): string {
+  if (config.mongodbUri !== '') return config.mongodbUri;
+  return `mongodb://${encodeURIComponent(embeddedSocketPath(config.dataDir))}`;
+}
+
+/** How long a start waits for the store: the embedded one is started at the same moment by PM2. */
+const START_WAIT_MS = 30_000;
+/** How long one operation looks for a server while the store is away; a request then answers 503. */
+const SERVER_SELECTION_MS = 3_000;
+
+/**
+ * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled:
+ * what we tell anyone is stored. Throws `StartError` with one sentence when nothing there speaks MongoDB's protocol.
+ */
+export async function connectStore(
+  config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
+  waitMs: number = START_WAIT_MS,
+): Promise<Store> {
+  const uri = storeUri(config);
+  let client: MongoClient;
+  try {
+    client = new MongoClient(uri, {
+      appName: 'harkara',
+      writeConcern: { w: 'majority', journal: true },
+      ignoreUndefined: true,
+      serverSelectionTimeoutMS: SERVER_SELECTION_MS,
+      connectTimeoutMS: SERVER_SELECTION_MS,
+      maxPoolSize: 20,
+    });
+  } catch (error) {
+    throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);
+  }
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    try {
+      await client.db('admin').command({ ping: 1 });
+      return { db: client.db(config.mongodbDatabase), close: () => client.close() };
+    } catch (error) {
+      if (performance.now() < deadline) continue;
+      await client.close();
+      const what = config.mongodbUri === '' ? 'The embedded store' : 'MONGODB_URI';
+      throw new StartError(
+        `${what} does not answer as MongoDB within ${Math.round(waitMs / 1000)} s: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+
+const DUPLICATE_KEY = 11_000;
+/** Answers of a server that cannot write just now: stepping down, shutting down, not primary, out of disk, read-only. */
+const TROUBLE_CODES = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031, 50, 20, 64, 100, 262]);
+
+/** The driver's own words for "there is no connection to ask on". */
+const AWAY_NAMES = new Set([
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoPoolClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoOperationTimeoutError',
+]);
+
+/** Whether an insert failed only because what it writes is there already (ids are derived: the same write again). */
+export function isDuplicateKey(error: unknown): boolean {
+  if (error instanceof MongoBulkWriteError) {
+    const errors = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
+    return errors.length > 0 && errors.every((one) => one.code === DUPLICATE_KEY);
+  }
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/**
+ * Whether the store could not be asked (away, starting, cut off): the operation may or may not have happened.
+ * A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
+ */
+export function isStoreTrouble(error: unknown): boolean {
+  if (error instanceof MongoServerError) return TROUBLE_CODES.has(Number(error.code));
+  if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
+  return error instanceof Error && AWAY_NAMES.has(error.name);
+}

@@ -1,0 +1,108 @@
+import type { CreateIndexesOptions, Db } from 'mongodb';
+
+/**
+ * Every index of the product with the query that it serves. An index on `messages` is paid in writes, several per message:
+ * add one only with a measurement.
+ */
+interface Index {
+  readonly collection: string;
+  readonly key: Readonly<Record<string, 1 | -1>>;
+  readonly options: CreateIndexesOptions & { readonly name: string };
+  readonly serves: string;
+}
+
+export const INDEXES: readonly Index[] = [
+  {
+    collection: 'accounts',
+    key: { pendingAt: 1 },
+    options: { name: 'pending', partialFilterExpression: { pendingAt: { $exists: true } } },
+    serves: 'maintenance: accounts whose pending changes have rested for seconds',
+  },
+  {
+    collection: 'ledger',
+    key: { account: 1, change: 1 },
+    options: { name: 'change', unique: true },
+    serves: 'credits: was this change entered already? A second guard that it is entered once',
+  },
+  { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
+  {
+    collection: 'senders',
+    key: { account: 1, sender: 1 },
+    options: { name: 'account_sender', unique: true },
+    serves: 'senders: the registered sender of an account',
+  },
+  {
+    collection: 'endpoints',
+    key: { account: 1 },
+    options: { name: 'account' },
+    serves: 'webhooks: the endpoints of an account',
+  },
+  {
+    collection: 'messages',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'the messages of an account, newest first',
+  },
+  {
+    collection: 'messages',
+    key: { path: 1, lane: 1, account: 1, _id: 1 },
+    options: { name: 'queue', partialFilterExpression: { state: 'queued' } },
+    serves: 'smpp claim: queued messages of a path and lane, account by account, oldest first',
+  },
+  {
+    collection: 'messages',
+    key: { 'claim.carrier': 1, _id: 1 },
+    options: { name: 'submitting', partialFilterExpression: { state: 'submitting' } },
+    serves: 'smpp take-over: what an earlier holder of the carrier left unsettled; unknowns an orphan may fit',
+  },
+  {
+    collection: 'messages',
+    key: { 'parts.key': 1 },
+    options: { name: 'parts', sparse: true },
+    serves: 'smpp receipts: the message of a carrier id',
+  },
+  {
+    collection: 'messages',
+    key: { due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'maintenance: waiting messages whose time has come, validity that has passed',
+  },
+  {
+    collection: 'deliveries',
+    key: { endpoint: 1, due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'webhooks: the due deliveries of an endpoint; which endpoints have any',
+  },
+  {
+    collection: 'deliveries',
+    key: { endpoint: 1, _id: 1 },
+    options: { name: 'log' },
+    serves: 'the delivery log of an endpoint, newest first',
+  },
+  {
+    collection: 'orphans',
+    key: { carrier: 1, keys: 1 },
+    options: { name: 'keys' },
+    serves: 'smpp outcome: receipts that came before the answer with their id',
+  },
+  {
+    collection: 'orphans',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes receipts that nothing ever fitted',
+  },
+  {
+    collection: 'processes',
+    key: { at: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 60 },
+    serves: 'the store removes the reports of processes that are gone',
+  },
+];
+
+/** Creates what is missing; may run in several processes at once. Throws when an index of that name exists with another shape. */
+export async function ensureIndexes(db: Db): Promise<void> {
+  for (const collection of new Set(INDEXES.map((index) => index.collection))) {
+    const wanted = INDEXES.filter((index) => index.collection === collection);
+    await db.collection(collection).createIndexes(wanted.map(({ key, options }) => ({ key, ...options })));
+  }
+}

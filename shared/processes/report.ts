@@ -1,0 +1,55 @@
+import type { Db } from 'mongodb';
+import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../runtime/clock.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { identityText, thisProcess } from '../runtime/process-identity.ts';
+
+/** What a process last said of itself; removed by the store's TTL a minute after its last report. */
+interface ProcessDocument {
+  readonly _id: string;
+  readonly app: string;
+  readonly at: Date;
+  /** prom-client's JSON of the process's registry. */
+  readonly metrics: string;
+}
+
+const REPORT_MS = 5_000;
+/** Older reports are of processes that are gone. */
+const STALE_MS = 4 * REPORT_MS;
+
+/** Starts to report the process's metrics; returns the function that stops it. A failing report is logged and left out. */
+export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Clock, log: Log): () => void {
+  const processes = db.collection<ProcessDocument>('processes');
+  const id = identityText(thisProcess());
+  const report = async (): Promise<void> => {
+    try {
+      const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
+      await processes.updateOne({ _id: id }, { $set: { app, at: clock.now(), metrics: json } }, { upsert: true });
+    } catch (error) {
+      log.info('report_failed', errorFields(error));
+    }
+  };
+  const timer = setInterval(() => void report(), REPORT_MS);
+  void report();
+  return () => clearInterval(timer);
+}
+
+/** The figures of all living processes, summed, with `harkara_processes` by app. */
+export async function aggregateMetrics(db: Db, clock: Clock): Promise<Registry> {
+  const since = new Date(clock.now().getTime() - STALE_MS);
+  const reports = await db
+    .collection<ProcessDocument>('processes')
+    .find({ at: { $gte: since } })
+    .toArray();
+  const living = new Registry();
+  const alive = new Gauge({
+    name: 'harkara_processes',
+    help: 'Living processes by app.',
+    labelNames: ['app'],
+    registers: [living],
+  });
+  for (const { app } of reports) alive.inc({ app });
+  const parsed = reports.map((report) => JSON.parse(report.metrics) as object[]);
+  return AggregatorRegistry.aggregate([...parsed, await living.getMetricsAsJSON()]);
+}

@@ -1,0 +1,62 @@
+/**
+ * Brings what arrives while work is in flight together into the next group, so that a round trip and a commit serve many.
+ * One group runs at a time; the first item of an idle grouper starts at once (or after `gatherMs`), so a lone item waits for nobody.
+ */
+export interface GrouperOptions<Item, Result> {
+  /** The most items of one group. */
+  readonly maxItems: number;
+  /** How long an idle grouper waits for company before it starts; 0 starts in the same turn's microtask. */
+  readonly gatherMs: number;
+  /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
+  run(items: readonly Item[]): Promise<readonly Result[]>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Grouper<Item, Result> {
+  readonly #options: GrouperOptions<Item, Result>;
+  #waiting: Waiting<Item, Result>[] = [];
+  #running = false;
+
+  constructor(options: GrouperOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  /** True when nothing waits and nothing runs. */
+  get idle(): boolean {
+    return !this.#running && this.#waiting.length === 0;
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (!this.#running) {
+        this.#running = true;
+        if (this.#options.gatherMs > 0) setTimeout(() => void this.#drain(), this.#options.gatherMs);
+        else setImmediate(() => void this.#drain());
+      }
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, this.#options.maxItems);
+      try {
+        const results = await this.#options.run(group.map((entry) => entry.item));
+        group.forEach((entry, i) => {
+          const result = results[i];
+          if (i < results.length)
+            entry.resolve(result as Result); // in range: checked the line above
+          else entry.reject(new Error('a group gave fewer results than items'));
+        });
+      } catch (error) {
+        for (const entry of group) entry.reject(error);
+      }
+    }
+    this.#running = false;
+  }
+}

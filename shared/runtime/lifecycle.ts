@@ -1,0 +1,82 @@
+import { errorFields, type Log } from './log.ts';
+
+/**
+ * A process from start to end: `main.ts` hands it a start function, which registers what must be closed. SIGINT (PM2) and
+ * SIGTERM stop it: what was registered last is closed first, each awaited, all within `STOP_DEADLINE_MS`.
+ */
+export interface Lifecycle {
+  /** Aborted when the process begins to stop: loops look at it before they take more work. */
+  readonly stopping: AbortSignal;
+  onStop(name: string, close: () => Promise<void> | void): void;
+  /** Tells PM2 (`wait_ready`) that the process works. */
+  ready(): void;
+  /** Begins to stop as a signal would; with an error the process exits with 1. */
+  stop(reason: string, error?: unknown): void;
+}
+
+/** Shorter than PM2's `kill_timeout` (20 s), so that the process ends by itself. */
+const STOP_DEADLINE_MS = 15_000;
+
+/** A mistake of whoever starts the process (settings, a busy port): told in one sentence, without a stack. */
+export class StartError extends Error {
+  readonly code = 'start_failed';
+}
+
+export function runProcess(log: Log, start: (life: Lifecycle) => Promise<void>): void {
+  const abort = new AbortController();
+  const closers: { name: string; close: () => Promise<void> | void }[] = [];
+  let exitCode = 0;
+
+  const closeAll = async (): Promise<void> => {
+    for (const { name, close } of closers.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        log.error('stop_failed', { part: name, ...errorFields(error) });
+        exitCode = 1;
+      }
+    }
+  };
+  const stop = (reason: string, error?: unknown): void => {
+    if (error !== undefined) exitCode = 1;
+    if (abort.signal.aborted) return;
+    abort.abort();
+    log.info('stopping', { reason });
+    const deadline = setTimeout(() => {
+      log.error('stop_deadline', { after_ms: STOP_DEADLINE_MS });
+      log.flush();
+      process.exit(1);
+    }, STOP_DEADLINE_MS);
+    deadline.unref();
+    void closeAll().then(() => {
+      log.info('stopped');
+      log.flush();
+      process.exit(exitCode);
+    });
+  };
+  const fail = (error: unknown): void => {
+    log.error(error instanceof StartError ? 'start_failed' : 'failed', errorFields(error));
+    process.stderr.write(`${error instanceof StartError ? error.message : stackOf(error)}\n`);
+    stop('error', error);
+  };
+
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+
+  const life: Lifecycle = {
+    stopping: abort.signal,
+    onStop: (name, close) => closers.push({ name, close }),
+    ready: () => {
+      log.info('ready');
+      process.send?.('ready');
+    },
+    stop,
+  };
+  start(life).catch(fail);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

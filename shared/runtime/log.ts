@@ -1,0 +1,75 @@
+import { pino } from 'pino';
+
+/**
+ * One JSON line per fact. Values are flat scalars, so that no document, body or PDU can slip in whole; phone numbers are
+ * masked and message text is hidden here, not by each caller. Expected failures are `info`; `error` means that someone should look.
+ */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+  /** Writes what is buffered; called once, when the process ends. */
+  flush(): void;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Names whose value is message text or a secret, whoever logs them. */
+const HIDDEN = new Set(['text', 'message', 'body', 'password', 'secret', 'token', 'authorization', 'key']);
+/** A run of digits as long as a phone number (E.164 has at most 15) that is not part of an id or a longer word. */
+const PHONE_NUMBER = /(?<![0-9A-Za-z_.])\+?\d{8,15}(?![0-9A-Za-z_])/g;
+
+/** `919876543210` → `9198******10`: enough to recognise a carrier's prefix, not a person. */
+export function maskNumber(number: string): string {
+  return number.length < 8 ? number : `${number.slice(0, 4)}${'*'.repeat(number.length - 6)}${number.slice(-2)}`;
+}
+
+export function createLog(name: string, level: LogLevel): Log {
+  // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
+  const timer = setInterval(() => destination.flush(), 200);
+  timer.unref();
+  const logger = pino(
+    { name, level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+  return {
+    debug: (event, fields) => logger.debug(clean(fields), event),
+    info: (event, fields) => logger.info(clean(fields), event),
+    warn: (event, fields) => logger.warn(clean(fields), event),
+    error: (event, fields) => logger.error(clean(fields), event),
+    flush: () => {
+      clearInterval(timer);
+      destination.flushSync();
+    },
+  };
+}
+
+/** A log for tests and one-shot commands. */
+export const silentLog: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  flush: () => {},
+};
+
+export function clean(fields: LogFields = {}): LogFields {
+  const out: Record<string, LogFields[string]> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (HIDDEN.has(name)) out[name] = '[hidden]';
+    else out[name] = typeof value === 'string' ? value.replace(PHONE_NUMBER, maskNumber) : value;
+  }
+  return out;
+}
+
+/** What an error says, for a log line; never a stack that could quote a document. */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const code =
+    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? error.code : undefined;
+  return { error: error.message, error_name: error.name, error_code: code };
+}

@@ -1,0 +1,82 @@
+import { errorFields, type Log } from './log.ts';
+
+/**
+ * Asks for work again and again: at once after a round that found some, else less and less often, up to `idleMs`.
+ * A failing round is logged and tried again with a growing pause (`ERROR_MS_MAX` at most): a store that is away for an
+ * hour costs a line now and then, and the worker goes on by itself when it is back.
+ */
+export interface PollLoopOptions {
+  readonly name: string;
+  /** The longest pause while there is nothing to do. */
+  readonly idleMs: number;
+  readonly log: Log;
+  /** One round; tells whether there may be more at once. */
+  work(): Promise<'more' | 'idle'>;
+}
+
+const ERROR_MS_MAX = 2_000;
+const FIRST_PAUSE_MS = 5;
+
+export class PollLoop {
+  readonly #options: PollLoopOptions;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+  #woken = false;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(options: PollLoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#done = this.#run();
+  }
+
+  /** Ends a pause early: something happened that makes work likely. */
+  wake(): void {
+    this.#woken = true;
+    this.#wake?.();
+  }
+
+  /** Lets the round in progress end and starts no other. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.wake();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!this.#stopped) {
+      let longestMs = this.#options.idleMs;
+      try {
+        if ((await this.#options.work()) === 'more') {
+          pauseMs = FIRST_PAUSE_MS;
+          // Let sockets and timers have their turn between two rounds.
+          await new Promise((resolve) => setImmediate(resolve));
+          continue;
+        }
+      } catch (error) {
+        longestMs = ERROR_MS_MAX;
+        pauseMs = Math.max(pauseMs, 100);
+        this.#options.log.warn('round_failed', { loop: this.#options.name, ...errorFields(error) });
+      }
+      await this.#pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestMs);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (!this.#woken && !this.#stopped) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = undefined;
+    this.#woken = false;
+  }
+}

@@ -1,0 +1,65 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from './lifecycle.ts';
+
+/**
+ * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
+ * `v1.<nonce>.<tag>.<ciphertext>`, each part base64url. A stolen database alone opens none of them.
+ */
+export interface SecretBox {
+  seal(secret: string): string;
+  /** Throws when the box was sealed with another key or altered. */
+  open(sealed: string): string;
+}
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+
+export function createSecretBox(key: Buffer): SecretBox {
+  return {
+    seal(secret) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return ['v1', ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join('.');
+    },
+    open(sealed) {
+      const [version, nonce, tag, text] = sealed.split('.');
+      if (version !== 'v1' || nonce === undefined || tag === undefined || text === undefined) {
+        throw new Error('a stored secret has an unknown form');
+      }
+      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
+      decipher.setAuthTag(Buffer.from(tag, 'base64url'));
+      return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
+    },
+  };
+}
+
+/**
+ * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made (mode 0600) when it is missing.
+ * Throws `StartError` when either is malformed.
+ */
+export function loadSecretKey(setting: string, dataDir: string): Buffer {
+  if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
+  const file = join(dataDir, 'secret.key');
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // Linked into place whole: of processes that start at the same moment one makes the key, the others read it.
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600 });
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    } finally {
+      unlinkSync(draft);
+    }
+  }
+  return parseKey(readFileSync(file, 'utf8').trim(), file);
+}
+
+function parseKey(text: string, where: string): Buffer {
+  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new StartError(`${where} must hold 64 hexadecimal digits (32 bytes).`);
+  return Buffer.from(text, 'hex');
+}

@@ -1,0 +1,13 @@
+import type { Route } from '../messages/message.ts';
+import type { AccountId, SenderId } from '../runtime/ids.ts';
+
+/** A sender id registered to an account for some routes. */
+export interface SenderDocument {
+  readonly _id: SenderId;
+  readonly account: AccountId;
+  /** As it goes on the wire (source_addr): bare, without an operator's prefix or suffix. */
+  readonly sender: string;
+  readonly routes: readonly Route[];
+  readonly status: 'approved' | 'submitted' | 'rejected';
+  readonly createdAt: Date;
+}
