@@ -6,7 +6,7 @@ import type { SmsEvent } from './endpoint.ts';
  * Due while `due` is set; completed by one update that unsets it.
  */
 export interface DeliveryDocument {
-  readonly _id: string;
+  readonly _id: DeliveryId;
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   /** Sent as `webhook-id`, the same on every try. */
@@ -19,6 +19,12 @@ export interface DeliveryDocument {
   readonly state: 'due' | 'done' | 'exhausted' | 'discarded';
   readonly attempts: readonly DeliveryAttempt[];
   readonly createdAt: Date;
+}
+
+export type DeliveryId = `${EventId}:${EndpointId}`;
+
+export function deliveryId(event: EventId, endpoint: EndpointId): DeliveryId {
+  return `${event}:${endpoint}`;
 }
 
 export interface DeliveryAttempt {

@@ -1,0 +1,69 @@
+import type { Db } from 'mongodb';
+import type { HistoryEntry, MessageDocument } from '../messages/message.ts';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type EndpointId, eventId } from '../runtime/ids.ts';
+import { type DeliveryDocument, deliveryId } from './delivery.ts';
+import { eventBody, eventName } from './payload.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** One state that a message reached, with the message as it is afterwards. Each is one event. */
+export interface StateChange {
+  readonly message: MessageDocument;
+  readonly entry: HistoryEntry;
+}
+
+/** Follow-up of a settle: state changes become deliveries. */
+export interface Announcer {
+  /**
+   * Stores one delivery for each change and each active endpoint of the account that subscribes the event, all in one
+   * unordered insert. Ids are derived (`<event id>:<endpoint id>`): announcing the same changes again, after a crash or by
+   * another process, adds nothing. Throws the driver's error when the store fails; then some may be stored, and the caller does it again.
+   */
+  announce(changes: readonly StateChange[]): Promise<void>;
+}
+
+/** One per process: it remembers the endpoints of accounts for two seconds. */
+export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
+  const deliveries = db.collection<DeliveryDocument>('deliveries');
+  const subscriptions = new Subscriptions(db, clock);
+  return {
+    async announce(changes) {
+      const byAccount = await subscriptions.of(new Set(changes.map((change) => change.message.account)));
+      const now = clock.now();
+      const documents: DeliveryDocument[] = [];
+      for (const change of changes) {
+        const event = eventName(change.entry);
+        const endpoints = (byAccount.get(change.message.account) ?? []).filter(({ events }) => events.includes(event));
+        if (endpoints.length === 0) continue;
+        const body = eventBody(change.message, change.entry);
+        for (const { _id } of endpoints) documents.push(deliveryOf(change, _id, body, now));
+      }
+      if (documents.length === 0) return;
+      try {
+        await deliveries.insertMany(documents, { ordered: false });
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+      }
+    },
+  };
+}
+
+function deliveryOf(change: StateChange, endpoint: EndpointId, body: string, now: Date): DeliveryDocument {
+  const { message, entry } = change;
+  const event = eventId(message._id, entry.state);
+  return {
+    _id: deliveryId(event, endpoint),
+    account: message.account,
+    endpoint,
+    eventId: event,
+    event: eventName(entry),
+    message: message._id,
+    body,
+    // The change's own time, so that `sent` leaves before `delivered` also when both are announced at once.
+    due: entry.at < now ? entry.at : now,
+    state: 'due',
+    attempts: [],
+    createdAt: now,
+  };
+}
