@@ -27,6 +27,8 @@ export interface LeaseOptions {
 export const LEASE_TTL_MS = 15_000;
 /** The holder stops this long before the store would give the lease away. */
 const MARGIN_MS = 3_000;
+/** `until` of a lease that nobody holds. */
+const NEVER = new Date(0);
 
 export class Lease {
   readonly name: string;
@@ -85,7 +87,7 @@ export class Lease {
     if (this.#epoch === 0) return;
     const epoch = this.#epoch;
     this.#epoch = 0;
-    await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: new Date(0) } });
+    await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: NEVER } });
   }
 
   /**
@@ -101,8 +103,7 @@ export class Lease {
     const lease = await this.#leases.findOneAndUpdate(
       { _id: this.name },
       [
-        // On an upsert `until` is missing, which sorts before every date: free.
-        { $set: { displaced, taken: { $or: [displaced, { $lte: ['$until', '$$NOW'] }] } } },
+        { $set: { displaced, taken: { $or: [displaced, { $lte: [{ $ifNull: ['$until', NEVER] }, '$$NOW'] }] } } },
         {
           $set: {
             owner: { $cond: ['$taken', this.#me, '$owner'] },
