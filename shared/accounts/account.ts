@@ -23,7 +23,7 @@ export interface AccountDocument {
   readonly senders: 'any' | 'registered';
   /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
-  /** When `pending` last grew; unset when it is empty. The sweep finds idle accounts by it. */
+  /** Since when something may be pending; unset when nothing is. The sweep finds accounts by it. */
   readonly pendingAt?: Date;
   readonly createdAt: Date;
 }

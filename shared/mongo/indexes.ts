@@ -16,7 +16,7 @@ export const INDEXES: readonly Index[] = [
     collection: 'accounts',
     key: { pendingAt: 1 },
     options: { name: 'pending', partialFilterExpression: { pendingAt: { $exists: true } } },
-    serves: 'maintenance: accounts whose pending changes have rested for seconds',
+    serves: 'maintenance: accounts that have had something pending for long',
   },
   {
     collection: 'ledger',

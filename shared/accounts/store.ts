@@ -1,0 +1,58 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import { type AccountId, newId } from '../runtime/ids.ts';
+import type { AccountDocument } from './account.ts';
+
+export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'>;
+export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
+
+/** Makes an active account without credits; a top-up gives it some. */
+export async function createAccount(db: Db, clock: Clock, account: NewAccount): Promise<AccountDocument> {
+  const now = clock.now();
+  const document: AccountDocument = {
+    _id: newId('acc', now.getTime()),
+    name: account.name,
+    status: 'active',
+    balance: 0,
+    seq: 0,
+    credits: 0,
+    currency: account.currency,
+    expiryDate: account.expiryDate,
+    senders: account.senders,
+    createdAt: now,
+  };
+  await accounts(db).insertOne(document);
+  return document;
+}
+
+/** Without `pending`, which may be large and is nobody's business but the money's. */
+export async function findAccount(db: Db, id: AccountId): Promise<AccountDocument | undefined> {
+  return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
+}
+
+/** All accounts, oldest first (ids sort by time), without `pending`. */
+export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> {
+  return accounts(db)
+    .find({}, { projection: { pending: 0 } })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+/** Effective for the next debit. False when there is no such account. Idempotent. */
+export async function setAccountStatus(db: Db, id: AccountId, status: AccountDocument['status']): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { status } });
+  return matchedCount === 1;
+}
+
+/** What the account has now: every debit that was answered is in it. */
+export async function readBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
+  const found = await accounts(db).findOne<Balance>(
+    { _id: id },
+    { projection: { _id: 0, balance: 1, currency: 1, expiryDate: 1 } },
+  );
+  return found ?? undefined;
+}
+
+function accounts(db: Db): Collection<AccountDocument> {
+  return db.collection('accounts');
+}

@@ -1,0 +1,31 @@
+import type { Db } from 'mongodb';
+import type { MessageDocument } from '../messages/message.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { applyCredits, type Credit } from './change.ts';
+
+/** 1 credit per recipient, whatever the number of segments ("Limits": Billing unit, SMS). */
+export const CREDITS_PER_MESSAGE = 1;
+
+/**
+ * Whether a message's price goes back: it ended without any carrier having accepted any part of it (refused before or by
+ * submit, expired before it left). An unknown part may have been accepted: no refund.
+ */
+export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts'>): boolean {
+  if (message.state !== 'rejected' && message.state !== 'expired') return false;
+  return (message.parts ?? []).every((part) => part.state === 'refused');
+}
+
+/**
+ * Refunds those of `messages` that are refundable, each exactly once by the message's id, all of an account in one update.
+ * May be called again for the same messages after a crash.
+ */
+export async function refundMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
+  const byAccount = new Map<AccountId, Credit[]>();
+  for (const message of messages) {
+    if (!isRefundable(message)) continue;
+    const credits = byAccount.get(message.account) ?? [];
+    credits.push({ id: `ref_${message._id}`, amount: CREDITS_PER_MESSAGE, reason: 'refund', reference: message._id });
+    byAccount.set(message.account, credits);
+  }
+  for (const [account, credits] of byAccount) await applyCredits(db, account, credits);
+}

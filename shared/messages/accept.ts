@@ -1,0 +1,177 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import { ledgerEntryOf } from '../credits/ledger-store.ts';
+import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import { isStoreTrouble } from '../mongo/errors.ts';
+import { type Clock, isoDate } from '../runtime/clock.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import { type Debit, type DebitRequest, debit, type Refusal } from './debit.ts';
+import { type MessageDraft, queuedMessage } from './draft.ts';
+import { type PaidGroup, paidGroupWriter } from './insert.ts';
+
+/**
+ * The only way for messages into the product: the account pays and the messages exist, or neither.
+ *
+ * While one debit of an account is in flight, the requests that arrive wait together and go in the next one; each gets its
+ * own exact answer. What the debit paid for is inserted right after it, together with the groups of other accounts, while
+ * the account's next debit is already on its way. A process that dies in between leaves the whole group in the account's
+ * `pending`, and the sweep inserts it (finish-pending.ts).
+ */
+export interface Accepter {
+  /**
+   * Accepts all drafts of one request or none. Rejects with the store's error when nothing happened because the store
+   * could not be asked; `outcome_unknown` when that cannot be told.
+   */
+  accept(account: AccountId, drafts: readonly MessageDraft[]): Promise<AcceptOutcome>;
+}
+
+export type AcceptOutcome =
+  | { readonly kind: 'accepted'; readonly credits: number; readonly balance: number }
+  | Refusal
+  | { readonly kind: 'outcome_unknown' };
+
+/** Requests of one debit: at 100 single messages the account document carries about 50 KB, and a larger group gains nothing (facts: performance). */
+const GROUP_REQUESTS_MAX = 100;
+/** How long a debit whose answer was lost is asked again. The sweep's age limit must be far above it. */
+export const REPEAT_MS = 4_000;
+const REPEAT_PAUSE_MS = 100;
+/** Accounts whose groupers are kept; beyond that idle ones are forgotten (the sweep clears their last pending change). */
+const ACCOUNTS_MAX = 10_000;
+
+interface Answer {
+  readonly outcome: AcceptOutcome;
+  /** Resolves when the messages and the ledger entry are stored. */
+  readonly stored?: Promise<void>;
+}
+
+interface AccountLine {
+  readonly grouper: Grouper<readonly MessageDraft[], Answer>;
+  /** Followed up in full, to be cleared by the next debit. */
+  done: GroupId[];
+}
+
+export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: Log }): Accepter {
+  const accounts = db.collection<AccountDocument>('accounts');
+  const writer = paidGroupWriter(db);
+  const lines = new Map<AccountId, AccountLine>();
+
+  const lineOf = (account: AccountId): AccountLine => {
+    const known = lines.get(account);
+    if (known !== undefined) return known;
+    if (lines.size >= ACCOUNTS_MAX) forgetIdle(lines);
+    const line: AccountLine = {
+      grouper: new Grouper({
+        maxItems: GROUP_REQUESTS_MAX,
+        gatherMs: 0,
+        run: (requests) => payTogether(account, line, requests),
+      }),
+      done: [],
+    };
+    lines.set(account, line);
+    return line;
+  };
+
+  /** One debit for all; if the account does not pay for all of them, one by one in order. */
+  const payTogether = async (
+    account: AccountId,
+    line: AccountLine,
+    requests: readonly (readonly MessageDraft[])[],
+  ): Promise<readonly Answer[]> => {
+    const all = await pay(account, line, requests.flat());
+    const { outcome } = all;
+    if (outcome.kind !== 'insufficient_credits' || requests.length === 1) {
+      return requests.map((drafts) => ({ ...all, outcome: shareOf(outcome, drafts) }));
+    }
+    if (requests.every((drafts) => priceOf(drafts) > outcome.balance)) {
+      // Not even the cheapest fits: an empty account costs one question per group, not one per request.
+      return requests.map((drafts) => ({ outcome: { ...outcome, required: priceOf(drafts) } }));
+    }
+    const answers: Answer[] = [];
+    for (const drafts of requests) answers.push(await pay(account, line, drafts));
+    return answers;
+  };
+
+  const pay = async (account: AccountId, line: AccountLine, drafts: readonly MessageDraft[]): Promise<Answer> => {
+    const group = newId('grp');
+    const messages = drafts.map((draft) => queuedMessage(account, group, draft));
+    const done = line.done.splice(0);
+    let result: Debit | 'unknown' = 'unknown';
+    try {
+      result = await debitUntilAnswered({ account, group, messages, today: isoDate(clock.now()), done });
+    } finally {
+      // Perhaps not cleared on the way: the next debit does it (again).
+      if (result === 'unknown' || result.kind === 'refused') line.done.push(...done);
+    }
+    if (result === 'unknown') return { outcome: { kind: 'outcome_unknown' } };
+    if (result.kind === 'refused') return { outcome: result.why };
+    const { pending } = result;
+    const paid: PaidGroup = { messages, entry: ledgerEntryOf(account, group, pending) };
+    return {
+      outcome: { kind: 'accepted', credits: -pending.amount, balance: pending.balanceAfter },
+      stored: store(line, group, paid),
+    };
+  };
+
+  /** Repeats a debit whose answer was lost. Rejects only while nothing can have happened. */
+  const debitUntilAnswered = async (request: DebitRequest): Promise<Debit | 'unknown'> => {
+    const deadline = clock.monotonicMs() + REPEAT_MS;
+    let asked = false;
+    for (;;) {
+      try {
+        return await debit(accounts, request);
+      } catch (error) {
+        if (!isStoreTrouble(error)) throw error;
+        // Not finding a server says that nothing was sent; any other loss of the answer leaves it open.
+        asked ||= !(error instanceof Error && error.name === 'MongoServerSelectionError');
+        if (!asked) throw error;
+        log.warn('debit_answer_lost', { account: request.account, group: request.group, ...errorFields(error) });
+        if (clock.monotonicMs() >= deadline) return 'unknown';
+        await pause();
+      }
+    }
+  };
+
+  /** Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
+  const store = async (line: AccountLine, group: GroupId, paid: PaidGroup): Promise<void> => {
+    const deadline = clock.monotonicMs() + REPEAT_MS;
+    for (;;) {
+      try {
+        await writer.add(paid);
+        line.done.push(group);
+        return;
+      } catch (error) {
+        log.warn('follow_up_failed', { group, ...errorFields(error) });
+        if (clock.monotonicMs() >= deadline) return;
+        await pause();
+      }
+    }
+  };
+
+  return {
+    accept: async (account, drafts) => {
+      const answer = await lineOf(account).grouper.add(drafts);
+      await answer.stored;
+      return answer.outcome;
+    },
+  };
+}
+
+function priceOf(drafts: readonly MessageDraft[]): number {
+  return drafts.length * CREDITS_PER_MESSAGE;
+}
+
+function shareOf(outcome: AcceptOutcome, drafts: readonly MessageDraft[]): AcceptOutcome {
+  return outcome.kind === 'accepted' ? { ...outcome, credits: priceOf(drafts) } : outcome;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
+}
+
+function forgetIdle(lines: Map<AccountId, AccountLine>): void {
+  for (const [account, line] of lines) {
+    if (line.grouper.idle) lines.delete(account);
+  }
+}

@@ -1,0 +1,92 @@
+import { Binary, BSON, type Collection, type Document } from 'mongodb';
+import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import type { AccountId, GroupId } from '../runtime/ids.ts';
+import type { MessageDocument } from './message.ts';
+
+/** What one attempt to pay for a group gave. */
+export type Debit =
+  | { readonly kind: 'paid'; readonly pending: PendingChange }
+  | { readonly kind: 'refused'; readonly why: Refusal };
+
+export type Refusal =
+  | { readonly kind: 'insufficient_credits'; readonly balance: number; readonly required: number }
+  | { readonly kind: 'account_suspended' }
+  | { readonly kind: 'credits_expired'; readonly expiryDate: string };
+
+export interface DebitRequest {
+  readonly account: AccountId;
+  readonly group: GroupId;
+  readonly messages: readonly MessageDocument[];
+  /** UTC day, for the expiry of the credits. */
+  readonly today: string;
+  /** Groups of this account that are followed up in full: their pending changes are cleared on the way. */
+  readonly done: readonly GroupId[];
+}
+
+/**
+ * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. May be
+ * asked again with the same group when the answer was lost: the filter lets a group be paid only once, and a group that
+ * was paid is recognised by its pending change. (It is cleared by a later debit of the same process or by the sweep, which
+ * leaves changes alone that are younger than any repeated attempt.)
+ */
+export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
+  const { account, group, today } = request;
+  const required = request.messages.length * CREDITS_PER_MESSAGE;
+  const pendingPath = `pending.${group}`;
+  const withoutMessages = Object.fromEntries(
+    (['seq', 'amount', 'balanceAfter', 'reason', 'at'] as const).map((name) => [`${pendingPath}.${name}`, 1]),
+  );
+  const after = await accounts.findOneAndUpdate(
+    {
+      _id: account,
+      status: 'active',
+      balance: { $gte: required },
+      expiryDate: { $gte: today },
+      [pendingPath]: { $exists: false },
+    },
+    debitPipeline(request, required),
+    { returnDocument: 'after', projection: withoutMessages },
+  );
+  const paid = after?.pending?.[group];
+  if (paid !== undefined) return { kind: 'paid', pending: paid };
+
+  const now = await accounts.findOne(
+    { _id: account },
+    { projection: { status: 1, balance: 1, expiryDate: 1, ...withoutMessages } },
+  );
+  const before = now?.pending?.[group];
+  if (before !== undefined) return { kind: 'paid', pending: before };
+  if (now === null || now.status !== 'active') return { kind: 'refused', why: { kind: 'account_suspended' } };
+  if (now.expiryDate < today) {
+    return { kind: 'refused', why: { kind: 'credits_expired', expiryDate: now.expiryDate } };
+  }
+  return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now.balance, required } };
+}
+
+/** The messages that a pending change paid for. */
+export function paidMessages(pending: PendingChange): readonly MessageDocument[] {
+  if (pending.messages === undefined) return [];
+  const { m } = BSON.deserialize(pending.messages.buffer) as { m: MessageDocument[] }; // written by debitPipeline below
+  return m;
+}
+
+function debitPipeline({ group, messages, done }: DebitRequest, required: number): Document[] {
+  const pending = {
+    seq: { $add: ['$seq', 1] },
+    amount: -required,
+    balanceAfter: { $subtract: ['$balance', required] },
+    reason: 'send',
+    at: '$$NOW',
+    messages: new Binary(BSON.serialize({ m: messages }, { ignoreUndefined: true })),
+  } satisfies Record<keyof Omit<PendingChange, 'reference'>, unknown>;
+  const set = {
+    $set: {
+      balance: { $subtract: ['$balance', required] },
+      seq: { $add: ['$seq', 1] },
+      pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
+      [`pending.${group}`]: pending,
+    },
+  };
+  return done.length === 0 ? [set] : [set, { $unset: done.map((id) => `pending.${id}`) }];
+}

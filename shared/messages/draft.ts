@@ -1,0 +1,33 @@
+import type { AccountId, GroupId } from '../runtime/ids.ts';
+import type { MessageDocument } from './message.ts';
+
+/** A message as the caller wants it: checked, routed, not paid yet. */
+export type MessageDraft = Pick<
+  MessageDocument,
+  '_id' | 'to' | 'sender' | 'route' | 'path' | 'lane' | 'text' | 'encoding' | 'segments' | 'validUntil' | 'reference'
+>;
+
+/** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedMessage(account: AccountId, group: GroupId, draft: MessageDraft): MessageDocument {
+  return {
+    _id: draft._id,
+    channel: 'sms',
+    account,
+    group,
+    to: draft.to,
+    sender: draft.sender,
+    route: draft.route,
+    path: draft.path,
+    lane: draft.lane,
+    text: draft.text,
+    encoding: draft.encoding,
+    segments: draft.segments,
+    ...(draft.reference === undefined ? {} : { reference: draft.reference }),
+    state: 'queued',
+    v: 0,
+    due: draft.validUntil,
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}

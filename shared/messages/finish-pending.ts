@@ -1,0 +1,55 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
+import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { REPEAT_MS } from './accept.ts';
+import { paidMessages } from './debit.ts';
+import { insertMessages } from './insert.ts';
+
+/**
+ * A pending change is finished by the sweep when it has rested this long: no process can still be repeating the debit
+ * (whose filter relies on the pending change), and a gateway that lives clears its own.
+ */
+const REST_MS = 5 * REPEAT_MS;
+/** Accounts of one round: each may carry some 50 KB of messages. */
+const ACCOUNTS_MAX = 50;
+
+/**
+ * Does what a dead gateway left: inserts the messages that were paid for and the ledger entries, then clears those pending
+ * changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how many accounts it worked on.
+ */
+export async function finishPending(db: Db, clock: Clock): Promise<number> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  const now = clock.now();
+  const restedSince = new Date(now.getTime() - REST_MS);
+  const found = await accounts
+    .find({ pendingAt: { $lte: restedSince } }, { projection: { pending: 1, seq: 1 } })
+    .sort({ pendingAt: 1 })
+    .limit(ACCOUNTS_MAX)
+    .toArray();
+  for (const account of found) {
+    // Keys of `pending` are written as change ids only (debit.ts, credits/change.ts).
+    const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
+    const rested = changes.filter(([, pending]) => pending.at <= restedSince);
+    await insertMessages(
+      db,
+      rested.flatMap(([, pending]) => paidMessages(pending)),
+    );
+    await enterInLedger(
+      db,
+      rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending)),
+    );
+    if (rested.length === changes.length) {
+      const cleared = await accounts.updateOne(
+        { _id: account._id, seq: account.seq },
+        { $unset: { pending: '', pendingAt: '' } },
+      );
+      if (cleared.matchedCount === 1) continue;
+    }
+    // The account is busy: what is younger than this round is looked at when it has rested.
+    const unset = Object.fromEntries(rested.map(([change]) => [`pending.${change}`, '' as const]));
+    const later = { $set: { pendingAt: now } };
+    await accounts.updateOne({ _id: account._id }, rested.length > 0 ? { ...later, $unset: unset } : later);
+  }
+  return found.length;
+}
