@@ -1,0 +1,51 @@
+import { smscLine, webhookLine } from './lines.ts';
+import { startReceiver } from './receiver.ts';
+import { readCommand, type Settings } from './settings.ts';
+import { startSmsc } from './smsc.ts';
+
+/** The simulator as a process: `node --import tsx scripts/simulator/main.ts --help`. Stops on SIGINT or SIGTERM with exit code 0. */
+async function run(settings: Settings): Promise<void> {
+  const print = settings.quiet ? undefined : (line: string) => console.log(line);
+  const smsc = await startSmsc({ ...settings.smsc, onEvent: print && ((event) => print(smscLine(event))) });
+  const receiver = await startReceiver({
+    port: settings.webhookPort,
+    secrets: settings.webhookSecrets,
+    onWebhook: print && ((post) => print(webhookLine(post))),
+    pages: {
+      '/smsc': () => ({ ...smsc.stats(), sessions: smsc.sessions() }),
+      '/texts': () => smsc.texts().map(({ from, to, text, parts }) => ({ from, to, text, parts: parts.length })),
+    },
+  });
+
+  const stop = () => {
+    Promise.all([smsc.close(), receiver.close()]).then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+
+  console.log(`SMSC on 127.0.0.1:${smsc.port}, webhook receiver on ${receiver.url} (GET / shows what came)`);
+  process.send?.('ready');
+}
+
+function fail(error: unknown): void {
+  const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(busy ? `${message}: is another simulator running? See --smsc-port and --webhook-port.` : message);
+  process.exit(1);
+}
+
+const command = readCommand(process.argv.slice(2), process.env);
+switch (command.kind) {
+  case 'run':
+    run(command.settings).catch(fail);
+    break;
+  case 'help':
+    console.log(command.text);
+    break;
+  case 'wrong':
+    console.error(`${command.text}. Try --help.`);
+    process.exitCode = 2;
+}

@@ -1,0 +1,191 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookLine } from './lines.ts';
+import { type Reply, replyTo } from './receiver/behaviours.ts';
+import { Received, type ReceivedWebhook } from './receiver/received.ts';
+import { Signatures } from './receiver/signatures.ts';
+import { RecentCounts } from './recent-counts.ts';
+
+export interface ReceiverOptions {
+  /** TCP port on 127.0.0.1; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Secrets (`whsec_…`) trusted on every path. */
+  readonly secrets?: readonly string[];
+  /** Posts to remember, default 10,000. */
+  readonly keep?: number;
+  /** Decides the answer before the path does; `undefined` leaves it to the path. `status` is not known yet. */
+  readonly respond?: ((post: Omit<ReceivedWebhook, 'status'>) => Partial<Reply> | undefined) | undefined;
+  /** Told of each post when its answer is decided. */
+  readonly onWebhook?: ((post: ReceivedWebhook) => void) | undefined;
+  /** More pages for GET, by path: what they return is shown as JSON. */
+  readonly pages?: Readonly<Record<string, () => unknown>>;
+}
+
+/** A running webhook receiver. */
+export interface Receiver {
+  /** Where to post, without a path: `http://127.0.0.1:4010`. */
+  readonly url: string;
+  /** What came, oldest first. */
+  received(): ReceivedWebhook[];
+  /** Forgets what came, not how often each id did. */
+  clear(): void;
+  /** Trusts a secret on one path (query excluded), or on all. Throws RangeError when it is none. */
+  trust(secret: string, path?: string): void;
+  /** Breaks all connections and frees the port. */
+  close(): Promise<void>;
+}
+
+const MAX_BODY_OCTETS = 1_000_000;
+const MAX_SECRET_OCTETS = 1_000;
+const MAX_COUNTED_IDS = 100_000;
+const SHOWN_POSTS = 50;
+
+/**
+ * Starts a webhook receiver on 127.0.0.1. `POST /anything` is a webhook (`receiver/behaviours.ts` says what paths do,
+ * `?secret=whsec_…` gives the secret to check it with); `PUT /anything` with a secret as its body trusts it on that
+ * path; `GET /` shows the last posts to a person, `GET /received` all of them as JSON. Rejects as `listen` does.
+ */
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const received = new Received(options.keep ?? 10_000);
+  const signatures = new Signatures();
+  const tries = new RecentCounts(MAX_COUNTED_IDS);
+  for (const secret of options.secrets ?? []) signatures.trust(secret);
+  const pages: Readonly<Record<string, () => unknown>> = { '/received': () => received.all(), ...options.pages };
+
+  const onPost = (
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    response: ServerResponse,
+  ): void => {
+    const path = url.pathname;
+    const secret = url.searchParams.get('secret');
+    if (secret !== null) signatures.trust(secret, path);
+    const id = headers['webhook-id'] ?? '';
+    const text = body.toString();
+    const post = {
+      at: Date.now(),
+      path,
+      id,
+      tries: id === '' ? 1 : tries.add(`${path} ${id}`),
+      signature: signatures.check(path, headers, body),
+      headers,
+      body: text,
+      json: jsonObject(text),
+    };
+    const reply = { ...replyTo(path, post.tries), ...options.respond?.(post) };
+    const whole: ReceivedWebhook = { ...post, status: reply.drop ? 0 : reply.status };
+    received.add(whole);
+    options.onWebhook?.(whole);
+    send(response, reply);
+  };
+
+  const server = createServer((request, response) => {
+    const url = requestUrl(request);
+    const limit = request.method === 'PUT' ? MAX_SECRET_OCTETS : MAX_BODY_OCTETS;
+    readBody(request, limit)
+      .then((body) => {
+        if (url === undefined) text(response, 400, 'no such address\n');
+        else if (body === undefined) text(response, 413, `more than ${limit} octets\n`);
+        else if (request.method === 'POST') onPost(url, plainHeaders(request), body, response);
+        else if (request.method === 'PUT') trust(signatures, url.pathname, body, response);
+        else get(url.pathname, received, pages, response);
+      })
+      .catch((error: unknown) => {
+        // The sender went away in the middle, or posted a ?secret= that is none: tell it if it is still there.
+        if (!response.headersSent) text(response, 400, `${error instanceof Error ? error.message : 'unreadable'}\n`);
+      });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // Listening on TCP: never a pipe's name.
+    received: () => received.all(),
+    clear: () => received.clear(),
+    trust: (secret, path) => signatures.trust(secret, path),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  const answer = () => {
+    if (reply.drop) response.destroy();
+    else
+      response.writeHead(reply.status, reply.headers).end(reply.octets > 0 ? Buffer.alloc(reply.octets, 'x') : 'ok\n');
+  };
+  if (reply.delayMs === 0) answer();
+  else {
+    const timer = setTimeout(answer, reply.delayMs);
+    response.once('close', () => clearTimeout(timer));
+  }
+}
+
+function trust(signatures: Signatures, path: string, body: Buffer, response: ServerResponse): void {
+  signatures.trust(body.toString().trim(), path);
+  text(response, 200, `trusted on ${path}\n`);
+}
+
+function get(
+  path: string,
+  received: Received,
+  pages: Readonly<Record<string, () => unknown>>,
+  response: ServerResponse,
+): void {
+  if (path === '/') {
+    const lines = received.all().slice(-SHOWN_POSTS).map(webhookLine);
+    text(response, 200, lines.length === 0 ? 'Nothing has come yet.\n' : `${lines.join('\n')}\n`);
+    return;
+  }
+  const page = pages[path];
+  if (page === undefined) text(response, 404, `Here are / and ${Object.keys(pages).join(' and ')}.\n`);
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(`${JSON.stringify(page(), null, 2)}\n`);
+}
+
+function text(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(body);
+}
+
+/** The whole body; `undefined` when it is longer than `limit`. Rejects when the sender goes away before its end. */
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue; // No encoding is set: chunks are Buffers.
+    octets += chunk.length;
+    if (octets <= limit) chunks.push(chunk);
+  }
+  return octets <= limit ? Buffer.concat(chunks) : undefined;
+}
+
+function requestUrl(request: IncomingMessage): URL | undefined {
+  try {
+    return new URL(request.url ?? '/', 'http://127.0.0.1');
+  } catch {
+    // A hostile request target; the caller answers 400.
+    return undefined;
+  }
+}
+
+function plainHeaders(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+}
+
+function jsonObject(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    // Not JSON: the caller keeps the body as it came.
+    return {};
+  }
+}

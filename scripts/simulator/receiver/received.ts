@@ -1,0 +1,58 @@
+import type { SignatureVerdict } from './signatures.ts';
+
+/** One post that came. */
+export interface ReceivedWebhook {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly path: string;
+  /** The webhook-id header; empty without one. */
+  readonly id: string;
+  /** How often this id came to this path, 1 the first time. */
+  readonly tries: number;
+  readonly signature: SignatureVerdict;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The body, where it is a JSON object; empty otherwise. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** The HTTP status that it was answered with; 0 when the connection was broken. */
+  readonly status: number;
+}
+
+/** Characters of bodies that are kept in all; the oldest posts go first. */
+const MAX_CHARACTERS = 64_000_000;
+
+/** The last posts, oldest first, bounded in number and in size. */
+export class Received {
+  readonly #limit: number;
+  #posts: ReceivedWebhook[] = [];
+  #head = 0;
+  #characters = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(post: ReceivedWebhook): void {
+    this.#posts.push(post);
+    this.#characters += post.body.length;
+    while (this.#posts.length - this.#head > this.#limit || this.#characters > MAX_CHARACTERS) {
+      this.#characters -= this.#posts[this.#head]?.body.length ?? 0;
+      this.#head += 1;
+    }
+    if (this.#head > this.#limit) {
+      this.#posts = this.#posts.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  all(): ReceivedWebhook[] {
+    return this.#posts.slice(this.#head);
+  }
+
+  clear(): void {
+    this.#posts = [];
+    this.#head = 0;
+    this.#characters = 0;
+  }
+}

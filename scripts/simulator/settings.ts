@@ -1,0 +1,136 @@
+import { parseArgs } from 'node:util';
+import { ID_FORMS } from './smsc/message-ids.ts';
+import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
+import { RECEIPT_FORMS } from './smsc/receipts.ts';
+
+/** Settings of the command; a flag goes before its environment variable, which goes before the default. */
+export interface Settings {
+  readonly smsc: Partial<SmscOptions>;
+  readonly webhookPort: number;
+  readonly webhookSecrets: readonly string[];
+  readonly quiet: boolean;
+}
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly kind: 'run'; readonly settings: Settings }
+  | { readonly kind: 'help' | 'wrong'; readonly text: string };
+
+interface Setting {
+  readonly flag: string;
+  readonly value: string;
+  readonly standard: string;
+  readonly meaning: string;
+}
+
+const SETTINGS: readonly Setting[] = [
+  { flag: 'smsc-port', value: 'PORT', standard: '2775', meaning: 'SMPP port on 127.0.0.1, 0 for any' },
+  { flag: 'receipt-delay', value: 'MS', standard: '500', meaning: 'from acceptance to receipt' },
+  { flag: 'receipt-jitter', value: 'MS', standard: '0', meaning: 'random part added to it' },
+  { flag: 'response-delay', value: 'MS', standard: '0', meaning: 'from submit_sm to its answer' },
+  { flag: 'rate', value: 'N', standard: '0', meaning: 'submits a second above which 0x58 is answered, 0 for no limit' },
+  { flag: 'id-form', value: 'FORM', standard: 'hex', meaning: `message ids: ${ID_FORMS.join(', ')} (answer-receipt)` },
+  { flag: 'receipt-form', value: 'FORM', standard: 'both', meaning: `receipts: ${RECEIPT_FORMS.join(', ')}` },
+  { flag: 'utc-offset', value: 'MINUTES', standard: '0', meaning: 'time zone of dates in receipts' },
+  { flag: 'system-id', value: 'ID', standard: '', meaning: 'the only system_id let in; none for all' },
+  { flag: 'password', value: 'PASSWORD', standard: '', meaning: 'the only password let in; none for all' },
+  { flag: 'deliver-window', value: 'N', standard: '100', meaning: 'unanswered deliver_sm per session' },
+  { flag: 'deliver-timeout', value: 'MS', standard: '10000', meaning: 'until an unanswered deliver_sm is sent again' },
+  { flag: 'retry-delay', value: 'MS', standard: '1000', meaning: 'from a refused deliver_sm to its next try' },
+  {
+    flag: 'idle-timeout',
+    value: 'MS',
+    standard: '0',
+    meaning: 'silence after which a connection is closed, 0 for never',
+  },
+  { flag: 'enquire-link', value: 'MS', standard: '0', meaning: 'how often the SMSC sends enquire_link, 0 for never' },
+  { flag: 'log', value: 'FILE', standard: '', meaning: 'append every accepted message to FILE as JSON lines' },
+  { flag: 'webhook-port', value: 'PORT', standard: '4010', meaning: 'HTTP port of the webhook receiver on 127.0.0.1' },
+  { flag: 'webhook-secret', value: 'WHSEC', standard: '', meaning: 'secret(s) to check signatures with, by commas' },
+  { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
+];
+
+/** Reads the settings. `wrong` says in one sentence what cannot be. */
+export function readCommand(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Command {
+  const options = Object.fromEntries(SETTINGS.map(({ flag }) => [flag, { type: 'string' as const }]));
+  try {
+    const parsed = parseArgs({ args: bareQuiet(argv), options: { ...options, help: { type: 'boolean' } } });
+    const values: Readonly<Record<string, unknown>> = parsed.values;
+    if (values.help === true) return { kind: 'help', text: help() };
+    const given = new Map<string, string>();
+    for (const { flag, standard } of SETTINGS) {
+      const value = values[flag];
+      given.set(flag, typeof value === 'string' ? value : environment[variable(flag)] || standard);
+    }
+    return { kind: 'run', settings: settings((flag) => given.get(flag) ?? '') };
+  } catch (error) {
+    // Both parseArgs and the readers below throw sentences meant for the person who typed.
+    return { kind: 'wrong', text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function settings(text: (flag: string) => string): Settings {
+  const number = (flag: string, least = 0, most = Number.MAX_SAFE_INTEGER): number => {
+    const value = Number(text(flag));
+    if (text(flag).trim() !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new RangeError(`--${flag} must be a whole number from ${least} to ${most}, not "${text(flag)}"`);
+  };
+  const oneOf = <T extends string>(flag: string, forms: readonly T[]): T => {
+    const form = forms.find((each) => each === text(flag));
+    if (form !== undefined) return form;
+    throw new RangeError(`--${flag} must be one of ${forms.join(', ')}, not "${text(flag)}"`);
+  };
+
+  return {
+    smsc: {
+      port: number('smsc-port', 0, 65_535),
+      receiptDelayMs: number('receipt-delay'),
+      receiptJitterMs: number('receipt-jitter'),
+      responseDelayMs: number('response-delay'),
+      ratePerSecond: number('rate') || SMSC_DEFAULTS.ratePerSecond,
+      idForm: oneOf('id-form', ID_FORMS),
+      receiptForm: oneOf('receipt-form', RECEIPT_FORMS),
+      utcOffsetMinutes: number('utc-offset', -1_440, 1_440),
+      systemId: text('system-id'),
+      password: text('password'),
+      deliverWindow: number('deliver-window', 1),
+      deliverTimeoutMs: number('deliver-timeout', 1),
+      retryDelayMs: number('retry-delay'),
+      idleTimeoutMs: number('idle-timeout'),
+      enquireLinkMs: number('enquire-link'),
+      log: text('log'),
+    },
+    webhookPort: number('webhook-port', 0, 65_535),
+    webhookSecrets: text('webhook-secret')
+      .split(',')
+      .filter((secret) => secret !== ''),
+    quiet: number('quiet', 0, 1) === 1,
+  };
+}
+
+/** `--quiet` alone is what people type. */
+function bareQuiet(argv: readonly string[]): string[] {
+  return argv.map((word) => (word === '--quiet' ? '--quiet=1' : word));
+}
+
+/** `--smsc-port` is `SIMULATOR_SMSC_PORT`. */
+function variable(flag: string): string {
+  return `SIMULATOR_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function help(): string {
+  const lines = SETTINGS.map(({ flag, value, standard, meaning }) => {
+    return `  ${`--${flag} ${value}`.padEnd(28)}${meaning}${standard === '' ? '' : ` (${standard})`}`;
+  });
+  return [
+    'A carrier (SMSC) and a webhook receiver to try the gateway against; both on 127.0.0.1 only.',
+    '',
+    ...lines,
+    '',
+    'Each can be an environment variable instead: --smsc-port is SIMULATOR_SMSC_PORT.',
+    'The last digits of a destination choose what happens to a message: see scripts/simulator/README.md.',
+  ].join('\n');
+}

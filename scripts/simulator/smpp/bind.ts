@@ -1,0 +1,50 @@
+import { COMMAND, responseTo, STATUS, TAG } from './commands.ts';
+import { FieldReader } from './read-fields.ts';
+import { writePdu } from './write-pdu.ts';
+
+export type BindKind = 'receiver' | 'transmitter' | 'transceiver';
+
+/** bind_receiver, bind_transmitter or bind_transceiver (SMPP 3.4 §4.1). */
+export interface BindRequest {
+  readonly kind: BindKind;
+  readonly systemId: string;
+  readonly password: string;
+  readonly systemType: string;
+  readonly interfaceVersion: number;
+  readonly addressRange: string;
+}
+
+/** Optional parameters may only be sent to a peer of at least this interface_version (SMPP 3.4 §1.5). */
+export const VERSION_WITH_TLVS = 0x34;
+
+const KINDS: Readonly<Record<number, BindKind>> = {
+  [COMMAND.bindReceiver]: 'receiver',
+  [COMMAND.bindTransmitter]: 'transmitter',
+  [COMMAND.bindTransceiver]: 'transceiver',
+};
+
+/** The kind of bind that a command_id asks for, if it asks for one. */
+export function bindKindOf(command: number): BindKind | undefined {
+  return KINDS[command];
+}
+
+/** Throws `MalformedPdu` with the command_status to answer. */
+export function readBind(kind: BindKind, frame: Buffer): BindRequest {
+  const fields = new FieldReader(frame);
+  const systemId = fields.cString(16, STATUS.invalidSystemId);
+  const password = fields.cString(9, STATUS.invalidPassword);
+  const systemType = fields.cString(13, STATUS.bindFailed);
+  const interfaceVersion = fields.uint8();
+  fields.uint8(); // addr_ton
+  fields.uint8(); // addr_npi
+  const addressRange = fields.cString(41, STATUS.bindFailed);
+  return { kind, systemId, password, systemType, interfaceVersion, addressRange };
+}
+
+/** The answer to a bind: our name, and our version when the peer's own allows a TLV. */
+export function bindResponse(command: number, sequence: number, systemId: string, interfaceVersion: number): Buffer {
+  return writePdu(responseTo(command), STATUS.ok, sequence, (fields) => {
+    fields.cString(systemId);
+    if (interfaceVersion >= VERSION_WITH_TLVS) fields.tlv(TAG.scInterfaceVersion, Uint8Array.of(VERSION_WITH_TLVS));
+  });
+}

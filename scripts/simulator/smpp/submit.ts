@@ -1,0 +1,118 @@
+import { HEADER_OCTETS, MESSAGE_STATE, STATUS, TAG } from './commands.ts';
+import { FieldReader, MalformedPdu, type Tlvs } from './read-fields.ts';
+import { alphabetOf, decodeText } from './text.ts';
+import { type Concatenation, concatenationOf, headerOf } from './user-data.ts';
+
+/** What one radio message carries: 140 octets, or 160 septets (3GPP TS 23.040 §9.2.3.16). */
+const USER_DATA_OCTETS = 140;
+
+/** Absolute or relative time, `YYMMDDhhmmsstnnp` (SMPP 3.4 §7.1.1); empty means none. */
+const TIME = /^(?:\d{15}[-+R])?$/;
+
+/**
+ * One submit_sm (SMPP 3.4 §4.4.1) as it came: one segment of a message. The octets are its own copy, so it may be kept.
+ * The text is decoded when someone asks: at full speed nobody does.
+ */
+export class Submit {
+  readonly sessionId: number;
+  readonly systemId: string;
+  readonly sequence: number;
+  readonly serviceType: string;
+  readonly fromTon: number;
+  readonly fromNpi: number;
+  readonly from: string;
+  readonly toTon: number;
+  readonly toNpi: number;
+  readonly to: string;
+  readonly esmClass: number;
+  readonly protocolId: number;
+  readonly priority: number;
+  readonly scheduleTime: string;
+  readonly validityPeriod: string;
+  readonly registeredDelivery: number;
+  readonly replaceIfPresent: number;
+  readonly dataCoding: number;
+  readonly tlvs: Tlvs;
+  /** short_message, or message_payload where that one was used: the header, if any, and the text. */
+  readonly userData: Buffer;
+  /** The user data header with its length octet; empty without one. */
+  readonly header: Buffer;
+  readonly receivedAt: number = Date.now();
+
+  /** Given when the message is accepted, empty before. */
+  messageId = '';
+  /** Appendix B's word for where the message stands: ENROUTE until its last receipt is due. */
+  state = 'ENROUTE';
+
+  /** Throws {@link MalformedPdu} with the command_status to answer. */
+  constructor(frame: Buffer, sessionId: number, systemId: string) {
+    const own = Buffer.from(frame);
+    const fields = new FieldReader(own);
+    this.sessionId = sessionId;
+    this.systemId = systemId;
+    this.sequence = own.readUInt32BE(HEADER_OCTETS - 4);
+    this.serviceType = fields.cString(6, STATUS.invalidServiceType);
+    this.fromTon = fields.uint8();
+    this.fromNpi = fields.uint8();
+    this.from = fields.cString(21, STATUS.invalidSource);
+    this.toTon = fields.uint8();
+    this.toNpi = fields.uint8();
+    this.to = fields.cString(21, STATUS.invalidDestination);
+    this.esmClass = fields.uint8();
+    this.protocolId = fields.uint8();
+    this.priority = fields.uint8();
+    this.scheduleTime = fields.cString(17, STATUS.invalidSchedule);
+    this.validityPeriod = fields.cString(17, STATUS.invalidExpiry);
+    this.registeredDelivery = fields.uint8();
+    this.replaceIfPresent = fields.uint8();
+    this.dataCoding = fields.uint8();
+    fields.uint8(); // sm_default_msg_id: there are no canned messages here.
+    const shortMessage = fields.octets(fields.uint8());
+    this.tlvs = fields.tlvs();
+
+    const payload = this.tlvs.get(TAG.messagePayload);
+    if (payload !== undefined && shortMessage.length > 0) {
+      throw new MalformedPdu('short_message and message_payload', STATUS.tlvNotAllowed);
+    }
+    this.userData = payload ?? shortMessage;
+    const header = headerOf(this.esmClass, this.userData);
+    if (header === undefined) throw new MalformedPdu('user data header', STATUS.invalidMessageLength);
+    this.header = header;
+    this.#check(payload !== undefined);
+  }
+
+  /** The user data without its header. */
+  get body(): Buffer {
+    return this.userData.subarray(this.header.length);
+  }
+
+  /** What the phone shows for this segment alone. */
+  get text(): string {
+    return decodeText(this.body, this.dataCoding);
+  }
+
+  /** `state` as message_state says it (SMPP 3.4 §5.2.28). */
+  get messageState(): number {
+    return MESSAGE_STATE[this.state] ?? 0;
+  }
+
+  get concatenation(): Concatenation | undefined {
+    if (this.header.length === 0 && !this.tlvs.has(TAG.sarReference)) return undefined;
+    return concatenationOf(this.header, this.tlvs);
+  }
+
+  /** Refuses what a carrier could not send on; a message_payload is the carrier's to cut, so it has no such limit. */
+  #check(isPayload: boolean): void {
+    if (this.to === '') throw new MalformedPdu('no destination', STATUS.invalidDestination);
+    if (!TIME.test(this.scheduleTime)) throw new MalformedPdu('schedule_delivery_time', STATUS.invalidSchedule);
+    if (!TIME.test(this.validityPeriod)) throw new MalformedPdu('validity_period', STATUS.invalidExpiry);
+    if (isPayload) return;
+
+    const alphabet = alphabetOf(this.dataCoding);
+    const octets = this.userData.length - this.header.length;
+    const packed = alphabet === 'gsm7' || alphabet === 'ascii' ? Math.ceil((octets * 7) / 8) : octets;
+    if (this.header.length + packed > USER_DATA_OCTETS) {
+      throw new MalformedPdu('longer than one radio message', STATUS.invalidMessageLength);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** What a phone would show for the octets of a message: 3GPP TS 23.038 §6.2.1 and UCS-2, read independently of the product. */
+
+/** The default alphabet, position = septet. 0x1b is the escape to {@link EXTENSION}. */
+const BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+
+const EXTENSION = new Map<number, string>([
+  [0x0a, '\f'],
+  [0x14, '^'],
+  [0x28, '{'],
+  [0x29, '}'],
+  [0x2f, '\\'],
+  [0x3c, '['],
+  [0x3d, '~'],
+  [0x3e, ']'],
+  [0x40, '|'],
+  [0x65, '€'],
+]);
+
+const ESCAPE = 0x1b;
+const UNREADABLE = '\ufffd';
+
+const SEPTETS = new Map<string, readonly number[]>([
+  ...[...BASIC].map((character, septet) => [character, [septet]] as const),
+  ...[...EXTENSION].map(([septet, character]) => [character, [ESCAPE, septet]] as const),
+]);
+
+export type Alphabet = 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary';
+
+/** The alphabet that a data_coding names: SMPP 3.4 §5.2.19 below 0x10, the groups of TS 23.038 §4 above. */
+export function alphabetOf(dataCoding: number): Alphabet {
+  switch (dataCoding) {
+    case 0x00:
+      return 'gsm7';
+    case 0x01:
+      return 'ascii';
+    case 0x03:
+      return 'latin1';
+    case 0x08:
+      return 'ucs2';
+  }
+  if (dataCoding >= 0xf0) return (dataCoding & 0x04) === 0 ? 'gsm7' : 'binary';
+  if (dataCoding >= 0x10 && dataCoding < 0x40) {
+    const bits = (dataCoding >> 2) & 0x03;
+    if (bits === 0) return 'gsm7';
+    if (bits === 2) return 'ucs2';
+  }
+  return 'binary';
+}
+
+/**
+ * The text of one segment (user data without its header, GSM unpacked: one septet per octet). What no phone could show
+ * is `U+FFFD`: an octet above 127, an escape at the end, half a surrogate pair. Binary content is given as hex.
+ */
+export function decodeText(octets: Buffer, dataCoding: number): string {
+  switch (alphabetOf(dataCoding)) {
+    case 'gsm7':
+      return decodeGsm7(octets);
+    case 'ascii':
+      return octets.toString('latin1').replaceAll(/[\x80-\xff]/g, UNREADABLE);
+    case 'latin1':
+      return octets.toString('latin1');
+    case 'ucs2':
+      return decodeUcs2(octets);
+    case 'binary':
+      return octets.toString('hex');
+  }
+}
+
+/** Unpacked GSM octets of `text`; what the alphabet does not have becomes a question mark. */
+export function encodeGsm7(text: string): Buffer {
+  return Buffer.from([...text].flatMap((character) => SEPTETS.get(character) ?? [0x3f]));
+}
+
+/** Whether the GSM alphabet has every character of `text`. */
+export function fitsGsm7(text: string): boolean {
+  return [...text].every((character) => SEPTETS.has(character));
+}
+
+/** UTF-16 big-endian, as data_coding 8 wants it. */
+export function encodeUcs2(text: string): Buffer {
+  return Buffer.from(text, 'utf16le').swap16();
+}
+
+function decodeGsm7(octets: Buffer): string {
+  let text = '';
+  for (let at = 0; at < octets.length; at++) {
+    const septet = octets[at] ?? 0;
+    if (septet !== ESCAPE) {
+      text += BASIC[septet] ?? UNREADABLE;
+      continue;
+    }
+    at += 1;
+    // TS 23.038 §6.2.1.1: an unknown extension is shown as the basic character of the same code.
+    const extended = octets[at];
+    text += extended === undefined ? UNREADABLE : (EXTENSION.get(extended) ?? BASIC[extended] ?? UNREADABLE);
+  }
+  return text;
+}
+
+function decodeUcs2(octets: Buffer): string {
+  const even = Buffer.from(octets.subarray(0, octets.length & ~1));
+  const text = even.swap16().toString('utf16le');
+  return (text + (octets.length % 2 === 0 ? '' : UNREADABLE)).replaceAll(/\p{Surrogate}/gu, UNREADABLE);
+}

@@ -1,0 +1,144 @@
+import type { Behaviour, Outcome, ReceiptPlan } from '../outcome.ts';
+import { STATUS } from '../smpp/commands.ts';
+import type { Submit } from '../smpp/submit.ts';
+import type { Delays } from './delays.ts';
+import type { KeptSubmits } from './kept-submits.ts';
+import type { Mailboxes } from './mailboxes.ts';
+import { type MessageId, messageIds } from './message-ids.ts';
+import type { SmscOptions } from './options.ts';
+import { RateLimit } from './rate-limit.ts';
+import { isAskedFor, isFinal, receipt } from './receipts.ts';
+import type { Session } from './session.ts';
+
+/** How much later than a receipt the answer comes that it overtakes: enough for a client to have read it. */
+const OVERTAKEN_MS = 50;
+
+/** How submits were answered. */
+export interface SubmitCounts {
+  submitted: number;
+  accepted: number;
+  /** By command_status, as `0x58`. */
+  readonly refused: Record<string, number>;
+}
+
+/** Where accepted messages go beside their receipts. */
+export interface AcceptanceSinks {
+  readonly kept: KeptSubmits;
+  readonly mailboxes: Mailboxes;
+  readonly delays: Delays;
+  /** Told of each accepted message before it is answered. */
+  readonly accepted: (submit: Submit) => void;
+}
+
+/** Decides about each submit_sm, answers it, and makes its receipts when their time has come. */
+export class Acceptance {
+  readonly counts: SubmitCounts = { submitted: 0, accepted: 0, refused: {} };
+  readonly rate: RateLimit;
+  readonly #options: SmscOptions;
+  readonly #sinks: AcceptanceSinks;
+  readonly #decide: (submit: Submit) => Outcome;
+  readonly #nextId: () => MessageId;
+  #holding: boolean;
+  #held: (() => void)[] = [];
+
+  constructor(options: SmscOptions, magic: Behaviour, sinks: AcceptanceSinks) {
+    this.#options = options;
+    this.#sinks = sinks;
+    this.#decide = (submit) => options.behaviour?.(submit) ?? magic(submit) ?? {};
+    this.#nextId = messageIds(options.idForm);
+    this.#holding = options.holdReceipts;
+    this.rate = new RateLimit(options.ratePerSecond);
+  }
+
+  /** Receipts that are due and held back. */
+  get held(): number {
+    return this.#held.length;
+  }
+
+  /** From now on receipts that become due wait for {@link release}. */
+  hold(): void {
+    this.#holding = true;
+  }
+
+  /** Held receipts leave in the order in which they became due; later ones no longer wait. */
+  release(): void {
+    this.#holding = false;
+    const held = this.#held;
+    this.#held = [];
+    for (const post of held) post();
+  }
+
+  handle(session: Session, submit: Submit): void {
+    this.counts.submitted += 1;
+    const outcome = this.#outcome(submit);
+    const status = outcome.status ?? STATUS.ok;
+    if (status !== STATUS.ok) {
+      this.refused(status);
+      this.#sinks.delays.after(this.#responseDelay(outcome), () => session.answerSubmit(submit.sequence, status, ''));
+      return;
+    }
+
+    const id = this.#nextId();
+    submit.messageId = id.answered;
+    this.counts.accepted += 1;
+    this.#sinks.kept.add(submit);
+    this.#sinks.accepted(submit);
+    for (const plan of outcome.receipts ?? [{ stat: 'DELIVRD' }]) this.#plan(submit, id, plan);
+    this.#answer(session, submit, outcome);
+  }
+
+  refused(status: number): void {
+    const name = `0x${status.toString(16).padStart(2, '0')}`;
+    this.counts.refused[name] = (this.counts.refused[name] ?? 0) + 1;
+  }
+
+  /** The limits of the carrier come before what the number stands for. */
+  #outcome(submit: Submit): Outcome {
+    if (!this.rate.admits()) return { status: STATUS.throttled };
+    const pending = this.#sinks.mailboxes.pending + this.#sinks.delays.size + this.#held.length;
+    if (pending >= this.#options.maxPending) return { status: STATUS.messageQueueFull };
+    return this.#decide(submit);
+  }
+
+  #answer(session: Session, submit: Submit, outcome: Outcome): void {
+    switch (outcome.answer ?? 'normal') {
+      case 'never':
+        return;
+      case 'cut':
+        session.cut();
+        return;
+      case 'after-receipt':
+      case 'normal':
+        this.#sinks.delays.after(this.#responseDelay(outcome), () =>
+          session.answerSubmit(submit.sequence, STATUS.ok, submit.messageId),
+        );
+    }
+  }
+
+  #responseDelay(outcome: Outcome): number {
+    const delay = outcome.responseDelayMs ?? this.#options.responseDelayMs;
+    return outcome.answer === 'after-receipt' ? Math.max(delay, OVERTAKEN_MS) : delay;
+  }
+
+  #plan(submit: Submit, id: MessageId, plan: ReceiptPlan): void {
+    const { receiptDelayMs, receiptJitterMs } = this.#options;
+    const delay = (receiptDelayMs + Math.random() * receiptJitterMs) * (plan.delays ?? 1);
+    if (!isAskedFor(submit.registeredDelivery, plan)) {
+      this.#sinks.delays.after(delay, () => this.#became(submit, plan));
+      return;
+    }
+    this.#sinks.delays.after(delay, () => {
+      const post = () => {
+        this.#became(submit, plan);
+        const content = receipt(submit, id, plan, this.#options.receiptForm, this.#options.utcOffsetMinutes);
+        this.#sinks.mailboxes.post(submit.systemId, content);
+      };
+      if (this.#holding) this.#held.push(post);
+      else post();
+    });
+  }
+
+  #became(submit: Submit, plan: ReceiptPlan): void {
+    if (isFinal(plan.stat)) submit.state = plan.stat;
+  }
+}

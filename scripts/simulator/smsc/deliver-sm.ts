@@ -1,0 +1,35 @@
+import { COMMAND, TAG } from '../smpp/commands.ts';
+import type { Tlvs } from '../smpp/read-fields.ts';
+import { writePdu } from '../smpp/write-pdu.ts';
+
+/** The content of one deliver_sm (SMPP 3.4 §4.6.1), a receipt or a message from a phone. */
+export interface DeliverSm {
+  readonly from: string;
+  readonly fromTon: number;
+  readonly fromNpi: number;
+  readonly to: string;
+  readonly toTon: number;
+  readonly toNpi: number;
+  readonly esmClass: number;
+  readonly dataCoding: number;
+  /** Sent as short_message up to its 254 octets, as message_payload beyond. */
+  readonly userData: Buffer;
+  readonly tlvs: Tlvs;
+}
+
+/** Largest sm_length (SMPP 3.4 §4.6.1). */
+const SHORT_MESSAGE_OCTETS = 254;
+
+/** The PDU. `withTlvs` is false for a peer whose interface_version is below 3.4 (§1.5). */
+export function writeDeliverSm(content: DeliverSm, sequence: number, withTlvs: boolean): Buffer {
+  const isShort = content.userData.length <= SHORT_MESSAGE_OCTETS;
+  const shortMessage = isShort ? content.userData : content.userData.subarray(0, 0);
+  return writePdu(COMMAND.deliverSm, 0, sequence, (fields) => {
+    fields.cString('').uint8(content.fromTon).uint8(content.fromNpi).cString(content.from);
+    fields.uint8(content.toTon).uint8(content.toNpi).cString(content.to);
+    fields.uint8(content.esmClass).uint8(0).uint8(0).cString('').cString('').uint8(0).uint8(0);
+    fields.uint8(content.dataCoding).uint8(0).uint8(shortMessage.length).octets(shortMessage);
+    if (!isShort) fields.tlv(TAG.messagePayload, content.userData);
+    if (withTlvs) for (const [tag, value] of content.tlvs) fields.tlv(tag, value);
+  });
+}

@@ -1,0 +1,191 @@
+import type { Delays } from './delays.ts';
+import { type DeliverSm, writeDeliverSm } from './deliver-sm.ts';
+
+/** One deliver_sm on its way to an account. */
+export interface Delivery {
+  readonly systemId: string;
+  readonly content: DeliverSm;
+  tries: number;
+}
+
+/** A session that can take deliver_sm. */
+export interface ReceivingSession {
+  readonly systemId: string;
+  readonly takesTlvs: boolean;
+  /** deliver_sm that this session was sent and has not answered, oldest first, by sequence number. */
+  readonly outstanding: Map<number, { readonly delivery: Delivery; readonly sentAt: number }>;
+  nextSequence(): number;
+  send(frame: Buffer): void;
+}
+
+interface Mailbox {
+  readonly sessions: ReceivingSession[];
+  waiting: Delivery[];
+  /** Position of the first one in `waiting` that has not left. */
+  head: number;
+  /** Whose turn it is. */
+  turn: number;
+}
+
+export interface MailboxLimits {
+  readonly deliverWindow: number;
+  readonly deliverTimeoutMs: number;
+  readonly retryDelayMs: number;
+  readonly deliverTries: number;
+}
+
+/** What happened to deliver_sm so far. */
+export interface DeliveryCounts {
+  sent: number;
+  acknowledged: number;
+  retried: number;
+  givenUp: number;
+}
+
+/** Left-over positions before a waiting list is cut. */
+const COMPACT_AT = 1_000;
+
+/**
+ * What waits for each account (system_id), and who of it listens. A deliver_sm goes to any of the account's receiving
+ * sessions in turn, as carriers spread them; it waits while none is bound or all windows are full, and comes again when
+ * it was refused, not answered in time, or its session went away.
+ */
+export class Mailboxes {
+  readonly counts: DeliveryCounts = { sent: 0, acknowledged: 0, retried: 0, givenUp: 0 };
+  readonly #limits: MailboxLimits;
+  readonly #delays: Delays;
+  readonly #byAccount = new Map<string, Mailbox>();
+  #pending = 0;
+  #paused = false;
+
+  constructor(limits: MailboxLimits, delays: Delays) {
+    this.#limits = limits;
+    this.#delays = delays;
+  }
+
+  /** deliver_sm that wait, are under way or will be tried again. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Accounts with something waiting, and how much. */
+  waiting(): Record<string, number> {
+    return Object.fromEntries([...this.#byAccount].map(([account, box]) => [account, box.waiting.length - box.head]));
+  }
+
+  post(systemId: string, content: DeliverSm): void {
+    this.#pending += 1;
+    this.#enqueue({ systemId, content, tries: 0 });
+  }
+
+  join(session: ReceivingSession): void {
+    const mailbox = this.#mailbox(session.systemId);
+    mailbox.sessions.push(session);
+    this.#pump(mailbox);
+  }
+
+  /** The session is gone: what it had not answered goes back before everything else. */
+  leave(session: ReceivingSession): void {
+    const mailbox = this.#byAccount.get(session.systemId);
+    const at = mailbox?.sessions.indexOf(session) ?? -1;
+    if (mailbox === undefined || at < 0) return;
+    mailbox.sessions.splice(at, 1);
+    const unanswered = [...session.outstanding.values()].map(({ delivery }) => delivery);
+    session.outstanding.clear();
+    this.counts.retried += unanswered.length;
+    mailbox.waiting = [...unanswered, ...mailbox.waiting.slice(mailbox.head)];
+    mailbox.head = 0;
+    this.#pump(mailbox);
+    if (mailbox.sessions.length === 0 && mailbox.waiting.length === 0) this.#byAccount.delete(session.systemId);
+  }
+
+  /** A deliver_sm_resp or generic_nack came. Whether something was waiting for it. */
+  answered(session: ReceivingSession, sequence: number, status: number): boolean {
+    const sent = session.outstanding.get(sequence);
+    if (sent === undefined) return false;
+    session.outstanding.delete(sequence);
+    if (status === 0) {
+      this.counts.acknowledged += 1;
+      this.#pending -= 1;
+    } else {
+      this.#again(sent.delivery);
+    }
+    this.#pump(this.#mailbox(session.systemId));
+    return true;
+  }
+
+  /** Takes back what was not answered in time; to be called every now and then. */
+  sweep(): void {
+    const before = performance.now() - this.#limits.deliverTimeoutMs;
+    for (const mailbox of this.#byAccount.values()) {
+      for (const session of mailbox.sessions) {
+        for (const [sequence, { delivery, sentAt }] of session.outstanding) {
+          if (sentAt > before) break;
+          session.outstanding.delete(sequence);
+          this.#again(delivery);
+        }
+      }
+      this.#pump(mailbox);
+    }
+  }
+
+  /** While paused nothing is sent. */
+  set paused(paused: boolean) {
+    this.#paused = paused;
+    for (const mailbox of this.#byAccount.values()) this.#pump(mailbox);
+  }
+
+  #again(delivery: Delivery): void {
+    if (delivery.tries >= this.#limits.deliverTries) {
+      this.counts.givenUp += 1;
+      this.#pending -= 1;
+      return;
+    }
+    this.counts.retried += 1;
+    this.#delays.after(this.#limits.retryDelayMs, () => this.#enqueue(delivery));
+  }
+
+  #enqueue(delivery: Delivery): void {
+    const mailbox = this.#mailbox(delivery.systemId);
+    mailbox.waiting.push(delivery);
+    this.#pump(mailbox);
+  }
+
+  #pump(mailbox: Mailbox): void {
+    if (this.#paused) return;
+    while (mailbox.head < mailbox.waiting.length) {
+      const session = this.#next(mailbox);
+      const delivery = mailbox.waiting[mailbox.head];
+      if (session === undefined || delivery === undefined) break;
+      mailbox.head += 1;
+      delivery.tries += 1;
+      this.counts.sent += 1;
+      const sequence = session.nextSequence();
+      session.outstanding.set(sequence, { delivery, sentAt: performance.now() });
+      session.send(writeDeliverSm(delivery.content, sequence, session.takesTlvs));
+    }
+    if (mailbox.head === mailbox.waiting.length || mailbox.head > COMPACT_AT) {
+      mailbox.waiting = mailbox.waiting.slice(mailbox.head);
+      mailbox.head = 0;
+    }
+  }
+
+  /** The next session in turn that has room. */
+  #next(mailbox: Mailbox): ReceivingSession | undefined {
+    for (let tried = 0; tried < mailbox.sessions.length; tried++) {
+      mailbox.turn = (mailbox.turn + 1) % mailbox.sessions.length;
+      const session = mailbox.sessions[mailbox.turn];
+      if (session !== undefined && session.outstanding.size < this.#limits.deliverWindow) return session;
+    }
+    return undefined;
+  }
+
+  #mailbox(systemId: string): Mailbox {
+    let mailbox = this.#byAccount.get(systemId);
+    if (mailbox === undefined) {
+      mailbox = { sessions: [], waiting: [], head: 0, turn: 0 };
+      this.#byAccount.set(systemId, mailbox);
+    }
+    return mailbox;
+  }
+}

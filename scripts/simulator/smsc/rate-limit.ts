@@ -1,0 +1,26 @@
+/**
+ * Counts submits by the second, as carriers do: a second begins with the first submit after the last one ended. Knows
+ * the busiest second too, so that a test can tell whether a client kept to its rate.
+ */
+export class RateLimit {
+  readonly #perSecond: number;
+  #began = Number.NEGATIVE_INFINITY;
+  #count = 0;
+  peak = 0;
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Counts a submit; whether it is within the limit. */
+  admits(): boolean {
+    const now = performance.now();
+    if (now - this.#began >= 1_000) {
+      this.#began = now;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    this.peak = Math.max(this.peak, this.#count);
+    return this.#count <= this.#perSecond;
+  }
+}

@@ -1,0 +1,106 @@
+import type { ReceiptPlan } from '../outcome.ts';
+import { MESSAGE_STATE, TAG } from '../smpp/commands.ts';
+import type { Submit } from '../smpp/submit.ts';
+import { alphabetOf, encodeGsm7 } from '../smpp/text.ts';
+import type { DeliverSm } from './deliver-sm.ts';
+import type { MessageId } from './message-ids.ts';
+
+/** Where a receipt says what it says: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
+export const RECEIPT_FORMS = ['both', 'text', 'tlv'] as const;
+export type ReceiptForm = (typeof RECEIPT_FORMS)[number];
+
+/** Appendix B: the first 20 characters of the message. */
+const ECHOED_CHARACTERS = 20;
+
+/** esm_class of deliver_sm (SMPP 3.4 §5.2.12). */
+const DELIVERY_RECEIPT = 0x04;
+const INTERMEDIATE_NOTIFICATION = 0x20;
+
+/** network_error_code: network type GSM (SMPP 3.4 §5.3.2.31). */
+const GSM_NETWORK = 3;
+
+const FINAL = new Set(['DELIVRD', 'UNDELIV', 'EXPIRED', 'REJECTD', 'DELETED', 'UNKNOWN']);
+
+export function isFinal(stat: string): boolean {
+  return FINAL.has(stat);
+}
+
+/** Whether registered_delivery (SMPP 3.4 §5.2.17) asks for this receipt. Notifications come with any receipt that is asked for. */
+export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boolean {
+  switch (registeredDelivery & 0x03) {
+    case 1:
+      return true;
+    case 2:
+      return isFinal(plan.stat) && plan.stat !== 'DELIVRD';
+    default:
+      return false;
+  }
+}
+
+/** The deliver_sm that tells the sender of `submit` what became of it. */
+export function receipt(
+  submit: Submit,
+  id: MessageId,
+  plan: ReceiptPlan,
+  form: ReceiptForm,
+  utcOffsetMinutes: number,
+): DeliverSm {
+  const shownId = plan.otherNotation === true ? id.other : id.inReceipt;
+  const withTlvs = form !== 'text' && plan.tlvs !== false;
+  return {
+    from: submit.to,
+    fromTon: submit.toTon,
+    fromNpi: submit.toNpi,
+    to: submit.from,
+    toTon: submit.fromTon,
+    toNpi: submit.fromNpi,
+    esmClass: plan.intermediate === true ? INTERMEDIATE_NOTIFICATION : DELIVERY_RECEIPT,
+    dataCoding: 0,
+    userData:
+      form === 'tlv' && plan.body === undefined
+        ? Buffer.alloc(0)
+        : receiptText(submit, shownId, plan, utcOffsetMinutes * 60_000),
+    tlvs: withTlvs ? receiptTlvs(shownId, plan) : new Map(),
+  };
+}
+
+function receiptText(submit: Submit, id: string, plan: ReceiptPlan, offsetMs: number): Buffer {
+  if (plan.body !== undefined) return Buffer.from(plan.body(id, submit), 'latin1');
+  const delivered = plan.stat === 'DELIVRD' ? '001' : '000';
+  const facts =
+    `id:${id} sub:001 dlvrd:${delivered} submit date:${date(submit.receivedAt + offsetMs)}` +
+    ` done date:${date(Date.now() + offsetMs)} stat:${plan.stat} err:${plan.err ?? '000'} text:`;
+  return Buffer.concat([Buffer.from(facts, 'latin1'), echo(submit)]);
+}
+
+/** The octets as they came where they are GSM already; an escape at the cut would swallow nothing, but is left out. */
+function echo(submit: Submit): Buffer {
+  if (alphabetOf(submit.dataCoding) === 'gsm7') {
+    const octets = submit.body.subarray(0, ECHOED_CHARACTERS);
+    return octets.at(-1) === 0x1b ? octets.subarray(0, -1) : octets;
+  }
+  return encodeGsm7(submit.text.slice(0, ECHOED_CHARACTERS));
+}
+
+function receiptTlvs(id: string, plan: ReceiptPlan): Map<number, Buffer> {
+  const tlvs = new Map([
+    [TAG.receiptedMessageId as number, Buffer.from(`${id}\0`, 'latin1')],
+    [TAG.messageState, Buffer.of(MESSAGE_STATE[plan.stat] ?? MESSAGE_STATE.UNKNOWN ?? 0)],
+  ]);
+  const error = Number(plan.err ?? 0);
+  if (error > 0 && error <= 0xffff) tlvs.set(TAG.networkErrorCode, Buffer.of(GSM_NETWORK, error >> 8, error & 0xff));
+  return tlvs;
+}
+
+let lastMinute = Number.NaN;
+let lastDate = '';
+
+/** `YYMMDDhhmm` (Appendix B). Receipts of one minute share it. */
+function date(time: number): string {
+  const minute = Math.floor(time / 60_000);
+  if (minute !== lastMinute) {
+    lastMinute = minute;
+    lastDate = new Date(minute * 60_000).toISOString().replaceAll(/\D/g, '').slice(2, 12);
+  }
+  return lastDate;
+}
