@@ -1,0 +1,50 @@
+import { Binary, type Collection, type Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import type { KeyDocument, KeyScope } from './key.ts';
+import { formatKey, hashSecret, newKeyText } from './key-secret.ts';
+
+export interface NewKey {
+  readonly account: AccountId;
+  /** For people, to tell keys apart. */
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly expiresAt?: Date;
+}
+
+/** Makes a key. The full text is returned here and never again: only its hash is stored. */
+export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
+  const now = clock.now();
+  const text = newKeyText(now.getTime());
+  await keys(db).insertOne({
+    _id: text.id,
+    account: key.account,
+    name: key.name,
+    secretHash: new Binary(hashSecret(text.secret)),
+    status: 'active',
+    scopes: key.scopes,
+    createdAt: now,
+    ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
+  });
+  return { id: text.id, key: formatKey(text) };
+}
+
+/** Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. False when there is no such key. Idempotent. */
+export async function revokeKey(db: Db, id: string): Promise<boolean> {
+  const { matchedCount } = await keys(db).updateOne({ _id: id }, { $set: { status: 'revoked' } });
+  return matchedCount === 1;
+}
+
+/** All keys of an account, oldest first. */
+export async function listKeys(db: Db, account: AccountId): Promise<readonly KeyDocument[]> {
+  const found = await keys(db).find({ account }).toArray();
+  return found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+export async function findKey(db: Db, id: string): Promise<KeyDocument | undefined> {
+  return (await keys(db).findOne({ _id: id })) ?? undefined;
+}
+
+function keys(db: Db): Collection<KeyDocument> {
+  return db.collection('keys');
+}

@@ -1,0 +1,17 @@
+/** What is wrong with a recipient: a sentence that says how to mend it. */
+const FORM = 'Give 8 to 15 digits, country code first, for example 919876543210';
+
+/**
+ * Why `to` is not a phone number as the specification wants it (digits only, country code first, no plus sign), or
+ * undefined when it is one. Spec gap: the length; 15 digits is E.164's most, 8 leaves out short codes.
+ */
+export function recipientProblem(to: string): string | undefined {
+  if (/^[1-9][0-9]{7,14}$/.test(to)) return undefined;
+  if (to === '') return `It is empty. ${FORM}.`;
+  if (/^\+[0-9]+$/.test(to)) return `Remove the plus sign. ${FORM}.`;
+  if (/^00[0-9]+$/.test(to)) return `Remove the leading 00. ${FORM}.`;
+  if (/^0[0-9]*$/.test(to)) return `The first digit must be the country code's, never 0. ${FORM}.`;
+  if (/^[0-9]+$/.test(to)) return `It has ${to.length} digits. ${FORM}.`;
+  if (/^[+0-9\s().-]+$/.test(to)) return `Remove spaces, signs and brackets. ${FORM}.`;
+  return `It may hold only the digits 0 to 9. ${FORM}.`;
+}

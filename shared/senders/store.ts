@@ -1,0 +1,46 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type AccountId, newId } from '../runtime/ids.ts';
+import type { SenderDocument } from './sender.ts';
+
+export type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'>;
+
+/** An account registers a sender once. */
+export class SenderExists extends Error {
+  readonly code = 'sender_exists';
+}
+
+/** Registers a sender; throws `SenderExists` when the account has it already (a unique index decides). */
+export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
+  const now = clock.now();
+  const document: SenderDocument = {
+    _id: newId('snd', now.getTime()),
+    account: sender.account,
+    sender: sender.sender,
+    routes: sender.routes,
+    status: sender.status,
+    createdAt: now,
+  };
+  try {
+    await senders(db).insertOne(document);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`, { cause: error });
+  }
+  return document;
+}
+
+/** All senders of an account, by name. */
+export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
+  return senders(db).find({ account }).sort({ sender: 1 }).toArray();
+}
+
+/** Letters count as they are: `ACME` and `Acme` are two senders. */
+export async function findSender(db: Db, account: AccountId, sender: string): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ account, sender })) ?? undefined;
+}
+
+function senders(db: Db): Collection<SenderDocument> {
+  return db.collection('senders');
+}

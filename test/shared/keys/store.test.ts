@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { parseKey, secretMatches } from '../../../shared/keys/key-secret.ts';
+import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('keys store', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('stores the hash of the secret and the secret nowhere', async () => {
+    const account = newId('acc');
+    const { id, key } = await createKey(store.db, systemClock, { account, name: 'shop', scopes: ['send', 'read'] });
+    const secret = parseKey(key)?.secret ?? '';
+
+    const raw = await store.db.collection<{ _id: string }>('keys').findOne({ _id: id });
+    const stored = await findKey(store.db, id);
+
+    expect(JSON.stringify(raw)).not.to.include(secret);
+    expect(secretMatches(secret, stored?.secretHash.buffer ?? new Uint8Array())).to.equal(true);
+    expect(stored).to.include({ account, name: 'shop', status: 'active' });
+    expect(stored?.scopes).to.deep.equal(['send', 'read']);
+    expect(stored).not.to.have.property('expiresAt');
+  });
+
+  it('keeps the expiry', async () => {
+    const expiresAt = new Date('2030-01-01T00:00:00Z');
+    const { id } = await createKey(store.db, systemClock, { account: newId('acc'), name: 'x', scopes: [], expiresAt });
+
+    expect((await findKey(store.db, id))?.expiresAt).to.deep.equal(expiresAt);
+  });
+
+  it('revokes a key, says whether there was one, and may be asked twice', async () => {
+    const { id } = await createKey(store.db, systemClock, { account: newId('acc'), name: 'x', scopes: ['send'] });
+
+    expect(await revokeKey(store.db, id)).to.equal(true);
+    expect(await revokeKey(store.db, id)).to.equal(true);
+    expect(await revokeKey(store.db, 'nothing')).to.equal(false);
+    expect((await findKey(store.db, id))?.status).to.equal('revoked');
+  });
+
+  it('lists the keys of one account, oldest first', async () => {
+    const account = newId('acc');
+    const first = await createKey(store.db, systemClock, { account, name: 'first', scopes: ['send'] });
+    const second = await createKey(store.db, systemClock, { account, name: 'second', scopes: ['read'] });
+    await createKey(store.db, systemClock, { account: newId('acc'), name: 'other', scopes: ['read'] });
+
+    expect((await listKeys(store.db, account)).map((key) => key._id)).to.deep.equal([first.id, second.id]);
+  });
+});
