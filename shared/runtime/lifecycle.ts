@@ -1,8 +1,9 @@
 import { errorFields, type Log } from './log.ts';
 
 /**
- * A process from start to end: `main.ts` hands it a start function, which registers what must be closed. SIGINT (PM2) and
- * SIGTERM stop it: what was registered last is closed first, each awaited, all within `STOP_DEADLINE_MS`.
+ * A process from start to end: `main.ts` hands it a start function, which registers what must be closed. SIGINT (PM2),
+ * SIGTERM and the end of PM2 itself stop it: what was registered last is closed first, each awaited, all within
+ * `STOP_DEADLINE_MS`.
  */
 export interface Lifecycle {
   /** Aborted when the process begins to stop: loops look at it before they take more work. */
@@ -62,6 +63,8 @@ export function runProcess(log: Log, start: (life: Lifecycle) => Promise<void>):
 
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGTERM', () => stop('SIGTERM'));
+  // PM2 is gone (killed): nobody would stop this process any more, and the next start would find its port or lock taken.
+  process.on('disconnect', () => stop('pm2_gone'));
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 

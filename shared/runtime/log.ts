@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { pm2LogFile } from '../config/pm2.ts';
 
 /**
  * One JSON line per fact. Values are flat scalars, so that no document, body or PDU can slip in whole; phone numbers are
@@ -29,7 +30,7 @@ export function maskNumber(number: string): string {
 
 export function createLog(name: string, level: LogLevel): Log {
   // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 });
+  const destination = pino.destination({ dest: pm2LogFile() ?? 1, sync: false, minLength: 4096 });
   const timer = setInterval(() => destination.flush(), 200);
   timer.unref();
   const logger = pino(

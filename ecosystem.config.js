@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/**
+ * What PM2 runs: `npx pm2 start ecosystem.config.js`. Settings come from the environment or from `.env` beside this file
+ * (docs/operating.md). PM2 wants an export named `apps` from a file in an ESM package, and reads it with `require`:
+ * no top-level await here.
+ */
+const root = import.meta.dirname;
+
+if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
+  stop('There is no build in dist/: run `npm run build` first.');
+}
+const require = createRequire(import.meta.url);
+const { readEnvFile } = require('./dist/shared/config/env-file.js');
+const { loadConfig } = require('./dist/shared/config/settings.js');
+
+readEnvFile(root);
+const config = settings();
+
+/** Same for all: how PM2 waits for a start, ends a process, and brings back one that died. */
+const common = {
+  cwd: root,
+  env: { NODE_ENV: 'production' },
+  // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
+  wait_ready: true,
+  listen_timeout: 40_000,
+  // The stop signal is SIGINT; a process ends by itself within 15 s, the store last. PM2's default kills after 1.6 s.
+  kill_timeout: 20_000,
+  // One log file for all processes of an app: <app>-out.log (JSON lines) and <app>-error.log.
+  merge_logs: true,
+  // 0.1 s after a crash, 1.5 times longer after each further one (at most 15 s), anew after 30 s of life: a killed process
+  // is back at once, one that cannot start does not spin, and none is ever given up.
+  exp_backoff_restart_delay: 100,
+  // Our processes have no children, and looking for them needs `ps`.
+  treekill: false,
+  // Nothing of PM2's monitoring inside our processes; stack traces with source maps are on by default.
+  pmx: false,
+  vizion: false,
+};
+
+/** The store first, so that the others need not wait for it. */
+export const apps = [
+  config.mongodbUri === '' && worker('embedded-db'),
+  config.simulator === 'on' && app('simulator', 'scripts/simulator'),
+  { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: config.gatewayInstances },
+  worker('smpp'),
+  worker('webhooks'),
+  worker('maintenance'),
+].filter((entry) => entry !== false);
+
+function worker(name) {
+  return app(name, `workers/${name}`);
+}
+
+function app(name, folder) {
+  return { ...common, name, script: join(root, 'dist', folder, 'main.js') };
+}
+
+function settings() {
+  try {
+    return loadConfig();
+  } catch (error) {
+    return stop(error.message);
+  }
+}
+
+/** Ends the PM2 command with one sentence; an exception would be shown as "malformated" with a stack. */
+function stop(sentence) {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}
