@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { Lease } from '../../../shared/leases/lease.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { identityText, isGone, parseIdentity, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('leases', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const elsewhere = { machine: 'other@boot', pid: 7, startedAt: '1' };
+  const lease = (
+    name: string,
+    options: { ttlMs?: number; identity?: typeof elsewhere; clock?: ManualClock } = {},
+  ): Lease => new Lease({ name, db: store.db, clock: systemClock, ...options });
+
+  it('has one holder; a renewal keeps the epoch, the next holder gets a higher one', async () => {
+    const [mine, other] = [lease('a'), lease('a', { identity: elsewhere })];
+
+    expect([await mine.keep(), await other.keep(), await mine.keep()]).to.deep.equal([true, false, true]);
+    expect(mine.epoch).to.equal(1);
+    await mine.release();
+    expect([await other.keep(), await mine.keep()]).to.deep.equal([true, false]);
+    expect([other.epoch, mine.held]).to.deep.equal([2, false]);
+  });
+
+  it('goes to exactly one of many that ask at once', async () => {
+    const rivals = Array.from({ length: 8 }, (_, i) =>
+      lease('b', { identity: { ...elsewhere, machine: `vm${i}@boot` } }),
+    );
+
+    const held = await Promise.all(rivals.map((rival) => rival.keep()));
+
+    expect(held.filter(Boolean)).to.have.lengthOf(1);
+  });
+
+  it('stops being held by its own clock before the store gives it away', async () => {
+    const clock = new ManualClock();
+    const mine = lease('c', { clock, ttlMs: 15_000 });
+    await mine.keep();
+
+    clock.turn(11_999);
+    expect(mine.held).to.equal(true);
+    clock.turn(1);
+    expect(mine.held).to.equal(false);
+  });
+
+  it('is taken by another when it has run out', async () => {
+    const [frozen, taker] = [lease('d', { ttlMs: 300 }), lease('d', { identity: elsewhere })];
+    await frozen.keep();
+
+    await eventually(() => taker.keep(), 'the lease runs out');
+
+    expect(taker.epoch).to.equal(2);
+    expect(await frozen.keep()).to.equal(false);
+  });
+
+  it('is taken at once when its holder on this machine is gone', async () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    await once(child, 'spawn');
+    const { machine } = thisProcess();
+    const pid = child.pid ?? 0;
+    const startedAt = startOf(pid);
+    const theirs = lease('e', { identity: { machine, pid, startedAt } });
+    await theirs.keep();
+    const mine = lease('e');
+    expect(await mine.keep(), 'the holder lives').to.equal(false);
+
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    expect(await mine.keep()).to.equal(true);
+    expect(mine.epoch).to.equal(2);
+  });
+
+  it('keeps a holder whose process id was given to another program from counting as alive', () => {
+    const me = thisProcess();
+
+    expect(isGone(me)).to.equal(false);
+    expect(isGone({ ...me, startedAt: '1' })).to.equal(true);
+    expect(isGone({ ...me, startedAt: '1', machine: 'other' })).to.equal(false);
+    expect(parseIdentity(identityText(me))).to.deep.equal(me);
+  });
+});
+
+/** The start time that a process would find of itself (proc(5), field 22). */
+function startOf(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}

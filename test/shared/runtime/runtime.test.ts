@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { Grouper } from '../../../shared/runtime/grouper.ts';
+import { eventId, idTime, isMessageId, newId } from '../../../shared/runtime/ids.ts';
+import { clean, maskNumber } from '../../../shared/runtime/log.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+
+describe('runtime/ids', () => {
+  it('never goes back in order and never repeats', () => {
+    const ids = Array.from({ length: 20_000 }, () => newId('msg'));
+
+    expect(ids.toSorted()).to.deep.equal(ids);
+    expect(new Set(ids).size).to.equal(ids.length);
+    expect(ids.every(isMessageId)).to.equal(true);
+  });
+
+  it('carries its time and derives event ids without a full stop (Standard Webhooks)', () => {
+    const at = new Date('2099-01-02T03:04:05.678Z');
+    const id = newId('msg', at.getTime());
+
+    expect(idTime(id)).to.deep.equal(at);
+    expect(eventId(id, 'sent'))
+      .to.equal(`evt_${id.slice(4)}_sent`)
+      .and.not.include('.');
+  });
+
+  it('takes nothing else for a message id', () => {
+    for (const value of [
+      '',
+      'msg_',
+      'msg_UPPERCASE0000000000000000',
+      `${newId('msg')}x`,
+      newId('grp'),
+      'msg_../../etc/passwd',
+    ]) {
+      expect(isMessageId(value), value).to.equal(false);
+    }
+  });
+});
+
+describe('runtime/log', () => {
+  it('masks phone numbers wherever they stand and hides text and secrets by name', () => {
+    const shown = clean({
+      to: '919876543210',
+      error: 'no route to +919876543210, code 12',
+      text: 'secret',
+      id: newId('msg'),
+    });
+
+    expect(shown.to).to.equal('9198******10');
+    expect(shown.error).to.equal('no route to +919*******10, code 12');
+    expect(shown.text).to.equal('[hidden]');
+    expect(shown.id).to.match(/^msg_[0-9a-z]{26}$/);
+    expect(maskNumber('12345')).to.equal('12345');
+  });
+});
+
+describe('runtime/clock', () => {
+  it('writes timestamps in the shape of the specification', () => {
+    expect(isoTimestamp(new Date('2026-11-21T10:00:00.999Z'))).to.equal('2026-11-21T10:00:00+00:00');
+  });
+});
+
+describe('runtime/grouper', () => {
+  it('sends what arrives while a group is in flight together in the next one', async () => {
+    const groups: number[][] = [];
+    let release = (): void => {};
+    const grouper = new Grouper<number, number>({
+      maxItems: 3,
+      gatherMs: 0,
+      run: async (items) => {
+        groups.push([...items]);
+        if (groups.length === 1) await new Promise<void>((resolve) => (release = resolve));
+        return items.map((item) => item * 10);
+      },
+    });
+
+    const first = grouper.add(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    const others = [2, 3, 4, 5].map((item) => grouper.add(item));
+    release();
+
+    expect(await Promise.all([first, ...others])).to.deep.equal([10, 20, 30, 40, 50]);
+    expect(groups).to.deep.equal([[1], [2, 3, 4], [5]]);
+    expect(grouper.idle).to.equal(true);
+  });
+
+  it('rejects the items of a failed group and goes on with the next', async () => {
+    let calls = 0;
+    const grouper = new Grouper<number, number>({
+      maxItems: 1,
+      gatherMs: 0,
+      run: async (items) => {
+        if (calls++ === 0) throw new Error('first');
+        return items;
+      },
+    });
+
+    const results = await Promise.allSettled([grouper.add(1), grouper.add(2)]);
+
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled']);
+  });
+});
+
+describe('runtime/secret-box', () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'harkara-'));
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
+  it('makes the key file at the first start, for the owner alone, and reads the same key again', () => {
+    const key = loadSecretKey('', directory);
+
+    expect(loadSecretKey('', directory)).to.deep.equal(key);
+    expect(statSync(join(directory, 'secret.key')).mode & 0o777).to.equal(0o600);
+  });
+
+  it('opens what it sealed, and nothing that was altered or sealed with another key', () => {
+    const box = createSecretBox(loadSecretKey('', directory));
+    const sealed = box.seal('pässword');
+
+    expect(box.open(sealed)).to.equal('pässword');
+    expect(sealed).to.not.include('pässword');
+    expect(() => box.open(`${sealed.slice(0, -2)}AA`)).to.throw();
+    expect(() => createSecretBox(loadSecretKey('ab'.repeat(32), directory)).open(sealed)).to.throw();
+  });
+
+  it('says what a key must look like', () => {
+    expect(() => loadSecretKey('short', directory)).to.throw('HARKARA_SECRET_KEY must hold 64 hexadecimal digits');
+  });
+});

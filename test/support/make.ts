@@ -1,0 +1,45 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { topUp } from '../../shared/credits/change.ts';
+import type { MessageDraft } from '../../shared/messages/draft.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+
+/** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
+export async function makeAccount(
+  db: Db,
+  credits: number,
+  overrides: Partial<AccountDocument> = {},
+): Promise<AccountId> {
+  const account = newId('acc');
+  await db.collection<AccountDocument>('accounts').insertOne({
+    _id: account,
+    name: 'Test',
+    status: 'active',
+    balance: 0,
+    seq: 0,
+    credits: 0,
+    currency: 'INR',
+    expiryDate: '2099-12-31',
+    senders: 'any',
+    createdAt: new Date(),
+    ...overrides,
+  });
+  if (credits > 0) await topUp(db, account, credits, newId('req'));
+  return account;
+}
+
+export function makeDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
+  return {
+    _id: newId('msg'),
+    to: '919876543210',
+    sender: 'HARKRA',
+    route: 'transactional',
+    path: 'transactional',
+    lane: 1,
+    text: 'hello',
+    encoding: 'GSM7',
+    segments: 1,
+    validUntil: new Date(Date.now() + 48 * 3_600_000),
+    ...overrides,
+  };
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../shared/runtime/clock.ts';
+
+/** A clock that a test turns by hand: wall and monotonic time move together. */
+export class ManualClock implements Clock {
+  #ms: number;
+
+  constructor(start: Date = new Date('2026-11-21T10:00:00Z')) {
+    this.#ms = start.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.#ms);
+  }
+
+  monotonicMs(): number {
+    return this.#ms;
+  }
+
+  turn(ms: number): void {
+    this.#ms += ms;
+  }
+}
