@@ -17,15 +17,18 @@ export interface BindRequest {
 /** Optional parameters may only be sent to a peer of at least this interface_version (SMPP 3.4 §1.5). */
 export const VERSION_WITH_TLVS = 0x34;
 
-const KINDS: Readonly<Record<number, BindKind>> = {
-  [COMMAND.bindReceiver]: 'receiver',
-  [COMMAND.bindTransmitter]: 'transmitter',
-  [COMMAND.bindTransceiver]: 'transceiver',
-};
-
 /** The kind of bind that a command_id asks for, if it asks for one. */
 export function bindKindOf(command: number): BindKind | undefined {
-  return KINDS[command];
+  switch (command) {
+    case COMMAND.bindReceiver:
+      return 'receiver';
+    case COMMAND.bindTransmitter:
+      return 'transmitter';
+    case COMMAND.bindTransceiver:
+      return 'transceiver';
+    default:
+      return undefined;
+  }
 }
 
 /** Throws `MalformedPdu` with the command_status to answer. */

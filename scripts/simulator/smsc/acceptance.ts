@@ -4,7 +4,7 @@ import type { Submit } from '../smpp/submit.ts';
 import type { Delays } from './delays.ts';
 import type { KeptSubmits } from './kept-submits.ts';
 import type { Mailboxes } from './mailboxes.ts';
-import { type MessageId, messageIds } from './message-ids.ts';
+import { messageIds } from './message-ids.ts';
 import type { SmscOptions } from './options.ts';
 import { RateLimit } from './rate-limit.ts';
 import { isAskedFor, isFinal, receipt } from './receipts.ts';
@@ -12,6 +12,8 @@ import type { Session } from './session.ts';
 
 /** How much later than a receipt the answer comes that it overtakes: enough for a client to have read it. */
 const OVERTAKEN_MS = 50;
+
+const DELIVERED: readonly ReceiptPlan[] = [{ stat: 'DELIVRD' }];
 
 /** How submits were answered. */
 export interface SubmitCounts {
@@ -37,9 +39,9 @@ export class Acceptance {
   readonly #options: SmscOptions;
   readonly #sinks: AcceptanceSinks;
   readonly #decide: (submit: Submit) => Outcome;
-  readonly #nextId: () => MessageId;
+  readonly #nextId: () => string;
   #holding: boolean;
-  #held: (() => void)[] = [];
+  #held: { readonly submit: Submit; readonly plan: ReceiptPlan }[] = [];
 
   constructor(options: SmscOptions, magic: Behaviour, sinks: AcceptanceSinks) {
     this.#options = options;
@@ -65,7 +67,7 @@ export class Acceptance {
     this.#holding = false;
     const held = this.#held;
     this.#held = [];
-    for (const post of held) post();
+    for (const { submit, plan } of held) this.#post(submit, plan);
   }
 
   handle(session: Session, submit: Submit): void {
@@ -78,12 +80,11 @@ export class Acceptance {
       return;
     }
 
-    const id = this.#nextId();
-    submit.messageId = id.answered;
+    submit.messageId = this.#nextId();
     this.counts.accepted += 1;
     this.#sinks.kept.add(submit);
     this.#sinks.accepted(submit);
-    for (const plan of outcome.receipts ?? [{ stat: 'DELIVRD' }]) this.#plan(submit, id, plan);
+    for (const plan of outcome.receipts ?? DELIVERED) this.#plan(submit, plan);
     this.#answer(session, submit, outcome);
   }
 
@@ -120,25 +121,20 @@ export class Acceptance {
     return outcome.answer === 'after-receipt' ? Math.max(delay, OVERTAKEN_MS) : delay;
   }
 
-  #plan(submit: Submit, id: MessageId, plan: ReceiptPlan): void {
+  #plan(submit: Submit, plan: ReceiptPlan): void {
     const { receiptDelayMs, receiptJitterMs } = this.#options;
     const delay = (receiptDelayMs + Math.random() * receiptJitterMs) * (plan.delays ?? 1);
-    if (!isAskedFor(submit.registeredDelivery, plan)) {
-      this.#sinks.delays.after(delay, () => this.#became(submit, plan));
-      return;
-    }
-    this.#sinks.delays.after(delay, () => {
-      const post = () => {
-        this.#became(submit, plan);
-        const content = receipt(submit, id, plan, this.#options.receiptForm, this.#options.utcOffsetMinutes);
-        this.#sinks.mailboxes.post(submit.systemId, content);
-      };
-      if (this.#holding) this.#held.push(post);
-      else post();
-    });
+    this.#sinks.delays.after(delay, () => this.#due(submit, plan));
   }
 
-  #became(submit: Submit, plan: ReceiptPlan): void {
+  #due(submit: Submit, plan: ReceiptPlan): void {
+    if (this.#holding && isAskedFor(submit.registeredDelivery, plan)) this.#held.push({ submit, plan });
+    else this.#post(submit, plan);
+  }
+
+  #post(submit: Submit, plan: ReceiptPlan): void {
     if (isFinal(plan.stat)) submit.state = plan.stat;
+    if (!isAskedFor(submit.registeredDelivery, plan)) return;
+    this.#sinks.mailboxes.post(submit.systemId, receipt(submit, plan, this.#options));
   }
 }

@@ -1,9 +1,10 @@
 import type { ReceiptPlan } from '../outcome.ts';
 import { MESSAGE_STATE, TAG } from '../smpp/commands.ts';
+import type { Tlvs } from '../smpp/read-fields.ts';
 import type { Submit } from '../smpp/submit.ts';
 import { alphabetOf, encodeGsm7 } from '../smpp/text.ts';
 import type { DeliverSm } from './deliver-sm.ts';
-import type { MessageId } from './message-ids.ts';
+import { type IdForm, idInReceipt } from './message-ids.ts';
 
 /** Where a receipt says what it says: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
 export const RECEIPT_FORMS = ['both', 'text', 'tlv'] as const;
@@ -18,6 +19,8 @@ const INTERMEDIATE_NOTIFICATION = 0x20;
 
 /** network_error_code: network type GSM (SMPP 3.4 §5.3.2.31). */
 const GSM_NETWORK = 3;
+
+const NO_TLVS: Tlvs = new Map();
 
 const FINAL = new Set(['DELIVRD', 'UNDELIV', 'EXPIRED', 'REJECTD', 'DELETED', 'UNKNOWN']);
 
@@ -37,15 +40,17 @@ export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boole
   }
 }
 
+/** How a carrier writes its receipts. */
+export interface ReceiptStyle {
+  readonly receiptForm: ReceiptForm;
+  readonly idForm: IdForm;
+  readonly utcOffsetMinutes: number;
+}
+
 /** The deliver_sm that tells the sender of `submit` what became of it. */
-export function receipt(
-  submit: Submit,
-  id: MessageId,
-  plan: ReceiptPlan,
-  form: ReceiptForm,
-  utcOffsetMinutes: number,
-): DeliverSm {
-  const shownId = plan.otherNotation === true ? id.other : id.inReceipt;
+export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle): DeliverSm {
+  const form = style.receiptForm;
+  const shownId = idInReceipt(style.idForm, submit.messageId, plan.otherNotation === true);
   const withTlvs = form !== 'text' && plan.tlvs !== false;
   return {
     from: submit.to,
@@ -59,8 +64,8 @@ export function receipt(
     userData:
       form === 'tlv' && plan.body === undefined
         ? Buffer.alloc(0)
-        : receiptText(submit, shownId, plan, utcOffsetMinutes * 60_000),
-    tlvs: withTlvs ? receiptTlvs(shownId, plan) : new Map(),
+        : receiptText(submit, shownId, plan, style.utcOffsetMinutes * 60_000),
+    tlvs: withTlvs ? receiptTlvs(shownId, plan) : NO_TLVS,
   };
 }
 

@@ -55,9 +55,10 @@ export class Session implements ReceivingSession {
   /** `undefined` until bound. */
   kind: BindKind | undefined;
   takesTlvs = false;
-  /** submit_sm that were taken and not answered yet, and the most there were at once: the client's window. */
+  /** submit_sm that were read and whose answer has not been written yet, and the most there were: the client's window. */
   unanswered = 0;
   peakUnanswered = 0;
+  #answered = 0;
   readonly #socket: Socket;
   readonly #owner: SessionOwner;
   readonly #reader: FrameReader;
@@ -106,7 +107,7 @@ export class Session implements ReceivingSession {
 
   /** submit_sm_resp; without a body unless the message was taken (SMPP 3.4 §4.4.2). */
   answerSubmit(sequence: number, status: number, messageId: string): void {
-    this.unanswered -= 1;
+    this.#answered += 1;
     const command = responseTo(COMMAND.submitSm);
     if (status !== STATUS.ok) this.send(writePdu(command, status, sequence));
     else this.send(writePdu(command, status, sequence, (fields) => fields.cString(messageId)));
@@ -147,6 +148,8 @@ export class Session implements ReceivingSession {
   #flush(): void {
     this.#flushing = false;
     if (this.#state === 'closed' || this.#paused || this.#outgoing.length === 0) return;
+    this.unanswered -= this.#answered;
+    this.#answered = 0;
     this.#owner.beforeWrite();
     const [only] = this.#outgoing;
     this.#socket.write(this.#outgoing.length === 1 && only !== undefined ? only : Buffer.concat(this.#outgoing));

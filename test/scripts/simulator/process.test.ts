@@ -1,0 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { ascii, HandClient, submit } from './hand-client.ts';
+
+const MAIN = join(import.meta.dirname, '../../../scripts/simulator/main.ts');
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  /** Exit code, once it is over. */
+  readonly ended: Promise<unknown>;
+}
+
+function run(...argv: string[]): Run {
+  const child = fork(MAIN, argv, { execArgv: ['--import', 'tsx'], silent: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  return { child, output: () => output, ended: once(child, 'close').then(([code]) => code) };
+}
+
+describe('the simulator as a process', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'simulator-'));
+  const running: Run[] = [];
+
+  async function ready(...argv: string[]): Promise<Run & { readonly smscPort: number; readonly url: string }> {
+    const started = run('--smsc-port', '0', '--webhook-port', '0', ...argv);
+    running.push(started);
+    const [message] = await once(started.child, 'message');
+    expect(message).equal('ready');
+    const found = await eventually(
+      () => /SMSC on 127\.0\.0\.1:(\d+), webhook receiver on (\S+)/.exec(started.output()),
+      'the line with both addresses',
+    );
+    return { ...started, smscPort: Number(found?.[1]), url: found?.[2] ?? '' };
+  }
+
+  afterEach(async () => {
+    for (const { child, ended } of running.splice(0)) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`says ready when both listen, and exits with 0 on ${signal} though clients are connected`, async () => {
+      const { child, ended, smscPort } = await ready();
+      const esme = await new HandClient(smscPort).bound();
+
+      child.kill(signal);
+
+      expect(await ended).equal(0);
+      await eventually(() => esme.ended, 'the end of the connection');
+    });
+  }
+
+  it('prints texts and webhooks, keeps an audit file, and shows counters', async () => {
+    const log = join(folder, 'audit.jsonl');
+    const { smscPort, url, output } = await ready('--log', log, '--receipt-delay', '1');
+
+    const esme = await new HandClient(smscPort).bound();
+    const tlvs = `1400 0003 ${ascii('123')}`;
+    esme.write(submit(2, { esmClass: '40', data: `050003 01 02 01 ${ascii('Dear ')}`, tlvs }));
+    esme.write(submit(3, { esmClass: '40', data: `050003 01 02 02 ${ascii('Asha')}`, tlvs }));
+    await esme.have('80000004', 2);
+    const audited = readFileSync(log, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    await fetch(`${url}/webhook`, { method: 'POST', body: '{"event":"message.sent"}' });
+    const counters: unknown = await (await fetch(`${url}/smsc`)).json();
+    const texts: unknown = await (await fetch(`${url}/texts`)).json();
+    esme.close();
+
+    expect(audited).length(2);
+    expect(audited[0]).include({
+      from: 'ACMEIN',
+      to: '919876543000',
+      udh: '050003010201',
+      text: 'Dear ',
+      data_coding: 0,
+    });
+    expect(audited[0].tlvs).deep.equal({ '0x1400': '313233' });
+    expect(counters).nested.include({ 'submits.accepted': 2 });
+    expect(texts).deep.equal([{ from: 'ACMEIN', to: '919876543000', text: 'Dear Asha', parts: 2 }]);
+    await eventually(() => output().includes('sms     ACMEIN to 919876543000 (gsm7, 2 parts): Dear Asha'), 'the text');
+    await eventually(() => output().includes('webhook message.sent · unsigned'), 'the webhook');
+  });
+
+  it('prints nothing about messages when quiet', async () => {
+    const { smscPort, output } = await ready('--quiet');
+
+    const esme = await new HandClient(smscPort).bound();
+    esme.write(submit(2));
+    await esme.have('00000005', 1);
+    esme.close();
+
+    expect(output().trimEnd().split('\n')).length(1);
+  });
+
+  it('ends with a sentence when its port is taken or a setting is wrong', async () => {
+    const { smscPort } = await ready();
+
+    const second = run('--smsc-port', String(smscPort), '--webhook-port', '0');
+    const wrong = run('--rate', 'fast');
+
+    expect(await second.ended).equal(1);
+    expect(second.output()).include('EADDRINUSE').and.include('is another simulator running?');
+    expect(await wrong.ended).equal(2);
+    expect(wrong.output()).include('--rate must be a whole number');
+  });
+});
