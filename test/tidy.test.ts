@@ -27,7 +27,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/main\.ts$/,
-  'ipaddr.js': /^shared\/webhooks\/address-guard\.ts$|^gateway\/http\//,
+  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^gateway\/http\//,
   mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   pm2: /^$/,

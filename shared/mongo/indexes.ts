@@ -75,6 +75,12 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'deliveries',
+    key: { retryAt: 1 },
+    options: { name: 'retry', partialFilterExpression: { retryAt: { $exists: true } } },
+    serves: 'webhooks: waiting deliveries whose next try has come',
+  },
+  {
+    collection: 'deliveries',
     key: { endpoint: 1, _id: 1 },
     options: { name: 'log' },
     serves: 'the delivery log of an endpoint, newest first',

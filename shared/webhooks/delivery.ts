@@ -3,7 +3,10 @@ import type { SmsEvent } from './endpoint.ts';
 
 /**
  * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`: inserting it twice is a duplicate key.
- * Due while `due` is set; completed by one update that unsets it.
+ *
+ * `due` (`due` set) → `done` | `exhausted` | `discarded`, or `waiting` (`retryAt` set) and back to `due` when that time has
+ * come. Waiting ones have a field and an index of their own, so that a dead endpoint's thousands of later retries are not
+ * in the way of whoever looks for what is due now; it costs one more write per retry, none per delivery that succeeds.
  */
 export interface DeliveryDocument {
   readonly _id: DeliveryId;
@@ -15,11 +18,20 @@ export interface DeliveryDocument {
   readonly message: MessageId;
   /** The exact JSON that is posted and signed. */
   readonly body: string;
+  /** To be posted now, in this order per endpoint; set in state `due` only. */
   readonly due?: Date;
-  readonly state: 'due' | 'done' | 'exhausted' | 'discarded';
+  /** Set in state `waiting` only. */
+  readonly retryAt?: Date;
+  readonly state: DeliveryState;
+  /** The log, oldest first: every try ever made. */
   readonly attempts: readonly DeliveryAttempt[];
+  /** When somebody last asked for it again; earlier attempts do not count in the retry schedule. */
+  readonly replayedAt?: Date;
   readonly createdAt: Date;
 }
+
+/** `exhausted`: the schedule's tries all failed. `discarded`: the endpoint was disabled. Both can be replayed. */
+export type DeliveryState = 'due' | 'waiting' | 'done' | 'exhausted' | 'discarded';
 
 export type DeliveryId = `${EventId}:${EndpointId}`;
 
@@ -34,4 +46,10 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   /** The first bytes of the answer's body, when it was not a success. */
   readonly excerpt?: string;
+}
+
+/** Tries of the current run of the retry schedule. */
+export function triesMade({ attempts, replayedAt }: Pick<DeliveryDocument, 'attempts' | 'replayedAt'>): number {
+  if (replayedAt === undefined) return attempts.length;
+  return attempts.filter((attempt) => attempt.at >= replayedAt).length;
 }

@@ -1,0 +1,128 @@
+import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from 'mongodb';
+import { type EndpointId, idTime } from '../runtime/ids.ts';
+import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
+
+/** How one delivery leaves the state `due`. `discarded` may happen without a try. */
+export type Completion = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
+  | { readonly state: 'done' | 'exhausted' | 'discarded' }
+  | { readonly state: 'waiting'; readonly retryAt: Date }
+);
+
+export function deliveriesOf(db: Db): Collection<DeliveryDocument> {
+  return db.collection<DeliveryDocument>('deliveries');
+}
+
+/** Between two endpoint ids, both exclusive. */
+export interface EndpointRange {
+  readonly after: string;
+  readonly before?: string | undefined;
+}
+
+/** Due deliveries of the endpoints in a range, endpoint by endpoint, oldest first: a plain walk along the index `due`. */
+export function findDueInRange(db: Db, range: EndpointRange, limit: number): Promise<DeliveryDocument[]> {
+  const endpoint = {
+    $gt: range.after as EndpointId, // only compared with
+    ...(range.before === undefined ? {} : { $lt: range.before as EndpointId }),
+  };
+  return deliveriesOf(db)
+    .find({ endpoint, due: { $exists: true } })
+    .sort({ endpoint: 1, due: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** The oldest due deliveries of one endpoint. */
+export function findDueOf(db: Db, endpoint: EndpointId, limit: number): Promise<DeliveryDocument[]> {
+  return deliveriesOf(db)
+    .find({ endpoint, due: { $exists: true } })
+    .sort({ due: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** One update each, in one bulk write; may be done twice. Completes nothing that is not `due` any more. */
+export async function completeDeliveries(db: Db, completions: readonly Completion[]): Promise<void> {
+  const updates = completions.map((completion): AnyBulkWriteOperation<DeliveryDocument> => {
+    const update: UpdateFilter<DeliveryDocument> = {
+      $set:
+        completion.state === 'waiting'
+          ? { state: completion.state, retryAt: completion.retryAt }
+          : { state: completion.state },
+      $unset: { due: '' },
+      ...(completion.attempt === undefined ? {} : { $push: { attempts: completion.attempt } }),
+    };
+    return { updateOne: { filter: { _id: completion.id, state: 'due' }, update } };
+  });
+  await deliveriesOf(db).bulkWrite(updates, { ordered: false });
+}
+
+/** Makes up to `limit` waiting deliveries due whose time has come; returns how many were looked at. May run in several processes at once. */
+export async function promoteRetries(db: Db, now: Date, limit: number): Promise<number> {
+  const ripe = await deliveriesOf(db)
+    .find({ retryAt: { $lte: now } })
+    .sort({ retryAt: 1 })
+    .limit(limit)
+    .project<Pick<DeliveryDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  if (ripe.length > 0) await makeDue(db, ripe, { state: 'waiting' }, { due: now });
+  return ripe.length;
+}
+
+/** States that a replay may leave: one in `due` or `waiting` is posted anyway. */
+const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
+/** The log of one delivery stays well below the largest document: a replay adds nine tries at most. */
+const ATTEMPTS_MAX = 200;
+
+/** Posts one delivery again, whatever became of it. Returns false when there is none that could be. */
+export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
+  const { matchedCount } = await deliveriesOf(db).updateOne(
+    { _id: id, state: { $in: REPLAYABLE }, [`attempts.${ATTEMPTS_MAX}`]: { $exists: false } },
+    { $set: { state: 'due', due: now, replayedAt: now } },
+  );
+  return matchedCount === 1;
+}
+
+/** A delivery is made at most this long after its message, whose time its id carries: validity (7 days) and the wait for a receipt (72 h). */
+const LIFE_MS = 10 * 86_400_000;
+const REPLAY_PAGE = 500;
+
+/** Posts again what an endpoint did not get since a time (exhausted or discarded). Returns how many. Bounded by the deliveries of that time. */
+export async function replaySince(db: Db, endpoint: EndpointId, since: Date, now: Date): Promise<number> {
+  const oldest = new Date(since.getTime() - LIFE_MS);
+  let replayed = 0;
+  let before: DeliveryId | undefined;
+  for (;;) {
+    const page: readonly Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>[] = await deliveriesOf(db)
+      .find({ endpoint, ...(before === undefined ? {} : { _id: { $lt: before } }) })
+      .sort({ _id: -1 })
+      .limit(REPLAY_PAGE)
+      .project<Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>>({ state: 1, createdAt: 1 })
+      .toArray();
+    const lost = page.filter(
+      ({ state, createdAt }) => createdAt >= since && (state === 'exhausted' || state === 'discarded'),
+    );
+    if (lost.length > 0) {
+      replayed += await makeDue(
+        db,
+        lost,
+        { state: { $in: ['exhausted', 'discarded'] } },
+        { due: now, replayedAt: now },
+      );
+    }
+    before = page.at(-1)?._id;
+    if (page.length < REPLAY_PAGE || before === undefined || idTime(before) < oldest) return replayed;
+  }
+}
+
+async function makeDue(
+  db: Db,
+  deliveries: readonly Pick<DeliveryDocument, '_id'>[],
+  from: { readonly state: 'waiting' | { readonly $in: readonly ('exhausted' | 'discarded')[] } },
+  set: { readonly due: Date; readonly replayedAt?: Date },
+): Promise<number> {
+  const { modifiedCount } = await deliveriesOf(db).updateMany(
+    { _id: { $in: deliveries.map(({ _id }) => _id) }, ...from },
+    { $set: { state: 'due', ...set }, $unset: { retryAt: '' } },
+  );
+  return modifiedCount;
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId, EndpointId } from '../runtime/ids.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
+import type { EndpointDocument, SmsEvent } from './endpoint.ts';
+import { newSecret } from './sign.ts';
+
+/** Each event becomes one delivery per endpoint: a bound on what one account's message may cost. */
+export const ENDPOINTS_PER_ACCOUNT = 10;
+
+export class TooManyEndpoints extends Error {
+  readonly code = 'too_many_endpoints';
+
+  constructor() {
+    super(`an account may have at most ${ENDPOINTS_PER_ACCOUNT} webhook endpoints`);
+  }
+}
+
+export interface NewEndpoint {
+  readonly account: AccountId;
+  /** Checked before by `checkEndpointUrl`. */
+  readonly url: string;
+  readonly events: readonly SmsEvent[];
+}
+
+export interface CreatedEndpoint {
+  readonly endpoint: EndpointDocument;
+  /** `whsec_…`, to be shown to the account's owner. */
+  readonly secret: string;
+  /** False when the account had this url already. */
+  readonly created: boolean;
+}
+
+/**
+ * Registers a url. A url that the account has already keeps its id and secret, takes the new events and is active again.
+ * The id derives from account and url, so that two requests at once make one endpoint. Throws `TooManyEndpoints`.
+ */
+export async function createEndpoint(
+  db: Db,
+  clock: Clock,
+  box: SecretBox,
+  { account, url, events }: NewEndpoint,
+): Promise<CreatedEndpoint> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const _id = endpointId(account, url);
+  const others = await endpoints
+    .find({ account, _id: { $ne: _id } })
+    .project({ _id: 1 })
+    .limit(ENDPOINTS_PER_ACCOUNT)
+    .toArray();
+  if (others.length >= ENDPOINTS_PER_ACCOUNT && (await endpoints.findOne({ _id })) === null) {
+    throw new TooManyEndpoints();
+  }
+  const secret = newSecret();
+  const sealed = box.seal(secret);
+  const endpoint = await endpoints.findOneAndUpdate(
+    { _id },
+    {
+      $set: { events: [...events], status: 'active' },
+      $unset: { disabledReason: '', failingSince: '' },
+      $setOnInsert: { account, channel: 'sms', url, secrets: [{ sealed }], createdAt: clock.now() },
+    },
+    { upsert: true, returnDocument: 'after' },
+  );
+  if (endpoint === null) throw new Error('an upsert returned no endpoint');
+  const stored = endpoint.secrets[0]?.sealed;
+  if (stored === sealed) return { endpoint, secret, created: true };
+  if (stored === undefined) throw new Error(`endpoint ${_id} has no secret`);
+  return { endpoint, secret: box.open(stored), created: false };
+}
+
+/** The endpoints of an account, oldest first. */
+export async function listEndpoints(db: Db, account: AccountId): Promise<EndpointDocument[]> {
+  // At most ten: sorted here, so that no index is needed for it.
+  const endpoints = await db.collection<EndpointDocument>('endpoints').find({ account }).toArray();
+  return endpoints.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** Its due deliveries are discarded by the worker. Returns whether it was active until now. */
+export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<EndpointDocument>('endpoints')
+    .updateOne({ _id: id, status: 'active' }, { $set: { status: 'disabled', disabledReason: reason } });
+  return matchedCount === 1;
+}
+
+/** Returns whether there is such an endpoint. What was discarded meanwhile can be replayed. */
+export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<EndpointDocument>('endpoints')
+    .updateOne({ _id: id }, { $set: { status: 'active' }, $unset: { disabledReason: '', failingSince: '' } });
+  return matchedCount === 1;
+}
+
+/**
+ * Notes since when every post to an endpoint fails, or with undefined that one succeeded. Written at the change only: by the
+ * worker that holds the endpoint, which alone posts to it.
+ */
+export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | undefined): Promise<void> {
+  await db
+    .collection<EndpointDocument>('endpoints')
+    .updateOne({ _id: id }, failingSince === undefined ? { $unset: { failingSince: '' } } : { $set: { failingSince } });
+}
+
+function endpointId(account: AccountId, url: string): EndpointId {
+  return `whk_${createHash('sha256').update(`${account} ${url}`).digest('hex').slice(0, 26)}`;
+}

@@ -1,0 +1,31 @@
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
+
+/** All addresses of a host name, as text. Rejects when there are none or nobody answered. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+const TRY_MS = 2_000;
+const TRIES = 2;
+
+/**
+ * Asks DNS without the system's resolver: `getaddrinfo` runs on four threads of the process, and four host names whose
+ * servers do not answer would hold up every other endpoint's. Only a name that DNS surely does not have (a line of
+ * /etc/hosts, a search domain) goes to the system.
+ */
+export function createHostResolver(): ResolveHost {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  return async (hostname) => {
+    // RFC 6761 §6.3: never asked of DNS.
+    if (/^(.+\.)?localhost\.?$/i.test(hostname)) return ['127.0.0.1', '::1'];
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && !isUnknownName(answer.reason)) throw answer.reason;
+    }
+    return (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+  };
+}
+
+function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA');
+}

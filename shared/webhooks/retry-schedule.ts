@@ -1,0 +1,53 @@
+/** When a failed post is tried again (decisions.md, Webhooks). */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Pause before try 1, 2, 3 …; after the last one fails the delivery is exhausted, about 28 h after the event. */
+export const RETRY_PAUSES_MS: readonly number[] = [
+  0,
+  5 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+];
+/** Share of the pause by which it varies either way, so that what failed together does not come back together. */
+const JITTER = 0.2;
+
+export interface FailedTry {
+  /** Tries made so far, this one included. */
+  readonly tries: number;
+  /** The answer's Retry-After header, as it came. */
+  readonly retryAfter?: string | undefined;
+  readonly now: Date;
+  /** A number from 0 to 1, drawn by the caller. */
+  readonly random: number;
+}
+
+/**
+ * The time of the next try; undefined when the schedule is exhausted. A Retry-After is honoured between the schedule's own
+ * pause and twice that: an endpoint may ask for more patience, but neither hurry us nor put its backlog off for days.
+ */
+export function nextTry({ tries, retryAfter, now, random }: FailedTry): Date | undefined {
+  const baseMs = RETRY_PAUSES_MS[tries];
+  if (baseMs === undefined) return undefined;
+  const askedMs = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now);
+  const pauseMs =
+    askedMs === undefined
+      ? baseMs * (1 - JITTER + 2 * JITTER * random)
+      : Math.min(Math.max(askedMs, baseMs), 2 * baseMs);
+  return new Date(now.getTime() + Math.round(pauseMs));
+}
+
+/** RFC 9110 §10.2.3: seconds, or an HTTP-date. Undefined when it is neither. */
+function retryAfterMs(value: string, now: Date): number | undefined {
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
+  const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at - now.getTime();
+}

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import {
+  AddressGuard,
+  checkEndpointUrl,
+  guardOptions,
+  RefusedAddress,
+} from '../../../shared/webhooks/address-guard.ts';
+
+const STRICT = { allowHttp: false, allowSubnets: [] };
+
+const REFUSED = [
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '100.64.0.1',
+  '100.100.100.200',
+  '127.0.0.1',
+  '127.255.255.255',
+  '168.63.129.16',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::127.0.0.1',
+  '::ffff:127.0.0.1',
+  '::ffff:8.8.8.8',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::8.8.8.8',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::',
+  'fc00::1',
+  'fd00:ec2::254',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'ff02::1',
+  '5f00::1',
+  'not an address',
+];
+const ALLOWED = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001::1'];
+
+describe('webhooks/address-guard', () => {
+  const strict = new AddressGuard(STRICT);
+
+  for (const address of REFUSED) it(`refuses ${address}`, () => expect(strict.allows(address)).to.equal(false));
+  for (const address of ALLOWED) it(`allows ${address}`, () => expect(strict.allows(address)).to.equal(true));
+
+  it('an allow-list opens its subnets and nothing else', () => {
+    const guard = new AddressGuard({ allowHttp: false, allowSubnets: ['127.0.0.0/8', '10.1.2.3', 'fd00::/8'] });
+
+    for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.2.3', 'fd12::1']) {
+      expect(guard.allows(address), address).to.equal(true);
+    }
+    for (const address of ['10.1.2.4', '192.168.0.1', '::1', 'fe80::1', '::ffff:10.0.0.1']) {
+      expect(guard.allows(address), address).to.equal(false);
+    }
+  });
+
+  it('a malformed allow-list stops the start with its text', () => {
+    expect(() => new AddressGuard({ allowHttp: false, allowSubnets: ['10.0.0.0/33'] })).to.throw('10.0.0.0/33');
+  });
+
+  it('takes its options from the settings', () => {
+    expect(guardOptions({ webhookAllowHttp: 'yes', webhookAllowSubnets: ['10.0.0.0/8'] })).to.deep.equal({
+      allowHttp: true,
+      allowSubnets: ['10.0.0.0/8'],
+    });
+  });
+
+  it('one bad address among a name’s good ones refuses the name', async () => {
+    const guard = new AddressGuard({ ...STRICT, resolve: async () => ['8.8.8.8', '10.0.0.1'] });
+
+    const error = await guard.addressesOf('mixed.example').catch((reason: unknown) => reason);
+
+    expect(error).to.be.instanceOf(RefusedAddress);
+  });
+
+  it('a name with good addresses gives exactly those', async () => {
+    const guard = new AddressGuard({ ...STRICT, resolve: async () => ['8.8.8.8', '2606:4700:4700::1111'] });
+
+    expect(await guard.addressesOf('good.example')).to.deep.equal(['8.8.8.8', '2606:4700:4700::1111']);
+  });
+});
+
+describe('webhooks/address-guard checkEndpointUrl', () => {
+  const resolve = async (hostname: string): Promise<readonly string[]> => {
+    if (hostname === 'hooks.example') return ['8.8.8.8'];
+    if (hostname === 'internal.example') return ['10.0.0.7'];
+    throw new Error('ENOTFOUND');
+  };
+
+  const good = [
+    'https://hooks.example/',
+    'https://hooks.example:8443/a?b=c#d',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1]/',
+  ];
+  for (const url of good) {
+    it(`takes ${url}`, async () => {
+      expect(await checkEndpointUrl(url, { ...STRICT, resolve })).to.deep.equal({ ok: true });
+    });
+  }
+
+  const bad: readonly [string, string][] = [
+    ['', 'malformed'],
+    ['hooks.example', 'malformed'],
+    ['https://', 'malformed'],
+    ['http://hooks.example/', 'must begin with https://'],
+    ['ftp://hooks.example/', 'must begin with https://'],
+    ['file:///etc/passwd', 'must begin with https://'],
+    ['https://user@hooks.example/', 'user name'],
+    ['https://user:pass@hooks.example/', 'user name'],
+    ['https://:pass@hooks.example/', 'user name'],
+    ['https://unknown.example/', 'cannot be resolved'],
+    ['https://internal.example/', 'private'],
+    ['https://127.0.0.1/', 'private'],
+    ['https://127.1/', 'private'],
+    ['https://0x7f.1/', 'private'],
+    ['https://0177.0.0.1/', 'private'],
+    ['https://2130706433/', 'private'],
+    ['https://①②⑦.0.0.1/', 'private'],
+    ['https://[::1]/', 'private'],
+    ['https://[::ffff:127.0.0.1]/', 'private'],
+    ['https://[64:ff9b::7f00:1]/', 'private'],
+    ['https://169.254.169.254/latest/meta-data/', 'private'],
+    [`https://hooks.example/${'a'.repeat(2048)}`, '2048'],
+  ];
+  for (const [url, detail] of bad) {
+    it(`refuses ${url.slice(0, 50)}: ${detail}`, async () => {
+      const verdict = await checkEndpointUrl(url, { ...STRICT, resolve });
+
+      expect(verdict).to.include({ ok: false, code: 'url_not_allowed' });
+      expect(verdict).to.have.property('detail').that.includes(detail);
+    });
+  }
+
+  it('localhost is private without a look-up', async () => {
+    for (const url of ['https://localhost/', 'https://a.localhost/']) {
+      expect(await checkEndpointUrl(url, STRICT))
+        .to.have.property('detail')
+        .that.includes('private');
+    }
+  });
+
+  it('http is taken where the setting allows it', async () => {
+    const options = { allowHttp: true, allowSubnets: ['127.0.0.0/8'] };
+
+    expect(await checkEndpointUrl('http://127.0.0.1:4010/hook', options)).to.deep.equal({ ok: true });
+    expect(await checkEndpointUrl('http://10.0.0.1/', options)).to.include({ ok: false });
+  });
+});

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import {
+  createEndpoint,
+  disableEndpoint,
+  ENDPOINTS_PER_ACCOUNT,
+  enableEndpoint,
+  listEndpoints,
+  noteHealth,
+  TooManyEndpoints,
+} from '../../../shared/webhooks/endpoint-store.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const URL_1 = 'https://hooks.example/1';
+
+describe('webhooks/endpoint-store', () => {
+  const box = createSecretBox(randomBytes(32));
+  let store: TestStore;
+
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('a new endpoint is active, and its secret is stored sealed only', async () => {
+    const account = newId('acc');
+
+    const { endpoint, secret, created } = await createEndpoint(store.db, systemClock, box, {
+      account,
+      url: URL_1,
+      events: ['message.sent'],
+    });
+
+    expect(created).to.equal(true);
+    expect(endpoint).to.deep.include({
+      account,
+      channel: 'sms',
+      url: URL_1,
+      events: ['message.sent'],
+      status: 'active',
+    });
+    expect(endpoint.secrets.map(({ sealed }) => box.open(sealed))).to.deep.equal([secret]);
+    expect(JSON.stringify(await listEndpoints(store.db, account))).not.to.include(secret);
+  });
+
+  it('the same url again keeps id and secret, takes the new events and is active again', async () => {
+    const account = newId('acc');
+    const first = await createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] });
+    await noteHealth(store.db, first.endpoint._id, new Date());
+    await disableEndpoint(store.db, first.endpoint._id, 'gone');
+
+    const again = await createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.failed'] });
+
+    expect(again).to.deep.include({ secret: first.secret, created: false });
+    expect(await listEndpoints(store.db, account)).to.deep.equal([{ ...first.endpoint, events: ['message.failed'] }]);
+  });
+
+  it('the same url at once from several requests makes one endpoint', async () => {
+    const account = newId('acc');
+
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] }),
+      ),
+    );
+
+    expect(new Set(made.map(({ secret }) => secret))).to.have.property('size', 1);
+    expect(await listEndpoints(store.db, account)).to.have.length(1);
+  });
+
+  it('two accounts with the same url have endpoints of their own', async () => {
+    const [a, b] = await Promise.all(
+      [newId('acc'), newId('acc')].map((account) =>
+        createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] }),
+      ),
+    );
+
+    expect(a?.endpoint._id).not.to.equal(b?.endpoint._id);
+    expect(a?.secret).not.to.equal(b?.secret);
+  });
+
+  it('an account has ten endpoints at most; a known url may still be updated', async () => {
+    const account = newId('acc');
+    const register = (n: number) =>
+      createEndpoint(store.db, systemClock, box, { account, url: `${URL_1}/${n}`, events: ['message.sent'] });
+    for (let n = 0; n < ENDPOINTS_PER_ACCOUNT; n++) await register(n);
+
+    const error = await register(ENDPOINTS_PER_ACCOUNT).catch((reason: unknown) => reason);
+
+    expect(error).to.be.instanceOf(TooManyEndpoints);
+    expect((await register(0)).created).to.equal(false);
+    expect(await listEndpoints(store.db, account)).to.have.length(ENDPOINTS_PER_ACCOUNT);
+  });
+
+  it('disabling says why, once; enabling forgets it', async () => {
+    const account = newId('acc');
+    const { endpoint } = await createEndpoint(store.db, systemClock, box, {
+      account,
+      url: URL_1,
+      events: ['message.sent'],
+    });
+    await noteHealth(store.db, endpoint._id, new Date());
+
+    expect(await disableEndpoint(store.db, endpoint._id, 'answered 410 Gone')).to.equal(true);
+    expect(await disableEndpoint(store.db, endpoint._id, 'another reason')).to.equal(false);
+    const [disabled] = await listEndpoints(store.db, account);
+    expect(disabled).to.include({ status: 'disabled', disabledReason: 'answered 410 Gone' });
+
+    expect(await enableEndpoint(store.db, endpoint._id)).to.equal(true);
+    expect(await listEndpoints(store.db, account)).to.deep.equal([endpoint]);
+    expect(await enableEndpoint(store.db, newId('whk'))).to.equal(false);
+  });
+
+  it('a success clears since when it was failing', async () => {
+    const account = newId('acc');
+    const { endpoint } = await createEndpoint(store.db, systemClock, box, {
+      account,
+      url: URL_1,
+      events: ['message.sent'],
+    });
+    const since = new Date('2026-11-21T10:00:00Z');
+
+    await noteHealth(store.db, endpoint._id, since);
+    expect(await listEndpoints(store.db, account)).to.deep.equal([{ ...endpoint, failingSince: since }]);
+
+    await noteHealth(store.db, endpoint._id, undefined);
+    expect(await listEndpoints(store.db, account)).to.deep.equal([endpoint]);
+  });
+});

@@ -1,0 +1,62 @@
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+
+/** A message as it stands in state `sent`; what a test cares about overrides. */
+export function makeMessage(override: Partial<MessageDocument>): MessageDocument {
+  return {
+    _id: newId('msg'),
+    channel: 'sms',
+    account: 'acc_1',
+    group: 'grp_1',
+    to: '919876543210',
+    sender: 'HARKARA',
+    route: 'transactional',
+    path: 'transactional',
+    lane: 1,
+    text: 'hello',
+    encoding: 'GSM7',
+    segments: 1,
+    state: 'sent',
+    v: 2,
+    validUntil: new Date('2026-11-23T00:00:00Z'),
+    tries: 0,
+    history: [],
+    ...override,
+  };
+}
+
+export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocument {
+  return {
+    _id: newId('whk'),
+    account: 'acc_1',
+    channel: 'sms',
+    url: 'https://hooks.example/',
+    events: ['message.sent', 'message.delivered', 'message.failed', 'message.expired', 'message.rejected'],
+    secrets: [],
+    status: 'active',
+    createdAt: new Date('2026-11-01T00:00:00Z'),
+    ...override,
+  };
+}
+
+/** A delivery of an event of its own, due unless a state is given. */
+export function makeDelivery(
+  override: Partial<DeliveryDocument> & Pick<DeliveryDocument, 'endpoint'>,
+): DeliveryDocument {
+  const eventId = override.eventId ?? newId('evt');
+  return {
+    _id: deliveryId(eventId, override.endpoint),
+    account: 'acc_1',
+    eventId,
+    event: 'message.sent',
+    message: newId('msg'),
+    body: `{"event":"message.sent","n":"${eventId}"}`,
+    ...(override.state === undefined ? { due: new Date('2026-11-21T00:00:00Z') } : {}),
+    state: 'due',
+    attempts: [],
+    createdAt: new Date('2026-11-21T00:00:00Z'),
+    ...override,
+  };
+}
