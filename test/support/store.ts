@@ -6,6 +6,8 @@ import { newId } from '../../shared/runtime/ids.ts';
 /** A fresh database with all indexes, for one test file. */
 export interface TestStore {
   readonly db: Db;
+  /** Where the server is, for processes that a test starts. */
+  readonly uri: string;
   /** Drops the database and lets go of everything. */
   close(): Promise<void>;
 }
@@ -17,6 +19,7 @@ export async function openTestStore(): Promise<TestStore> {
   await ensureIndexes(store.db);
   return {
     db: store.db,
+    uri: mongodbUri,
     close: async () => {
       await store.db.dropDatabase();
       await store.close();
