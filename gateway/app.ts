@@ -1,0 +1,50 @@
+import express, { type Express } from 'express';
+import type { GatewayDeps } from './deps.ts';
+import { createHealthz, createMetrics, createReadyz } from './health.ts';
+import { createAuthenticate } from './http/authenticate.ts';
+import { begin } from './http/begin.ts';
+import type { Handler } from './http/context.ts';
+import { jsonBody } from './http/json-body.ts';
+import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
+import { createBalance } from './sms/balance.ts';
+import { createSend } from './sms/send.ts';
+import { createStatus } from './sms/status.ts';
+
+const MESSAGE_BYTES_MAX = 65_536;
+
+/** The whole API: every path, who may use it, and what answers. Builds and never listens. */
+export function createApp(deps: GatewayDeps): Express {
+  const key = createAuthenticate(deps);
+  const message = jsonBody(MESSAGE_BYTES_MAX);
+  const app = express();
+  for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
+  for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
+
+  app.use(begin(deps));
+
+  // The busiest first: the router tries them in order.
+  post('/v2/send', key('send'), message, createSend(deps));
+  get('/v2/status/:message_id', key('read'), createStatus(deps));
+  get('/v2/balance', key('read'), createBalance(deps));
+
+  get('/healthz', createHealthz());
+  get('/readyz', createReadyz(deps));
+  get('/metrics', createMetrics(deps));
+
+  app.use(notFound);
+  app.use(answerError(deps.log));
+  return app;
+
+  function post(path: string, ...handlers: Handler[]): void {
+    app
+      .route(path)
+      .post(...handlers)
+      .all(methodNotAllowed('POST'));
+  }
+  function get(path: string, ...handlers: Handler[]): void {
+    app
+      .route(path)
+      .get(...handlers)
+      .all(methodNotAllowed('GET, HEAD'));
+  }
+}

@@ -1,0 +1,18 @@
+import type { Db } from 'mongodb';
+import type { Config } from '../shared/config/settings.ts';
+import type { Accepter } from '../shared/messages/accept.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
+import type { Log } from '../shared/runtime/log.ts';
+import type { Metrics } from '../shared/runtime/metrics.ts';
+
+/** What the gateway is built from; every file takes the part that it needs. */
+export interface GatewayDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: Pick<Config, 'keyCacheMs' | 'maxSegments' | 'validityHours'>;
+  readonly accepter: Accepter;
+  readonly metrics: Metrics;
+  /** Aborted when the process begins to stop: answers then close their connection. */
+  readonly stopping: AbortSignal;
+}

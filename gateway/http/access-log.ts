@@ -1,0 +1,40 @@
+import type { GatewayDeps } from '../deps.ts';
+import type { Reply } from './context.ts';
+
+/** The caller hung up before it could be answered; nginx's number for it. Only in logs and metrics. */
+export const CALLER_GONE = 499;
+
+/** Seconds; a send is a few milliseconds, and what takes longer than 5 s is one story. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/**
+ * One line and one count per request. The route is named by its pattern and the query is left out, so that nothing a caller
+ * wrote (text, numbers, keys in the wrong place) reaches the log.
+ */
+export function accessLog({
+  clock,
+  log,
+  metrics,
+}: Pick<GatewayDeps, 'clock' | 'log' | 'metrics'>): (res: Reply, status: number) => void {
+  const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
+  const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
+  return ({ req, locals }, status) => {
+    const { caller, requestId, messageId } = locals;
+    // Express types the matched route as `any`; it is undefined where nothing matched.
+    const pattern: unknown = req.route?.path;
+    const route = typeof pattern === 'string' ? pattern : 'none';
+    const ms = clock.monotonicMs() - locals.startedMs;
+    requests.inc({ method: req.method, route, status });
+    seconds.observe({ route }, ms / 1000);
+    log.info('request', {
+      method: req.method,
+      route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      account: caller?.account._id,
+      key_id: caller?.keyId,
+      message_id: messageId,
+      request_id: requestId,
+    });
+  };
+}

@@ -1,0 +1,105 @@
+import { sendProblem } from './answer.ts';
+import type { JsonObject, Reply } from './context.ts';
+import type { FieldProblem } from './problem.ts';
+
+/** Listed problems of one request; more are only counted, so that an answer stays small whatever was asked. */
+const LISTED_MAX = 100;
+
+/** Collects what is wrong with a body, all of it at once. */
+export class FieldProblems {
+  readonly listed: FieldProblem[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether the next problem would only be counted: its detail need not be thought out. */
+  get full(): boolean {
+    return this.listed.length >= LISTED_MAX;
+  }
+
+  add(field: string, code: FieldProblem['code'], detail: string): void {
+    this.#count++;
+    if (!this.full) this.listed.push({ field, code, detail });
+  }
+}
+
+/** Answers 400 with every problem found. */
+export function sendInvalid(res: Reply, { listed, count }: FieldProblems): void {
+  const [only] = listed;
+  const detail =
+    count === 1 && only !== undefined
+      ? `${only.field}: ${only.detail}`
+      : count > listed.length
+        ? `There are ${count} problems; \`errors\` lists the first ${listed.length}.`
+        : `There are ${count} problems; \`errors\` lists them.`;
+  sendProblem(res, 'invalid_request', { detail, errors: listed, extra: { errors_count: count } });
+}
+
+/** A string that must be there. Undefined when it is not, which is then among the problems. */
+export function requiredString(body: JsonObject, field: string, problems: FieldProblems): string | undefined {
+  if (Object.hasOwn(body, field)) return optionalString(body, field, problems);
+  problems.add(field, 'missing_field', 'It is required.');
+  return undefined;
+}
+
+/** A string that may be left out. Types are strict: null, numbers and objects are problems. */
+export function optionalString(body: JsonObject, field: string, problems: FieldProblems): string | undefined {
+  if (!Object.hasOwn(body, field)) return undefined;
+  const value = body[field];
+  if (typeof value === 'string') return value;
+  problems.add(field, 'wrong_type', `It must be a string, not ${typeName(value)}.`);
+  return undefined;
+}
+
+/** A typo must not send: every field that the endpoint does not know is a problem, with the field that was perhaps meant. */
+export function refuseUnknown(body: JsonObject, known: readonly string[], problems: FieldProblems): void {
+  for (const field of Object.keys(body)) {
+    if (known.includes(field)) continue;
+    if (problems.full) {
+      problems.add(field, 'unknown_field', '');
+      continue;
+    }
+    const shown = field.slice(0, SHOWN_NAME_MAX);
+    const meant = nearest(shown, known);
+    const hint = meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+    problems.add(shown, 'unknown_field', `There is no such field. ${hint}`);
+  }
+}
+
+const SHOWN_NAME_MAX = 64;
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** The known name that is at most two edits away, and at most half of it. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestEdits = 3;
+  for (const candidate of known) {
+    const edits = editDistance(name.toLowerCase(), candidate);
+    if (edits < bestEdits && edits * 2 <= candidate.length) {
+      best = candidate;
+      bestEdits = edits;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein; both names are short. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import type { Request } from 'express';
+import { CALLER_GONE } from './access-log.ts';
+import { sendProblem } from './answer.ts';
+import type { Handler, JsonObject, Reply } from './context.ts';
+import type { ProblemSlug } from './problem.ts';
+
+/**
+ * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. Written by hand because `express.json`
+ * replaces broken UTF-8 in silence (the message would be altered), takes UTF-16, and reads an oversized body to its end
+ * before it says so. Comes after authentication: nobody unknown has a body read.
+ */
+export function jsonBody(limitBytes: number): Handler {
+  return (req, res: Reply, next) => {
+    const refusal = refusalByHeaders(req, limitBytes);
+    if (refusal !== undefined) return sendProblem(res, refusal.slug, { detail: refusal.detail });
+    if (req.headers.expect !== undefined) res.writeContinue();
+
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= limitBytes) return;
+      req.off('data', onData).off('end', onEnd);
+      sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
+    };
+    const onEnd = (): void => {
+      const parsed = parseObject(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      if (parsed.kind === 'malformed') {
+        sendProblem(res, 'malformed_body', { detail: parsed.detail });
+      } else {
+        res.locals.body = parsed.body;
+        next();
+      }
+    };
+    // The connection broke before the body was whole (or while its rest was dropped): there is nobody to answer.
+    const onError = (): void => {
+      if (!res.headersSent) res.locals.answered(res, CALLER_GONE);
+    };
+    req.on('data', onData).once('end', onEnd).once('error', onError);
+  };
+}
+
+interface Refusal {
+  readonly slug: ProblemSlug;
+  readonly detail: string;
+}
+
+/** What can be said before a byte of the body is read. */
+function refusalByHeaders({ headers }: Request, limitBytes: number): Refusal | undefined {
+  const length = Number(headers['content-length'] ?? 0);
+  if (length === 0 && headers['transfer-encoding'] === undefined) {
+    return { slug: 'malformed_body', detail: 'The body is empty. Send one JSON object.' };
+  }
+  const type = headers['content-type'];
+  if (type === undefined) {
+    return { slug: 'unsupported_media_type', detail: 'Send the header `Content-Type: application/json`.' };
+  }
+  const [mediaType = '', ...parameters] = type.split(';');
+  if (mediaType.trim().toLowerCase() !== 'application/json') {
+    return { slug: 'unsupported_media_type', detail: 'The body must be `Content-Type: application/json`.' };
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    return { slug: 'unsupported_media_type', detail: 'Send the body without `Content-Encoding`.' };
+  }
+  const charset = charsetOf(parameters);
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    return { slug: 'malformed_body', detail: 'JSON is UTF-8 (RFC 8259 §8.1); leave the charset out or name utf-8.' };
+  }
+  if (length > limitBytes) return { slug: 'body_too_large', detail: tooLarge(limitBytes) };
+  return undefined;
+}
+
+function tooLarge(limitBytes: number): string {
+  return `The body may have at most ${limitBytes} bytes.`;
+}
+
+function charsetOf(parameters: readonly string[]): string | undefined {
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=');
+    if (name.trim().toLowerCase() === 'charset') return value.trim().replaceAll('"', '').toLowerCase();
+  }
+  return undefined;
+}
+
+type Parsed =
+  | { readonly kind: 'object'; readonly body: JsonObject }
+  | { readonly kind: 'malformed'; readonly detail: string };
+
+function parseObject(bytes: Buffer): Parsed {
+  if (!isUtf8(bytes)) return { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : 'it cannot be read';
+    return { kind: 'malformed', detail: `The body is not valid JSON: ${why}.` };
+  }
+  if (isObject(value)) return { kind: 'object', body: value };
+  const what = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
+  return { kind: 'malformed', detail: `The body must be one JSON object, not ${what}.` };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

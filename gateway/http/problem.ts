@@ -1,0 +1,123 @@
+/**
+ * The catalogue: every answer that is not a success, in one table (RFC 9457, application/problem+json). The documentation's
+ * error pages are made from it. Spec gap: the body of errors is not shown; decisions.md, Errors.
+ */
+export interface ProblemRule {
+  /** `status_code`, the family of the send result's "1000": 4xxx the caller can mend, 5xxx we must. Never given twice. */
+  readonly number: string;
+  /** HTTP status ("Errors"; 405, 408, 413, 415, 431 and 503 are additions). */
+  readonly status: number;
+  readonly title: string;
+  /** What to do about it; the `detail` where the place that answers has nothing better to say. */
+  readonly mend: string;
+  /** Whether the same request may succeed when it is simply sent again. */
+  readonly retryable: boolean;
+}
+
+function fault(number: string, status: number, title: string, mend: string, retryable = false): ProblemRule {
+  return { number, status, title, mend, retryable };
+}
+
+export const PROBLEMS = {
+  invalid_request: fault('4000', 400, 'Invalid request', 'Mend the fields that `errors` names, then send it again.'),
+  malformed_body: fault('4001', 400, 'Malformed body', 'Send one JSON object in UTF-8.'),
+  malformed_request: fault('4002', 400, 'Malformed HTTP request', 'Send well-formed HTTP/1.1.'),
+  key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
+  key_invalid: fault('4011', 401, 'API key invalid', 'Check that the whole key was copied, `hk_live_` included.'),
+  key_revoked: fault('4012', 401, 'API key revoked', 'Use another key of the account.'),
+  key_expired: fault('4013', 401, 'API key expired', 'Make a new key.'),
+  insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Top up the account.'),
+  account_suspended: fault('4031', 403, 'Account suspended', 'Ask whoever runs this service why.'),
+  credits_expired: fault('4032', 403, 'Credits expired', 'Top up the account or have its expiry date moved.'),
+  sender_not_allowed: fault(
+    '4033',
+    403,
+    'Sender not allowed',
+    'Use a sender that is registered to the account and approved for this route.',
+  ),
+  scope_missing: fault('4034', 403, 'Scope missing', 'Use a key that has the scope which `detail` names.'),
+  not_found: fault(
+    '4040',
+    404,
+    'Not found',
+    'There is nothing at this path. Paths are case-sensitive, without a slash at the end.',
+  ),
+  message_not_found: fault('4041', 404, 'Message not found', 'Check the message_id: the account has no such message.'),
+  method_not_allowed: fault('4050', 405, 'Method not allowed', 'Use a method that the header `Allow` names.'),
+  request_timeout: fault(
+    '4080',
+    408,
+    'Request timeout',
+    'The request did not arrive whole in time. Send it again.',
+    true,
+  ),
+  body_too_large: fault('4130', 413, 'Body too large', 'Send less in one request.'),
+  unsupported_media_type: fault(
+    '4150',
+    415,
+    'Unsupported media type',
+    'Send the body as JSON, uncompressed, with the header `Content-Type: application/json`.',
+  ),
+  headers_too_large: fault('4310', 431, 'Request headers too large', 'Send fewer or shorter headers.'),
+  internal_error: fault('5000', 500, 'Internal error', 'Report the request_id to whoever runs this service.'),
+  store_unavailable: fault(
+    '5030',
+    503,
+    'Temporarily unavailable',
+    'Nothing was done. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  outcome_unknown: fault(
+    '5031',
+    503,
+    'Outcome unknown',
+    'The message may have been accepted. Read the status of `message_id` before sending it again.',
+    true,
+  ),
+} as const satisfies Record<string, ProblemRule>;
+
+export type ProblemSlug = keyof typeof PROBLEMS;
+
+/** What can be wrong with one field; `code` of the entries in `errors`. */
+export const FIELD_CODES = {
+  missing_field: 'A required field is not there.',
+  unknown_field: 'The endpoint has no such field.',
+  wrong_type: 'The value is of another JSON type.',
+  invalid_phone: 'Not 8 to 15 digits with the country code first.',
+  invalid_sender: 'Neither 1 to 11 characters with a letter nor 3 to 15 digits.',
+  invalid_value: 'Not one of the allowed values.',
+  invalid_text: 'The text cannot be encoded.',
+  too_short: 'The text is empty.',
+  too_long: 'The text needs more segments than one message may have.',
+} as const;
+
+export interface FieldProblem {
+  /** As the caller named it; entries of lists as `to[3]`, members as `buttons[0].title`. */
+  readonly field: string;
+  readonly code: keyof typeof FIELD_CODES;
+  readonly detail: string;
+}
+
+export interface ProblemDetails {
+  readonly detail?: string;
+  readonly errors?: readonly FieldProblem[];
+  /** Members beyond those that every problem has. */
+  readonly extra?: Readonly<Record<string, string | number>>;
+}
+
+/** The body: the members of RFC 9457 first, then ours. `type` is a path below the address of the documentation. */
+export function problemBody(slug: ProblemSlug, requestId: string, more: ProblemDetails = {}): object {
+  const rule = PROBLEMS[slug];
+  return {
+    type: `/errors/${slug}`,
+    title: rule.title,
+    status: rule.status,
+    detail: more.detail ?? rule.mend,
+    code: slug,
+    status_code: rule.number,
+    errors: more.errors ?? [],
+    request_id: requestId,
+    retryable: rule.retryable,
+    ...more.extra,
+  };
+}

@@ -1,0 +1,23 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import helmet from 'helmet';
+
+/**
+ * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet runs
+ * once: as a middleware it would set a dozen headers on each request. Nothing of an API's answers is ever rendered, hence
+ * the strictest content policy.
+ */
+export function securityHeaders(): readonly string[] {
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  const protect = helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+  });
+  protect(req, res, (error) => {
+    if (error !== undefined) throw error;
+  });
+  return Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
+}

@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { newId } from '../../shared/runtime/ids.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
+import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
+
+/** Longer than the 60 s of common proxies, so that they close an idle connection first and never meet one that is closing. */
+const KEEP_ALIVE_MS = 65_000;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+const CHECK_MS = 2_000;
+
+/** How long a stop waits for answers, and for half-sent requests to become whole. */
+const DRAIN_MS = 10_000;
+const HALF_SENT_MS = 1_000;
+
+const REFUSED_MS = 1_000;
+
+/** The HTTP server around the app: its times, its end, and the answers to what is not HTTP. It does not listen yet. */
+export class GatewayServer {
+  readonly http: Server;
+  /** The newest answer of each connection, to see whether one is being written or waited for. */
+  readonly #answers = new Map<Duplex, ServerResponse>();
+  readonly #sockets = new Set<Socket>();
+  readonly #refused = new WeakSet<Duplex>();
+
+  constructor(app: RequestListener) {
+    const handle = (req: IncomingMessage, res: ServerResponse): void => {
+      this.#answers.set(req.socket, res);
+      app(req, res);
+    };
+    this.http = createServer({
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      // Small answers must not wait for the peer's delayed acknowledgement.
+      noDelay: true,
+      // `begin` says it, with a body.
+      requireHostHeader: false,
+    });
+    this.http
+      .on('request', handle)
+      // Whoever asks first is answered like everyone else; the body parser says "100 Continue" when it wants the body.
+      .on('checkContinue', handle)
+      .on('checkExpectation', handle)
+      .on('connection', (socket) => {
+        this.#sockets.add(socket);
+        socket.once('close', () => {
+          this.#sockets.delete(socket);
+          this.#answers.delete(socket);
+        });
+      })
+      .on('clientError', (error, socket) => this.#answerClientError(error, socket));
+  }
+
+  /** Resolves when connections are accepted; rejects with a `StartError` that says why they cannot be. */
+  listen(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.http.once('error', (error) => reject(listenError(error, host, port)));
+      this.http.listen(port, host, resolve);
+    });
+  }
+
+  /**
+   * Accepts no more connections, closes the idle ones and waits for answers in flight (they close theirs, see answer.ts).
+   * What is not answered after `DRAIN_MS` is cut off.
+   */
+  async drain(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
+    this.http.closeIdleConnections();
+    const unasked = setTimeout(() => this.#closeUnasked(), HALF_SENT_MS);
+    const late = setTimeout(() => this.http.closeAllConnections(), DRAIN_MS);
+    await closed;
+    clearTimeout(unasked);
+    clearTimeout(late);
+  }
+
+  /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
+  #closeUnasked(): void {
+    for (const socket of this.#sockets) {
+      if (this.#answers.get(socket)?.writableFinished ?? true) socket.destroy();
+    }
+  }
+
+  /** What Node's parser refuses never becomes a request; it is answered in the same shape as everything else. */
+  #answerClientError(error: Error, socket: Duplex): void {
+    // The parser complains again about each further piece of what it refused.
+    if (this.#refused.has(socket)) return;
+    this.#refused.add(socket);
+    const answer = this.#answers.get(socket);
+    const answering = answer !== undefined && !answer.writableFinished;
+    if (answering && answer.req.complete) {
+      // An earlier request of this connection is still being answered: an answer now would be taken for its own.
+      answer.once('close', () => socket.destroy());
+    } else if (!socket.writable || isReset(error) || (answering && answer.headersSent)) {
+      socket.destroy();
+    } else {
+      socket.end(rawProblem(slugOf(error)));
+      // Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen.
+      setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+    }
+  }
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNRESET';
+}
+
+function slugOf(error: Error): ProblemSlug {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
+  return 'malformed_request';
+}
+
+function rawProblem(slug: ProblemSlug): string {
+  const requestId = newId('req');
+  const { status, title } = PROBLEMS[slug];
+  const body = JSON.stringify(problemBody(slug, requestId));
+  const lines = [`HTTP/1.1 ${status} ${title}`];
+  for (let i = 0; i + 1 < COMMON_HEADERS.length; i += 2) lines.push(`${COMMON_HEADERS[i]}: ${COMMON_HEADERS[i + 1]}`);
+  lines.push(
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  );
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function listenError(error: Error, host: string, port: number): Error {
+  const code = 'code' in error ? error.code : undefined;
+  const where = `${host}:${port}`;
+  if (code === 'EADDRINUSE') {
+    return new StartError(`${where} is in use by another program. Stop it, or set PORT to another port.`);
+  }
+  if (code === 'EACCES') return new StartError(`${where} may not be listened on by this user. Set PORT above 1023.`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new StartError(`${host} is not an address of this machine. Set HOST to one that is.`);
+  }
+  return error;
+}

@@ -1,0 +1,377 @@
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { setAccountStatus } from '../../../shared/accounts/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { createSender } from '../../../shared/senders/store.ts';
+import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA', route: 'transactional' };
+
+describe('POST /v2/send', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  function send(key: string, body: object | string): request.Test {
+    return request(gateway.url)
+      .post('/v2/send')
+      .set('Authorization', `Bearer ${key}`)
+      .set('Content-Type', 'application/json')
+      .send(body);
+  }
+
+  async function balanceOf(account: AccountId): Promise<number | undefined> {
+    const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    return found?.balance;
+  }
+
+  /** Messages, and ledger entries that are not the top-up. */
+  async function tracesOf(account: AccountId): Promise<number> {
+    const messages = await store.db.collection('messages').find({ account }).toArray();
+    const entries = await store.db.collection('ledger').find({ account }).toArray();
+    const left = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    const paid = entries.filter((entry) => entry.reason === 'send');
+    return messages.length + paid.length + Object.keys(left?.pending ?? {}).length;
+  }
+
+  describe('200', () => {
+    it('answers exactly the five fields, stores the message and charges one credit', async () => {
+      const account = await makeAccount(store.db, 5);
+      const key = await makeKey(store.db, account);
+
+      const answer = await send(key, GOOD);
+
+      expect(answer.status).to.equal(200);
+      const id: MessageId = answer.body.message_id;
+      expect(answer.body).to.deep.equal({
+        status: 'success',
+        message_id: id,
+        to: GOOD.to,
+        status_code: '1000',
+        credits_used: 1,
+      });
+      expect(id).to.match(/^msg_[0-9a-z]{26}$/);
+      const message = await store.db.collection<{ _id: MessageId }>('messages').findOne({ _id: id });
+      expect(message).to.include({
+        account,
+        to: GOOD.to,
+        sender: GOOD.sender,
+        route: 'transactional',
+        path: 'transactional',
+        lane: 1,
+        text: GOOD.message,
+        encoding: 'GSM7',
+        segments: 1,
+        state: 'queued',
+      });
+      expect(await balanceOf(account)).to.equal(4);
+    });
+
+    it('takes a body without route as transactional', async () => {
+      const key = await makeKey(store.db, await makeAccount(store.db, 1));
+      const { route: _, ...body } = GOOD;
+
+      const answer = await send(key, body);
+
+      const id: MessageId = answer.body.message_id;
+      const message = await store.db.collection<{ _id: MessageId }>('messages').findOne({ _id: id });
+      expect(message).to.include({ route: 'transactional', lane: 1 });
+    });
+
+    it('puts promotional messages in the lane behind', async () => {
+      const key = await makeKey(store.db, await makeAccount(store.db, 1));
+
+      const answer = await send(key, { ...GOOD, route: 'promotional' });
+
+      const id: MessageId = answer.body.message_id;
+      const message = await store.db.collection<{ _id: MessageId }>('messages').findOne({ _id: id });
+      expect(message).to.include({ path: 'promotional', lane: 3 });
+    });
+
+    it('gives a message the configured time to live', async () => {
+      const key = await makeKey(store.db, await makeAccount(store.db, 1));
+      const before = Date.now();
+
+      const answer = await send(key, GOOD);
+
+      const id: MessageId = answer.body.message_id;
+      const message = await store.db.collection<{ _id: MessageId; validUntil: Date }>('messages').findOne({ _id: id });
+      const hours = ((message?.validUntil.getTime() ?? 0) - before) / 3_600_000;
+      expect(hours).to.be.within(48, 48.1);
+    });
+
+    const texts: readonly [string, string, string, number][] = [
+      ['Hindi', 'नमस्ते, आपका कोड 1234 है', 'UCS2', 1],
+      ['three GSM segments', 'a'.repeat(400), 'GSM7', 3],
+      ['ten segments, the most', 'a'.repeat(1530), 'GSM7', 10],
+      ['emoji', '😀'.repeat(35), 'UCS2', 1],
+      ['a NUL character', 'a\0b', 'UCS2', 1],
+    ];
+    for (const [what, text, encoding, segments] of texts) {
+      it(`charges one credit whatever the length: ${what}`, async () => {
+        const account = await makeAccount(store.db, 3);
+        const key = await makeKey(store.db, account);
+
+        const answer = await send(key, { ...GOOD, message: text });
+
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        const id: MessageId = answer.body.message_id;
+        const message = await store.db.collection<{ _id: MessageId }>('messages').findOne({ _id: id });
+        expect(message).to.include({ text, encoding, segments });
+        expect(await balanceOf(account)).to.equal(2);
+      });
+    }
+
+    it('gives each of many requests at the same time its own message', async () => {
+      const account = await makeAccount(store.db, 50);
+      const key = await makeKey(store.db, account);
+
+      const answers = await Promise.all(Array.from({ length: 40 }, () => send(key, GOOD)));
+
+      expect(answers.map((answer) => answer.status)).to.deep.equal(Array.from({ length: 40 }, () => 200));
+      expect(new Set(answers.map((answer) => answer.body.message_id)).size).to.equal(40);
+      expect(await balanceOf(account)).to.equal(10);
+    });
+  });
+
+  describe('400', () => {
+    let account: AccountId;
+    let key: string;
+    before(async () => {
+      account = await makeAccount(store.db, 5);
+      key = await makeKey(store.db, account);
+    });
+    afterEach('stores nothing and charges nothing', async () => {
+      expect(await tracesOf(account)).to.equal(0);
+      expect(await balanceOf(account)).to.equal(5);
+    });
+
+    /** Each row: what is wrong, the body, and the problems as `field code`, in any order. */
+    const without = (field: keyof typeof GOOD) =>
+      Object.fromEntries(Object.entries(GOOD).filter(([name]) => name !== field));
+    const rows: readonly [string, object | string, readonly string[]][] = [
+      ['nothing in it', {}, ['to missing_field', 'message missing_field', 'sender missing_field']],
+      ['no to', without('to'), ['to missing_field']],
+      ['no message', without('message'), ['message missing_field']],
+      ['no sender', without('sender'), ['sender missing_field']],
+      ['to is a number', { ...GOOD, to: 919876543210 }, ['to wrong_type']],
+      ['to is null', { ...GOOD, to: null }, ['to wrong_type']],
+      ['to is a list', { ...GOOD, to: ['919876543210'] }, ['to wrong_type']],
+      ['to is an operator', { ...GOOD, to: { $gt: '' } }, ['to wrong_type']],
+      ['to is true', { ...GOOD, to: true }, ['to wrong_type']],
+      ['to is empty', { ...GOOD, to: '' }, ['to invalid_phone']],
+      ['to has a plus', { ...GOOD, to: '+919876543210' }, ['to invalid_phone']],
+      ['to has spaces', { ...GOOD, to: '91 98765 43210' }, ['to invalid_phone']],
+      ['to is short', { ...GOOD, to: '1234567' }, ['to invalid_phone']],
+      ['to is long', { ...GOOD, to: '1234567890123456' }, ['to invalid_phone']],
+      ['to begins with 0', { ...GOOD, to: '09876543210' }, ['to invalid_phone']],
+      ['to ends in a newline', { ...GOOD, to: '919876543210\n' }, ['to invalid_phone']],
+      ['message is a number', { ...GOOD, message: 5 }, ['message wrong_type']],
+      ['message is an object', { ...GOOD, message: { text: 'x' } }, ['message wrong_type']],
+      ['message is null', { ...GOOD, message: null }, ['message wrong_type']],
+      ['message is empty', { ...GOOD, message: '' }, ['message too_short']],
+      ['message has half a surrogate pair', { ...GOOD, message: 'cut \ud83d' }, ['message invalid_text']],
+      ['message needs 11 segments', { ...GOOD, message: 'a'.repeat(1531) }, ['message too_long']],
+      ['message needs 11 segments in UCS-2', { ...GOOD, message: 'न'.repeat(671) }, ['message too_long']],
+      ['sender is a number', { ...GOOD, sender: 12345 }, ['sender wrong_type']],
+      ['sender is an operator', { ...GOOD, sender: { $ne: null } }, ['sender wrong_type']],
+      ['sender is empty', { ...GOOD, sender: '' }, ['sender invalid_sender']],
+      ['sender is long', { ...GOOD, sender: 'ABCDEFGHIJKL' }, ['sender invalid_sender']],
+      ['sender holds NUL', { ...GOOD, sender: 'AB\0CD' }, ['sender invalid_sender']],
+      ['sender has two digits', { ...GOOD, sender: '12' }, ['sender invalid_sender']],
+      ['route is unknown', { ...GOOD, route: 'otp' }, ['route invalid_value']],
+      ['route is in capitals', { ...GOOD, route: 'TRANSACTIONAL' }, ['route invalid_value']],
+      ['route is empty', { ...GOOD, route: '' }, ['route invalid_value']],
+      ['route is null', { ...GOOD, route: null }, ['route wrong_type']],
+      ['route is the name of a method', { ...GOOD, route: 'constructor' }, ['route invalid_value']],
+      ['a typo in route', { ...GOOD, rout: 'promotional' }, ['rout unknown_field']],
+      ['a field in capitals', { ...GOOD, Route: 'promotional' }, ['Route unknown_field']],
+      ['another field', { ...GOOD, callback: 'https://example.com' }, ['callback unknown_field']],
+      ['an empty name', { ...GOOD, '': 1 }, [' unknown_field']],
+      [
+        '__proto__',
+        `{"__proto__":{"to":"919876543210"},"message":"x","sender":"ABC"}`,
+        ['to missing_field', '__proto__ unknown_field'],
+      ],
+      ['constructor', { ...GOOD, constructor: { prototype: {} } }, ['constructor unknown_field']],
+      [
+        'all at once',
+        { to: '+1', message: '', sender: '?', route: 'x', extra: 1 },
+        [
+          'to invalid_phone',
+          'message too_short',
+          'sender invalid_sender',
+          'route invalid_value',
+          'extra unknown_field',
+        ],
+      ],
+    ];
+    for (const [what, body, problems] of rows) {
+      it(`names every problem: ${what}`, async () => {
+        const answer = await send(key, body);
+
+        expectProblem(answer, 'invalid_request');
+        const found = answer.body.errors.map((one: { field: string; code: string }) => `${one.field} ${one.code}`);
+        expect(found).to.have.members(problems);
+        expect(answer.body.errors_count).to.equal(problems.length);
+        for (const one of answer.body.errors) expect(one.detail).to.be.a('string').and.not.equal('');
+      });
+    }
+
+    it('says how to mend a number with a plus', async () => {
+      const answer = await send(key, { ...GOOD, to: '+919876543210' });
+
+      expect(answer.body.detail).to.match(/Remove the plus sign/);
+    });
+
+    it('guesses the field that was meant', async () => {
+      const answer = await send(key, { ...GOOD, rotue: 'promotional' });
+
+      expect(answer.body.errors[0].detail).to.include('Did you mean "route"?');
+    });
+
+    it('lists 100 problems and counts the rest', async () => {
+      const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`field${i}`, 1]));
+
+      const answer = await send(key, { ...GOOD, ...many });
+
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body.errors).to.have.length(100);
+      expect(answer.body.errors_count).to.equal(3_000);
+      expect(answer.text.length).to.be.lessThan(30_000);
+    });
+
+    it('shows only the beginning of a long field name', async () => {
+      const answer = await send(key, { ...GOOD, ['x'.repeat(50_000)]: 1 });
+
+      expectProblem(answer, 'invalid_request');
+      expect(answer.text.length).to.be.lessThan(2_000);
+    });
+  });
+
+  describe('403', () => {
+    it('insufficient_credits: charges and stores nothing', async () => {
+      const account = await makeAccount(store.db, 0);
+      const key = await makeKey(store.db, account);
+
+      const answer = await send(key, GOOD);
+
+      expectProblem(answer, 'insufficient_credits');
+      expect(answer.body.detail).to.equal('This request needs 1 credit; the balance is 0.');
+      expect(await balanceOf(account)).to.equal(0);
+      expect(await tracesOf(account)).to.equal(0);
+    });
+
+    it('spends the last credit once, however many ask for it at the same time', async () => {
+      const account = await makeAccount(store.db, 3);
+      const key = await makeKey(store.db, account);
+
+      const answers = await Promise.all(Array.from({ length: 10 }, () => send(key, GOOD)));
+
+      expect(answers.filter((answer) => answer.status === 200)).to.have.length(3);
+      for (const answer of answers) if (answer.status !== 200) expectProblem(answer, 'insufficient_credits');
+      expect(await balanceOf(account)).to.equal(0);
+    });
+
+    it('account_suspended', async () => {
+      const account = await makeAccount(store.db, 5);
+      const key = await makeKey(store.db, account);
+      await setAccountStatus(store.db, account, 'suspended');
+
+      const answer = await send(key, GOOD);
+
+      expectProblem(answer, 'account_suspended');
+      expect(await balanceOf(account)).to.equal(5);
+      expect(await tracesOf(account)).to.equal(0);
+    });
+
+    it('credits_expired', async () => {
+      const account = await makeAccount(store.db, 5, { expiryDate: '2020-01-31' });
+      const key = await makeKey(store.db, account);
+
+      const answer = await send(key, GOOD);
+
+      expectProblem(answer, 'credits_expired');
+      expect(answer.body.detail).to.include('2020-01-31');
+      expect(await balanceOf(account)).to.equal(5);
+      expect(await tracesOf(account)).to.equal(0);
+    });
+
+    it('scope_missing: a key that may only read does not send', async () => {
+      const account = await makeAccount(store.db, 5);
+
+      const answer = await send(await makeKey(store.db, account, ['read']), GOOD);
+
+      expectProblem(answer, 'scope_missing');
+      expect(answer.body.detail).to.include('"send"');
+      expect(await tracesOf(account)).to.equal(0);
+    });
+  });
+
+  describe('an account with registered senders only', () => {
+    let account: AccountId;
+    let key: string;
+    before(async () => {
+      account = await makeAccount(store.db, 5, { senders: 'registered' });
+      key = await makeKey(store.db, account);
+      const routes = ['transactional'] as const;
+      await createSender(store.db, systemClock, { account, sender: 'GOOD', routes, status: 'approved' });
+      await createSender(store.db, systemClock, { account, sender: 'WAITING', routes, status: 'submitted' });
+      const other = await makeAccount(store.db, 5);
+      await createSender(store.db, systemClock, { account: other, sender: 'OTHER', routes, status: 'approved' });
+    });
+
+    it('sends as an approved sender', async () => {
+      expect((await send(key, { ...GOOD, sender: 'GOOD' })).status).to.equal(200);
+    });
+
+    const refused: readonly [string, object][] = [
+      ['an unknown sender', { sender: 'NOBODY' }],
+      ['a sender that is not approved yet', { sender: 'WAITING' }],
+      ["another account's sender", { sender: 'OTHER' }],
+      ['another spelling', { sender: 'Good' }],
+      ['another route than it is registered for', { sender: 'GOOD', route: 'promotional' }],
+    ];
+    for (const [what, body] of refused) {
+      it(`sender_not_allowed: ${what}`, async () => {
+        const before = await tracesOf(account);
+
+        const answer = await send(key, { ...GOOD, ...body });
+
+        expectProblem(answer, 'sender_not_allowed');
+        expect(await tracesOf(account)).to.equal(before);
+      });
+    }
+  });
+
+  describe('503', () => {
+    it('store_unavailable with Retry-After when the store cannot be asked', async () => {
+      // Port 1 of this machine: nothing listens there.
+      const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 100 });
+      const cutOff = await openGateway(away.db('none'));
+
+      const answer = await request(cutOff.url)
+        .post('/v2/send')
+        .set('Authorization', `Bearer ${await makeKey(store.db, await makeAccount(store.db, 1))}`)
+        .send(GOOD);
+
+      expectProblem(answer, 'store_unavailable');
+      expect(answer.headers['retry-after']).to.match(/^\d+$/);
+      await cutOff.close();
+      await away.close();
+    });
+  });
+});

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { PROBLEMS, type ProblemSlug } from '../../gateway/http/problem.ts';
+
+/** What every answer that is no success must be, whoever wrote it. */
+export function expectProblem(
+  answer: { readonly status: number; readonly headers: unknown; readonly body: unknown },
+  slug: ProblemSlug,
+): void {
+  const rule = PROBLEMS[slug];
+  expect(answer.body).to.include({
+    code: slug,
+    type: `/errors/${slug}`,
+    title: rule.title,
+    status: rule.status,
+    status_code: rule.number,
+    retryable: rule.retryable,
+  });
+  expect(answer.status).to.equal(rule.status);
+  expect(answer.headers)
+    .to.have.property('content-type')
+    .that.matches(/^application\/problem\+json/);
+  expect(answer.body).to.have.property('detail').that.is.a('string').and.not.empty;
+  expect(answer.body).to.have.property('errors').that.is.an('array');
+  expect(answer.headers).to.have.property('x-request-id').that.is.not.empty;
+  expect(answer.body).to.have.property('request_id', Reflect.get(Object(answer.headers), 'x-request-id'));
+}
