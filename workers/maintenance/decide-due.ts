@@ -1,0 +1,42 @@
+import { type Change, entryAt } from '../../shared/messages/change.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+
+/** How long after its validity a `sent` message may still get a receipt; then it is closed as it is. */
+export const RECEIPT_WAIT_MS = 72 * 3_600_000;
+/** A submit in flight belongs to the carrier's worker: it is looked at again later. */
+const SUBMITTING_AGAIN_MS = 10 * 60_000;
+
+/** What becomes of a message whose `due` has come. Pure. */
+export function decideDue(message: MessageDocument, now: Date): Change {
+  const over = message.validUntil <= now;
+  switch (message.state) {
+    case 'waiting':
+      return over ? expired(message, now) : { state: 'queued', set: { due: message.validUntil } };
+    case 'queued':
+      return over ? expired(message, now) : { set: { due: message.validUntil } };
+    case 'submitting':
+      return { set: { due: new Date(now.getTime() + SUBMITTING_AGAIN_MS) } };
+    case 'sent': {
+      const close = new Date(message.validUntil.getTime() + RECEIPT_WAIT_MS);
+      return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
+    }
+    case 'delivered':
+    case 'failed':
+    case 'expired':
+    case 'rejected':
+      return { unset: ['due'] };
+  }
+}
+
+/** It never left, or came back with proof that nothing was accepted: its validity is over, and it is refunded. */
+function expired(message: MessageDocument, now: Date): Change {
+  return {
+    state: 'expired',
+    set: {
+      errorCode: 'validity_expired',
+      errorReason: 'The message could not be handed to a carrier within its validity.',
+    },
+    unset: ['due'],
+    entries: [entryAt('expired', now, message.history)],
+  };
+}
