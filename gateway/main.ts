@@ -25,8 +25,8 @@ runProcess(createLog('gateway', 'info'), async (life) => {
   const accepter = createAccepter({ db, clock, log });
   const app = createApp({ db, clock, log, config, accepter, metrics, stopping: life.stopping });
   const server = new GatewayServer(app);
-  await server.listen(config.host, config.port);
+  const port = await server.listen(config.host, config.port);
   life.onStop('server', () => server.drain());
-  log.info('listening', { host: config.host, port: config.port });
+  log.info('listening', { host: config.host, port });
   life.ready();
 });

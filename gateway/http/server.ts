@@ -56,11 +56,14 @@ export class GatewayServer {
       .on('clientError', (error, socket) => this.#answerClientError(error, socket));
   }
 
-  /** Resolves when connections are accepted; rejects with a `StartError` that says why they cannot be. */
-  listen(host: string, port: number): Promise<void> {
+  /** Resolves with the port (given one for 0) when connections are accepted; else rejects with a `StartError` that says why. */
+  listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.http.once('error', (error) => reject(listenError(error, host, port)));
-      this.http.listen(port, host, resolve);
+      this.http.listen(port, host, () => {
+        const address = this.http.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
     });
   }
 

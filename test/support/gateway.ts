@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
@@ -36,8 +35,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     ...overrides,
   });
   const server = new GatewayServer(app);
-  await server.listen('127.0.0.1', 0);
-  const { port } = server.http.address() as AddressInfo; // listening on TCP since the line above
+  const port = await server.listen('127.0.0.1', 0);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

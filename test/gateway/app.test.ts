@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import request from 'supertest';
+import { reportProcess } from '../../shared/processes/report.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type LogFields, silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
+import { makeAccount } from '../support/make.ts';
+import { expectProblem } from '../support/problem.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+
+describe('the gateway', () => {
+  const lines: { event: string; fields: LogFields }[] = [];
+  const metrics = new Metrics();
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    const record = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
+    const log = { ...silentLog, info: record, warn: record, error: record };
+    gateway = await openGateway(store.db, { log, metrics });
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  describe('404', () => {
+    for (const path of [
+      '/',
+      '/v2',
+      '/v2/',
+      '/v2/send/',
+      '/V2/SEND',
+      '/v2//send',
+      '/v1/send',
+      '/v2/send%2f',
+      '/favicon.ico',
+      '/%ff',
+    ]) {
+      it(`not_found: ${path}`, async () => {
+        expectProblem(await request(gateway.url).get(path), 'not_found');
+      });
+    }
+  });
+
+  describe('405', () => {
+    const rows: readonly [string, string, string][] = [
+      ['GET', '/v2/send', 'POST'],
+      ['PUT', '/v2/send', 'POST'],
+      ['OPTIONS', '/v2/send', 'POST'],
+      ['POST', '/v2/balance', 'GET, HEAD'],
+      ['DELETE', '/v2/status/msg_1', 'GET, HEAD'],
+      ['POST', '/healthz', 'GET, HEAD'],
+    ];
+    for (const [method, path, allow] of rows) {
+      it(`method_not_allowed: ${method} ${path}`, async () => {
+        const answer = await fetch(gateway.url + path, { method });
+
+        const headers = Object.fromEntries(answer.headers);
+        expectProblem({ status: answer.status, headers, body: await answer.json() }, 'method_not_allowed');
+        expect(headers.allow).to.equal(allow);
+      });
+    }
+  });
+
+  describe('the request id', () => {
+    it("is the caller's when it is sane", async () => {
+      const answer = await request(gateway.url).get('/healthz').set('X-Request-Id', 'order-7:try_2.1');
+
+      expect(answer.headers['x-request-id']).to.equal('order-7:try_2.1');
+    });
+
+    for (const given of ['', 'with blank', '<script>', 'x'.repeat(129), 'é', '{"a":1}']) {
+      it(`is a new one instead of ${given.slice(0, 20)}`, async () => {
+        const answer = await fetch(`${gateway.url}/nowhere`, {
+          headers: { 'X-Request-Id': Buffer.from(given).toString('latin1') },
+        });
+
+        expect(answer.headers.get('x-request-id')).to.match(/^req_[0-9a-z]{26}$/);
+      });
+    }
+  });
+
+  describe('every answer', () => {
+    for (const path of ['/healthz', '/nowhere', '/v2/balance', '/metrics']) {
+      it(`carries helmet's headers and says nothing of the software: ${path}`, async () => {
+        const { headers } = await request(gateway.url).get(path);
+
+        expect(headers).to.include({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+        expect(headers).to.have.property('strict-transport-security');
+        expect(headers['content-security-policy']).to.include("default-src 'none'");
+        for (const absent of ['x-powered-by', 'etag', 'server']) expect(headers).not.to.have.property(absent);
+      });
+    }
+
+    it('has no body for HEAD', async () => {
+      const answer = await request(gateway.url).head('/healthz');
+
+      expect(answer.status).to.equal(200);
+      expect(answer.text ?? '').to.equal('');
+    });
+  });
+
+  describe('the access log', () => {
+    it('has one line per request, without text, numbers, query or key', async () => {
+      const account = await makeAccount(store.db, 1);
+      const key = await makeKey(store.db, account);
+      lines.length = 0;
+
+      const answer = await request(gateway.url)
+        .post('/v2/send?to=447700900123&q=verysecret')
+        .set('Authorization', `Bearer ${key}`)
+        .set('X-Request-Id', 'trace-1')
+        .send({ to: '919876543210', message: 'verysecret', sender: 'HARKRA' });
+
+      expect(lines).to.have.length(1);
+      const [line] = lines;
+      expect(line?.event).to.equal('request');
+      expect(line?.fields).to.include({
+        method: 'POST',
+        route: '/v2/send',
+        status: 200,
+        account,
+        message_id: answer.body.message_id,
+        request_id: 'trace-1',
+        key_id: key.split('_')[2],
+      });
+      expect(line?.fields.ms).to.be.a('number');
+      const written = JSON.stringify(lines);
+      for (const secret of ['verysecret', '919876543210', '447700900123', key.slice(-64)]) {
+        expect(written).not.to.include(secret);
+      }
+    });
+
+    it('names no path that matched nothing', async () => {
+      lines.length = 0;
+
+      await request(gateway.url).get('/v2/status/919876543210/919876543210');
+
+      expect(lines.map((line) => line.fields.route)).to.deep.equal(['none']);
+    });
+  });
+
+  describe('health', () => {
+    it('/healthz: the process lives', async () => {
+      const answer = await request(gateway.url).get('/healthz');
+
+      expect(answer.body).to.deep.equal({ status: 'ok' });
+    });
+
+    it('/readyz: the store answers', async () => {
+      const answer = await request(gateway.url).get('/readyz');
+
+      expect(answer.body).to.deep.equal({ status: 'ready' });
+    });
+
+    it('/readyz is 503 while the store is away, /healthz is not', async () => {
+      // Port 1 of this machine: nothing listens there. The driver looks for a server longer than readyz waits.
+      const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 3_000 });
+      const cutOff = await openGateway(away.db('none'));
+
+      const ready = await request(cutOff.url).get('/readyz');
+      const lives = await request(cutOff.url).get('/healthz');
+
+      expectProblem(ready, 'store_unavailable');
+      expect(ready.headers['retry-after']).to.match(/^\d+$/);
+      expect(lives.status).to.equal(200);
+      await cutOff.close();
+      await away.close();
+    });
+
+    it('/metrics shows the figures of all processes as text', async () => {
+      await request(gateway.url).get('/healthz');
+      const stop = reportProcess('gateway', store.db, metrics, systemClock, silentLog);
+
+      const text = await eventually(async () => {
+        const answer = await request(gateway.url).get('/metrics');
+        expect(answer.headers['content-type']).to.match(/^text\/plain/);
+        return answer.text.includes('harkara_http_requests_total{') && answer.text;
+      }, 'the report of this process is shown');
+      stop();
+
+      expect(text).to.match(/harkara_http_requests_total\{.*route="\/healthz".*\} \d+/);
+      expect(text).to.include('harkara_processes{app="gateway"} 1');
+    });
+  });
+});

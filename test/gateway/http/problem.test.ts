@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { PROBLEMS, problemBody } from '../../../gateway/http/problem.ts';
+
+describe('the catalogue of problems', () => {
+  const rules = Object.entries(PROBLEMS);
+
+  it('gives every problem a number of its own', () => {
+    expect(new Set(rules.map(([, rule]) => rule.number)).size).to.equal(rules.length);
+  });
+
+  for (const [slug, rule] of rules) {
+    it(`${slug}: number and HTTP status say the same about whose fault it is`, () => {
+      expect(rule.number).to.match(/^[45]\d{3}$/);
+      expect(rule.number.charAt(0)).to.equal(String(rule.status).charAt(0));
+      expect(slug).to.match(/^[a-z_]+$/);
+      expect(rule.title).not.to.equal('');
+      expect(rule.mend).to.match(/\.$/);
+    });
+  }
+
+  it('makes a body with every member, `errors` always a list', () => {
+    expect(problemBody('not_found', 'req_1')).to.deep.equal({
+      type: '/errors/not_found',
+      title: 'Not found',
+      status: 404,
+      detail: PROBLEMS.not_found.mend,
+      code: 'not_found',
+      status_code: '4040',
+      errors: [],
+      request_id: 'req_1',
+      retryable: false,
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import request from 'supertest';
+import { eventually } from '../support/eventually.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly exited: Promise<unknown[]>;
+}
+
+describe('the gateway process', () => {
+  let store: TestStore;
+  const running: Running[] = [];
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  afterEach(() => {
+    for (const { child } of running.splice(0)) child.kill('SIGKILL');
+  });
+
+  function start(env: Record<string, string>): Running {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'gateway/main.ts'], {
+      env: { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const one = { child, out: () => out, err: () => err, exited: once(child, 'exit') };
+    running.push(one);
+    return one;
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`serves until ${signal}, then ends with 0`, async () => {
+      const { child, out, exited } = start({ PORT: '0' });
+      const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens');
+
+      const answer = await request(`http://127.0.0.1:${port}`).get('/readyz');
+      child.kill(signal);
+
+      expect(answer.status).to.equal(200);
+      expect(await exited).to.deep.equal([0, null]);
+      expect(out()).to.include('"msg":"stopped"');
+    });
+  }
+
+  it('ends with 1 and one sentence when its port is busy', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+
+    const { err, exited } = start({ PORT: String(port) });
+
+    expect(await exited).to.deep.equal([1, null]);
+    expect(err()).to.equal(`127.0.0.1:${port} is in use by another program. Stop it, or set PORT to another port.\n`);
+    holder.close();
+  });
+
+  it('ends with 1 and one sentence for each bad setting', async () => {
+    const { err, exited } = start({ PORT: 'http', KEY_CACHE_MS: '60000' });
+
+    expect(await exited).to.deep.equal([1, null]);
+    expect(err()).to.equal(
+      'PORT must be a whole number from 0 to 65535, not "http".\nKEY_CACHE_MS must be a whole number from 0 to 4000, not "60000".\n',
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { ReadCache } from '../../gateway/read-cache.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+/** A cache of 10 s for 2 entries over a table that tests change, with the reads that reached the table. */
+function setup(ttlMs = 10_000) {
+  const clock = new ManualClock();
+  const table = new Map<string, number>();
+  const reads: string[] = [];
+  const cache = new ReadCache<string, number>({
+    ttlMs,
+    maxEntries: 2,
+    clock,
+    nameOf: (key) => key,
+    read: async (key) => {
+      reads.push(key);
+      return table.get(key);
+    },
+  });
+  return { clock, table, reads, cache };
+}
+
+describe('ReadCache', () => {
+  it('reads once within its time, and again after it', async () => {
+    const { clock, table, reads, cache } = setup();
+    table.set('a', 1);
+    await cache.get('a');
+    table.set('a', 2);
+
+    clock.turn(9_999);
+    const remembered = await cache.get('a');
+    clock.turn(1);
+    const read = await cache.get('a');
+
+    expect([remembered, read]).to.deep.equal([1, 2]);
+    expect(reads).to.deep.equal(['a', 'a']);
+  });
+
+  it('remembers that something is not there', async () => {
+    const { reads, cache } = setup();
+
+    await cache.get('a');
+    await cache.get('a');
+
+    expect(reads).to.deep.equal(['a']);
+  });
+
+  it('makes one read of many at the same time', async () => {
+    const { table, reads, cache } = setup();
+    table.set('a', 1);
+
+    const values = await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]);
+
+    expect(values).to.deep.equal([1, 1, 1]);
+    expect(reads).to.deep.equal(['a']);
+  });
+
+  it('remembers nothing when its time is 0', async () => {
+    const { reads, cache } = setup(0);
+
+    await cache.get('a');
+    await cache.get('a');
+
+    expect(reads).to.deep.equal(['a', 'a']);
+  });
+
+  it('keeps what is in use while made-up keys stream by', async () => {
+    const { table, reads, cache } = setup();
+    table.set('a', 1);
+    await cache.get('a');
+    for (let i = 0; i < 50; i++) await cache.get(`made-up ${i}`);
+
+    await cache.get('a');
+
+    expect(reads.filter((key) => key === 'a')).to.have.length(1);
+  });
+
+  it('forgets the oldest beyond its size, of values and of misses', async () => {
+    const { table, reads, cache } = setup();
+    for (const key of ['a', 'b', 'c']) table.set(key, 1);
+
+    for (const key of ['a', 'b', 'c', 'a', 'x', 'y', 'z', 'x']) await cache.get(key);
+
+    expect(reads).to.deep.equal(['a', 'b', 'c', 'a', 'x', 'y', 'z', 'x']);
+  });
+
+  it('does not remember a read that failed', async () => {
+    let fails = true;
+    const cache = new ReadCache<string, number>({
+      ttlMs: 10_000,
+      maxEntries: 2,
+      clock: new ManualClock(),
+      nameOf: (key) => key,
+      read: async () => {
+        if (fails) throw new Error('away');
+        return 1;
+      },
+    });
+
+    const error = await cache.get('a').catch((reason: unknown) => reason);
+    fails = false;
+
+    expect(error).to.be.instanceOf(Error);
+    expect(await cache.get('a')).to.equal(1);
+  });
+});
