@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookLine } from './lines.ts';
 import { type Reply, replyTo } from './receiver/behaviours.ts';
@@ -120,14 +120,20 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 function send(response: ServerResponse, reply: Reply): void {
   const answer = () => {
     if (reply.drop) response.destroy();
-    else
-      response.writeHead(reply.status, reply.headers).end(reply.octets > 0 ? Buffer.alloc(reply.octets, 'x') : 'ok\n');
+    else finish(response, reply.status, reply.headers, reply.octets > 0 ? Buffer.alloc(reply.octets, 'x') : 'ok\n');
   };
   if (reply.delayMs === 0) answer();
   else {
     const timer = setTimeout(answer, reply.delayMs);
     response.once('close', () => clearTimeout(timer));
   }
+}
+
+/** Says the length beforehand, so that the answer is not chunked. */
+function finish(response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string | Buffer): void {
+  const bodiless = status === 204 || status === 304;
+  response.writeHead(status, bodiless ? headers : { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(bodiless ? undefined : body);
 }
 
 function trust(signatures: Signatures, path: string, body: Buffer, response: ServerResponse): void {
@@ -156,15 +162,17 @@ function text(response: ServerResponse, status: number, body: string): void {
 }
 
 /** The whole body; `undefined` when it is longer than `limit`. Rejects when the sender goes away before its end. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let octets = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue; // No encoding is set: chunks are Buffers.
-    octets += chunk.length;
-    if (octets <= limit) chunks.push(chunk);
-  }
-  return octets <= limit ? Buffer.concat(chunks) : undefined;
+function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    request.on('data', (chunk: Buffer) => {
+      octets += chunk.length;
+      if (octets <= limit) chunks.push(chunk);
+    });
+    request.once('end', () => resolve(octets <= limit ? Buffer.concat(chunks) : undefined));
+    request.once('error', reject);
+  });
 }
 
 function requestUrl(request: IncomingMessage): URL | undefined {
@@ -181,9 +189,10 @@ function plainHeaders(request: IncomingMessage): Record<string, string> {
 }
 
 function jsonObject(body: string): Readonly<Record<string, unknown>> {
+  if (!/^\s*\{/.test(body)) return {};
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
     // Not JSON: the caller keeps the body as it came.
     return {};

@@ -13,6 +13,9 @@ import type { Session } from './session.ts';
 /** How much later than a receipt the answer comes that it overtakes: enough for a client to have read it. */
 const OVERTAKEN_MS = 50;
 
+/** User data of messages whose receipts are still to come, in octets; above it the queue is full. */
+const MAX_PENDING_OCTETS = 256_000_000;
+
 const DELIVERED: readonly ReceiptPlan[] = [{ stat: 'DELIVRD' }];
 
 /** How submits were answered. */
@@ -41,6 +44,7 @@ export class Acceptance {
   readonly #decide: (submit: Submit) => Outcome;
   readonly #nextId: () => string;
   #holding: boolean;
+  #pendingOctets = 0;
   #held: { readonly submit: Submit; readonly plan: ReceiptPlan }[] = [];
 
   constructor(options: SmscOptions, magic: Behaviour, sinks: AcceptanceSinks) {
@@ -98,6 +102,7 @@ export class Acceptance {
     if (!this.rate.admits()) return { status: STATUS.throttled };
     const pending = this.#sinks.mailboxes.pending + this.#sinks.delays.size + this.#held.length;
     if (pending >= this.#options.maxPending) return { status: STATUS.messageQueueFull };
+    if (this.#pendingOctets > MAX_PENDING_OCTETS) return { status: STATUS.messageQueueFull };
     return this.#decide(submit);
   }
 
@@ -124,6 +129,7 @@ export class Acceptance {
   #plan(submit: Submit, plan: ReceiptPlan): void {
     const { receiptDelayMs, receiptJitterMs } = this.#options;
     const delay = (receiptDelayMs + Math.random() * receiptJitterMs) * (plan.delays ?? 1);
+    this.#pendingOctets += submit.userData.length;
     this.#sinks.delays.after(delay, () => this.#due(submit, plan));
   }
 
@@ -133,6 +139,7 @@ export class Acceptance {
   }
 
   #post(submit: Submit, plan: ReceiptPlan): void {
+    this.#pendingOctets -= submit.userData.length;
     if (isFinal(plan.stat)) submit.state = plan.stat;
     if (!isAskedFor(submit.registeredDelivery, plan)) return;
     this.#sinks.mailboxes.post(submit.systemId, receipt(submit, plan, this.#options));

@@ -1,27 +1,35 @@
 import type { Submit } from '../smpp/submit.ts';
 
-/** The last `limit` accepted messages: in order, and by id for query_sm. */
+/** User data that is kept in all, in octets: 10,000 ordinary segments are 1.4 MB, but a message_payload may be 64 KB. */
+const MAX_OCTETS = 64_000_000;
+
+/** The last `limit` accepted messages, bounded in size too: in order, and by id for query_sm. */
 export class KeptSubmits {
   readonly #limit: number;
-  readonly #ring: Submit[] = [];
   readonly #byId = new Map<string, Submit>();
-  #oldest = 0;
+  #submits: Submit[] = [];
+  #head = 0;
+  #octets = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   add(submit: Submit): void {
-    if (this.#limit === 0) return;
+    this.#submits.push(submit);
     this.#byId.set(submit.messageId, submit);
-    if (this.#ring.length < this.#limit) {
-      this.#ring.push(submit);
-      return;
+    this.#octets += submit.userData.length;
+    while (this.#submits.length - this.#head > this.#limit || this.#octets > MAX_OCTETS) {
+      const oldest = this.#submits[this.#head];
+      if (oldest === undefined) break;
+      this.#byId.delete(oldest.messageId);
+      this.#octets -= oldest.userData.length;
+      this.#head += 1;
     }
-    const gone = this.#ring[this.#oldest];
-    if (gone !== undefined) this.#byId.delete(gone.messageId);
-    this.#ring[this.#oldest] = submit;
-    this.#oldest = (this.#oldest + 1) % this.#limit;
+    if (this.#head > this.#limit) {
+      this.#submits = this.#submits.slice(this.#head);
+      this.#head = 0;
+    }
   }
 
   find(messageId: string): Submit | undefined {
@@ -30,6 +38,6 @@ export class KeptSubmits {
 
   /** Oldest first. */
   all(): Submit[] {
-    return [...this.#ring.slice(this.#oldest), ...this.#ring.slice(0, this.#oldest)];
+    return this.#submits.slice(this.#head);
   }
 }
