@@ -1,0 +1,164 @@
+import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE, valueEnd } from './read.ts';
+
+/** A dotted path, split once: `parts.0.key`. */
+export interface Path {
+  readonly text: string;
+  readonly parts: readonly Buffer[];
+  /** The part as an array index, or -1. */
+  readonly indexes: readonly number[];
+}
+
+/** The path of a value itself, for operators inside `$elemMatch`. */
+export const SELF: Path = { text: '', parts: [], indexes: [] };
+
+const paths = new Map<string, Path>();
+/** Programs use few paths; ids inside paths (`pending.g_…`) must not grow the cache without end. */
+const MAX_CACHED_PATHS = 2000;
+
+export function parsePath(text: string): Path {
+  const known = paths.get(text);
+  if (known !== undefined) return known;
+  const names = text.split('.');
+  const path = { text, parts: names.map((name) => Buffer.from(name)), indexes: names.map(arrayIndex) };
+  if (paths.size >= MAX_CACHED_PATHS) paths.clear();
+  paths.set(text, path);
+  return path;
+}
+
+/** `0`, `12`; -1 for anything else. */
+export function arrayIndex(name: string): number {
+  return /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1;
+}
+
+/** Looks at one value; `type` 0 is a missing field. True ends the walk. */
+export type Visit = (type: number, buf: Buffer, pos: number) => boolean;
+
+/**
+ * Calls `visit` with every value that `path` leads to from the container (or value) at `pos`, through arrays as MongoDB
+ * does: objects in an array are entered, a number names an element, and, with `expand`, the elements of an array at the
+ * path's end come before the array itself. True when a visit was.
+ */
+export function visitPath(path: Path, type: number, buf: Buffer, pos: number, expand: boolean, visit: Visit): boolean {
+  return walk(path, 0, type, buf, pos, expand, visit);
+}
+
+function walk(
+  path: Path,
+  level: number,
+  type: number,
+  buf: Buffer,
+  pos: number,
+  expand: boolean,
+  visit: Visit,
+): boolean {
+  const part = path.parts[level];
+  if (part === undefined) {
+    if (expand && type === TYPE.array && visitElements(buf, pos, visit)) return true;
+    return visit(type, buf, pos);
+  }
+  if (type === TYPE.object) {
+    const at = findElement(buf, pos, part);
+    if (at < 0) return visit(TYPE.missing, buf, 0);
+    return walk(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, expand, visit);
+  }
+  if (type === TYPE.array) return walkArray(path, level, buf, pos, expand, visit);
+  return visit(TYPE.missing, buf, 0);
+}
+
+function walkArray(path: Path, level: number, buf: Buffer, pos: number, expand: boolean, visit: Visit): boolean {
+  const index = path.indexes[level] ?? -1;
+  const last = level === path.parts.length - 1;
+  const elements = new Elements(buf, pos);
+  for (let i = 0; elements.next(); i++) {
+    const type = elements.type;
+    if (i === index && (last || isContainer(type))) {
+      if (walk(path, level + 1, type, buf, elements.pos, expand, visit)) return true;
+    }
+    if (type === TYPE.object && walk(path, level, type, buf, elements.pos, expand, visit)) return true;
+  }
+  return false;
+}
+
+function visitElements(buf: Buffer, pos: number, visit: Visit): boolean {
+  const elements = new Elements(buf, pos);
+  while (elements.next()) if (visit(elements.type, buf, elements.pos)) return true;
+  return false;
+}
+
+/** What an index on one path finds in one document. */
+export interface IndexedValues {
+  /** Flat triples: type, position, and nothing else allocated; an empty array counts as undefined, as in mongod. */
+  readonly types: number[];
+  readonly positions: number[];
+  /** True when an array lies on the path: the index then has several keys for a document. */
+  multikey: boolean;
+  /** True when the path leads to no value at all. */
+  missing: boolean;
+}
+
+export function newIndexedValues(): IndexedValues {
+  return { types: [], positions: [], multikey: false, missing: true };
+}
+
+/** Fills `into` with the values of `path` in the document at `doc`; at least one, null when there is nothing. */
+export function indexedValues(path: Path, buf: Buffer, doc: number, into: IndexedValues): void {
+  into.types.length = 0;
+  into.positions.length = 0;
+  into.multikey = false;
+  into.missing = true;
+  collect(path, 0, TYPE.object, buf, doc, into);
+  if (into.types.length === 0) add(into, TYPE.null, 0);
+}
+
+function add(into: IndexedValues, type: number, pos: number): void {
+  into.types.push(type);
+  into.positions.push(pos);
+}
+
+function collect(path: Path, level: number, type: number, buf: Buffer, pos: number, into: IndexedValues): void {
+  const part = path.parts[level];
+  if (part === undefined) {
+    if (type !== TYPE.missing) into.missing = false;
+    if (type !== TYPE.array) {
+      add(into, type === TYPE.missing ? TYPE.null : type, pos);
+      return;
+    }
+    into.multikey = true;
+    if (isEmptyContainer(buf, pos)) add(into, TYPE.undefined, 0);
+    const elements = new Elements(buf, pos);
+    while (elements.next()) add(into, elements.type, elements.pos);
+    return;
+  }
+  if (type === TYPE.object) {
+    const at = findElement(buf, pos, part);
+    if (at < 0) add(into, TYPE.null, 0);
+    else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, into);
+  } else if (type === TYPE.array) {
+    into.multikey = true;
+    const index = path.indexes[level] ?? -1;
+    const last = level === path.parts.length - 1;
+    const elements = new Elements(buf, pos);
+    for (let i = 0; elements.next(); i++) {
+      if (i === index && (last || isContainer(elements.type))) {
+        collect(path, level + 1, elements.type, buf, elements.pos, into);
+      }
+      if (elements.type === TYPE.object) collect(path, level, elements.type, buf, elements.pos, into);
+    }
+  } else {
+    add(into, TYPE.null, 0);
+  }
+}
+
+/** The value at a path without arrays in between, as updates and upserts see it; position -1 when there is none. */
+export function plainElement(path: Path, buf: Buffer, doc: number): { type: number; pos: number; end: number } {
+  let type: number = TYPE.object;
+  let pos = doc;
+  for (const part of path.parts) {
+    if (!isContainer(type)) return { type: TYPE.missing, pos: -1, end: -1 };
+    const at = findElement(buf, pos, part);
+    if (at < 0) return { type: TYPE.missing, pos: -1, end: -1 };
+    type = byteAt(buf, at);
+    pos = at + part.length + 2;
+  }
+  return { type, pos, end: valueEnd(type, buf, pos) };
+}

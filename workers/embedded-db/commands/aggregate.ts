@@ -1,0 +1,212 @@
+import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { asNumber, asString } from '../bson/value.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { notSupported, StoreError } from '../errors.ts';
+import type { ExpressionContext } from '../query/expression.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+import { isPlainCount, parseGroup } from '../query/group.ts';
+import { predicate } from '../query/predicate.ts';
+import { parseProjection } from '../query/projection.ts';
+import { collecting, fromList, mapping, projected, type Results, sorted, window } from '../query/results.ts';
+import { parseSort, type SortField } from '../query/sort.ts';
+import type { Store } from '../store.ts';
+import { applyTree } from '../update/apply.ts';
+import { parseStage as parseUpdateStage } from '../update/pipeline.ts';
+import { type Command, refuseOptions } from './command.ts';
+import { type FindQuery, findResults } from './find.ts';
+import { cursorReply } from './reply.ts';
+
+const DEFAULT_BATCH = 101;
+const EVERYTHING: Filter = { kind: 'and', filters: [] };
+
+export function aggregate(store: Store, command: Command): Buffer | Promise<Buffer> {
+  refuseOptions((name) => command.get(name), ['collation', 'let', 'explain']);
+  if (command.get('aggregate').type !== TYPE.string) throw notSupported('An aggregation without a collection');
+  const ns = `${command.db}.${command.collection()}`;
+  const cursor = command.document('cursor');
+  if (cursor.type === TYPE.missing) {
+    throw new StoreError(9, "The 'cursor' option is required, except for aggregate with the explain argument");
+  }
+  const size = batchSizeOf(cursor);
+  const results = aggregateResults(store, ns, stagesOf(command.get('pipeline')), command.get('hint'));
+  const batch = store.cursors.first(ns, results, size, false, store.now());
+  return batch instanceof Promise
+    ? batch.then((made) => cursorReply(made, 'firstBatch'))
+    : cursorReply(batch, 'firstBatch');
+}
+
+function batchSizeOf(cursor: Value): number {
+  const elements = new Elements(cursor.buf, cursor.pos);
+  while (elements.next()) {
+    if (elements.name() !== 'batchSize')
+      throw new StoreError(40415, `BSON field 'cursor.${elements.name()}' is an unknown field.`);
+    return asNumber(elements.value()) ?? DEFAULT_BATCH;
+  }
+  return DEFAULT_BATCH;
+}
+
+export interface Stage {
+  readonly name: string;
+  readonly argument: Value;
+  readonly stage: Value;
+}
+
+export function stagesOf(pipeline: Value): Stage[] {
+  if (pipeline.type !== TYPE.array) throw new StoreError(14, "'pipeline' option must be specified as an array");
+  return valuesOf(pipeline).map((stage) => {
+    if (stage.type !== TYPE.object) throw new StoreError(14, "Each element of the 'pipeline' array must be an object");
+    const elements = new Elements(stage.buf, stage.pos);
+    const found = elements.next() ? { name: elements.name(), argument: elements.value(), stage } : undefined;
+    if (found === undefined || elements.next()) {
+      throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
+    }
+    return found;
+  });
+}
+
+/** What the first stages ask of the collection: `$match`, then `$sort`, then `$limit`, as far as they stand in front. */
+export function leadingQuery(stages: readonly Stage[], hint: Value): { query: FindQuery; rest: readonly Stage[] } {
+  let rest = stages;
+  let filter = EVERYTHING;
+  let sort: readonly SortField[] = [];
+  let limit = 0;
+  if (rest[0]?.name === '$match') {
+    filter = parseMatch(rest[0].argument);
+    rest = rest.slice(1);
+  }
+  if (rest[0]?.name === '$sort') {
+    sort = parseStageSort(rest[0].argument);
+    rest = rest.slice(1);
+  }
+  if (rest[0]?.name === '$limit') {
+    limit = positive('$limit', rest[0].argument, 1);
+    rest = rest.slice(1);
+  }
+  return { query: { filter, sort, skip: 0, limit, hint }, rest };
+}
+
+function aggregateResults(store: Store, ns: string, stages: readonly Stage[], hint: Value): Results {
+  const { query, rest } = leadingQuery(stages, hint);
+  const context = { nowMs: store.now() };
+  const first = rest[0];
+  // countDocuments({}): the number is known.
+  if (isEverything(query) && rest.length === 1 && first?.name === '$group' && isPlainCount(first.argument)) {
+    const count = store.catalog.get(ns)?.count ?? 0;
+    return fromList(count === 0 ? [] : [countDocument(first.argument, count)]);
+  }
+  let results = findResults(store, ns, query);
+  for (const stage of rest) results = addStage(results, stage, context);
+  return results;
+}
+
+function isEverything({ filter, limit }: FindQuery): boolean {
+  return filter.kind === 'and' && filter.filters.length === 0 && limit === 0;
+}
+
+function countDocument(group: Value, count: number): Buffer {
+  const out = new BsonWriter(64);
+  const handle = out.begin();
+  const elements = new Elements(group.buf, group.pos);
+  while (elements.next()) {
+    if (elements.name() === '_id') out.value('_id', elements.value());
+    else out.int32(elements.name(), count);
+  }
+  return out.finish(handle);
+}
+
+function addStage(inner: Results, { name, argument, stage }: Stage, context: ExpressionContext): Results {
+  switch (name) {
+    case '$match': {
+      const matches = predicate(parseMatch(argument), context);
+      return mapping(inner, (doc) => (matches(TYPE.object, doc, 0) ? doc : undefined));
+    }
+    case '$sort':
+      return sorted(inner, parseStageSort(argument), 0);
+    case '$skip':
+      return window(inner, positive('$skip', argument, 0), 0);
+    case '$limit':
+      return window(inner, 0, positive('$limit', argument, 1));
+    case '$count':
+      return counted(inner, argument);
+    case '$group':
+      return parseGroup(argument, context)(inner);
+    case '$project': {
+      if (argument.type !== TYPE.object || isEmptyContainer(argument.buf, argument.pos)) {
+        throw new StoreError(
+          51272,
+          'Invalid $project :: caused by :: projection specification must have at least one field',
+        );
+      }
+      return projected(inner, parseProjection(argument));
+    }
+    case '$set':
+    case '$addFields':
+    case '$unset': {
+      const tree = parseUpdateStage(stage);
+      const writer = new BsonWriter();
+      return mapping(inner, (doc) => {
+        applyTree(tree, { buf: doc, pos: 0, context, inserting: true }, writer, true);
+        return Buffer.from(writer.buf.subarray(0, writer.length));
+      });
+    }
+    case '$changeStream':
+      throw new StoreError(40573, 'The $changeStream stage is only supported on replica sets');
+    default:
+      throw KNOWN_STAGES.has(name)
+        ? notSupported(`The stage ${name}`)
+        : new StoreError(40324, `Unrecognized pipeline stage name: '${name}'`);
+  }
+}
+
+const KNOWN_STAGES = new Set(
+  ['$bucket', '$bucketAuto', '$collStats', '$densify', '$facet', '$fill', '$geoNear', '$graphLookup', '$indexStats']
+    .concat(['$lookup', '$merge', '$out', '$redact', '$replaceRoot', '$replaceWith', '$sample', '$search'])
+    .concat(['$setWindowFields', '$sortByCount', '$unionWith', '$unwind', '$documents', '$listSessions']),
+);
+
+function parseMatch(argument: Value): Filter {
+  if (argument.type !== TYPE.object) {
+    throw new StoreError(15959, 'the match filter must be an expression in an object');
+  }
+  return parseFilter(argument.buf, argument.pos);
+}
+
+function parseStageSort(argument: Value): readonly SortField[] {
+  if (argument.type !== TYPE.object) throw new StoreError(15973, 'the $sort key specification must be an object');
+  if (isEmptyContainer(argument.buf, argument.pos)) {
+    throw new StoreError(15976, '$sort stage must have at least one sort key');
+  }
+  return parseSort(argument);
+}
+
+function positive(name: string, argument: Value, least: number): number {
+  const number = asNumber(argument);
+  if (number === undefined || !Number.isInteger(number) || number < least) {
+    throw new StoreError(
+      name === '$limit' ? 15958 : 5107200,
+      `invalid argument to ${name} stage: Expected a ${least === 0 ? 'non-negative' : 'positive'} number in: ${name}`,
+    );
+  }
+  return number;
+}
+
+function counted(inner: Results, argument: Value): Results {
+  const field = asString(argument);
+  if (field === undefined || field === '' || field.startsWith('$') || field.includes('.')) {
+    throw new StoreError(40156, 'the count field must be a non-empty string without $ and dots');
+  }
+  let count = 0;
+  return collecting(
+    inner,
+    () => {
+      count++;
+    },
+    () => {
+      if (count === 0) return [];
+      const out = new BsonWriter(64);
+      const handle = out.begin();
+      out.int32(field, count);
+      return [out.finish(handle)];
+    },
+  );
+}

@@ -1,0 +1,119 @@
+import { TYPE, type Value } from '../bson/read.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { StoreError } from '../errors.ts';
+import { parseFilter } from '../query/filter.ts';
+import { predicate } from '../query/predicate.ts';
+import { fromList } from '../query/results.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Store } from '../store.ts';
+import { type Command, refuseOptions } from './command.ts';
+import { dropCollection, ID_SPEC } from './indexes.ts';
+import { cursorReply, reply } from './reply.ts';
+
+export const CREATE_REFUSED = [
+  'capped',
+  'size',
+  'max',
+  'timeseries',
+  'expireAfterSeconds',
+  'clusteredIndex',
+  'validator',
+  'viewOn',
+  'pipeline',
+  'collation',
+  'changeStreamPreAndPostImages',
+  'storageEngine',
+];
+
+export function create(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), CREATE_REFUSED);
+  const name = command.collection();
+  if (store.catalog.get(`${command.db}.${name}`) !== undefined) {
+    throw new StoreError(48, `Collection ${command.db}.${name} already exists.`);
+  }
+  store.catalog.ensure(command.db, name);
+  return reply(() => {});
+}
+
+export function drop(store: Store, command: Command): Buffer {
+  const ns = `${command.db}.${command.collection()}`;
+  const collection = store.catalog.get(ns);
+  if (collection === undefined) throw new StoreError(26, 'ns not found');
+  const indexes = collection.indexes.length + 1;
+  dropCollection(store, collection);
+  return reply((out) => {
+    out.int32('nIndexesWas', indexes);
+    out.string('ns', ns);
+  });
+}
+
+export function dropDatabase(store: Store, command: Command): Buffer {
+  const { db } = command;
+  for (const collection of [...store.catalog.all()]) if (collection.db === db) dropCollection(store, collection);
+  return reply((out) => out.string('dropped', db));
+}
+
+export function listCollections(store: Store, command: Command): Buffer | Promise<Buffer> {
+  const nameOnly = command.flag('nameOnly', false);
+  const docs: Buffer[] = [];
+  for (const collection of store.catalog.all()) {
+    if (collection.db === command.db) docs.push(describeCollection(collection, nameOnly));
+  }
+  const batch = store.cursors.first(
+    `${command.db}.$cmd.listCollections`,
+    fromList(docs.filter(filterOf(command.document('filter')))),
+    docs.length + 1,
+    true,
+    store.now(),
+  );
+  return batch instanceof Promise
+    ? batch.then((made) => cursorReply(made, 'firstBatch'))
+    : cursorReply(batch, 'firstBatch');
+}
+
+function filterOf(filter: Value): (doc: Buffer) => boolean {
+  if (filter.type === TYPE.missing) return () => true;
+  const matches = predicate(parseFilter(filter.buf, filter.pos), { nowMs: 0 });
+  return (doc) => matches(TYPE.object, doc, 0);
+}
+
+function describeCollection(collection: Collection, nameOnly: boolean): Buffer {
+  const out = new BsonWriter(512);
+  const handle = out.begin();
+  out.string('name', collection.name);
+  out.string('type', 'collection');
+  if (!nameOnly) {
+    out.close(out.object('options'));
+    const info = out.object('info');
+    out.bool('readOnly', false);
+    out.string('uuid', collection.uuid.toString('hex'));
+    out.close(info);
+    out.document('idIndex', ID_SPEC);
+  }
+  return out.finish(handle);
+}
+
+export function listDatabases(store: Store, command: Command): Buffer {
+  const nameOnly = command.flag('nameOnly', false);
+  const names = new Map<string, number>();
+  for (const { db, count } of store.catalog.all()) names.set(db, (names.get(db) ?? 0) + count);
+  const matches = filterOf(command.document('filter'));
+  const docs = [...names]
+    .map(([name, count]) => {
+      const out = new BsonWriter(128);
+      const handle = out.begin();
+      out.string('name', name);
+      if (!nameOnly) {
+        out.int64('sizeOnDisk', BigInt(count)); // LMDB keeps all databases in one file: the documents, for want of bytes
+        out.bool('empty', count === 0);
+      }
+      return out.finish(handle);
+    })
+    .filter(matches);
+  return reply((out) => {
+    const array = out.array('databases');
+    for (const [i, doc] of docs.entries()) out.document(String(i), doc);
+    out.close(array);
+    if (!nameOnly) out.int64('totalSize', 0n);
+  });
+}

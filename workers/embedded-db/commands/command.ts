@@ -1,0 +1,121 @@
+import { Elements as ElementReader, type Elements, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { asFlag, asNumber, asString, isNullish, typeName } from '../bson/value.ts';
+import { notSupported, StoreError } from '../errors.ts';
+
+/** A parsed command: its fields by name, and the document sequences that came beside it. */
+export class Command {
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, Value>;
+  readonly sequences: ReadonlyMap<string, readonly Value[]>;
+
+  constructor(body: Buffer, sequences: ReadonlyMap<string, readonly Value[]>) {
+    this.fields = fieldsOf(new ElementReader(body, 0));
+    this.name = this.fields.keys().next().value ?? '';
+    this.sequences = sequences;
+  }
+
+  get db(): string {
+    return asString(this.get('$db')) ?? 'admin';
+  }
+
+  get(name: string): Value {
+    return this.fields.get(name) ?? MISSING;
+  }
+
+  /** The collection that the command names in its first field. */
+  collection(): string {
+    const name = asString(this.get(this.name));
+    if (name === undefined) {
+      throw new StoreError(73, `collection name has invalid type ${typeName(this.get(this.name).type)}`);
+    }
+    if (name === '') throw new StoreError(73, `Invalid namespace specified '${this.db}.'`);
+    return name;
+  }
+
+  /** The statements of a write, from a sequence or from the array in the body. */
+  statements(name: string): readonly Value[] {
+    const sequence = this.sequences.get(name);
+    if (sequence !== undefined) return sequence;
+    const array = this.get(name);
+    if (array.type === TYPE.missing) {
+      throw new StoreError(40414, `BSON field '${this.name}.${name}' is missing but a required field`);
+    }
+    if (array.type !== TYPE.array) {
+      throw new StoreError(
+        14,
+        `BSON field '${this.name}.${name}' is the wrong type '${typeName(array.type)}', expected type 'array'`,
+      );
+    }
+    return valuesOf(array);
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    return flagOf(this.get(name), name, fallback);
+  }
+
+  /** A whole number that is not negative. */
+  count(name: string, fallback: number): number {
+    const value = this.get(name);
+    if (isNullish(value.type)) return fallback;
+    const number = asNumber(value);
+    if (number === undefined) throw new StoreError(14, `BSON field '${this.name}.${name}' must be a number`);
+    if (!Number.isInteger(number) || number < 0) {
+      throw new StoreError(51024, `BSON field '${name}' value must be >= 0, actual value '${number}'`);
+    }
+    return number;
+  }
+
+  /** A document; MISSING when it is not given. */
+  document(name: string): Value {
+    return documentOf(this.get(name), `${this.name}.${name}`);
+  }
+}
+
+export function fieldsOf(elements: Elements): Map<string, Value> {
+  const fields = new Map<string, Value>();
+  while (elements.next()) fields.set(elements.name(), elements.value());
+  return fields;
+}
+
+export function flagOf(value: Value, name: string, fallback: boolean): boolean {
+  if (isNullish(value.type)) return fallback;
+  const flag = asFlag(value);
+  if (flag === undefined) {
+    throw new StoreError(14, `BSON field '${name}' is the wrong type '${typeName(value.type)}', expected type 'bool'`);
+  }
+  return flag;
+}
+
+export function documentOf(value: Value, name: string): Value {
+  if (isNullish(value.type)) return MISSING;
+  if (value.type !== TYPE.object) {
+    throw new StoreError(
+      14,
+      `BSON field '${name}' is the wrong type '${typeName(value.type)}', expected type 'object'`,
+    );
+  }
+  return value;
+}
+
+/** Throws 40415 for a field that the command (or statement) does not have. */
+export function checkFields(fields: Iterable<string>, allowed: ReadonlySet<string>, where: string): void {
+  for (const name of fields) {
+    if (!allowed.has(name)) throw new StoreError(40415, `BSON field '${where}.${name}' is an unknown field.`);
+  }
+}
+
+/** Options that change a result and are not done: fine when they are off, refused otherwise. */
+export function refuseOptions(get: (name: string) => Value, names: readonly string[]): void {
+  for (const name of names) {
+    const value = get(name);
+    if (isNullish(value.type) || asFlag(value) === false) continue;
+    if ((value.type === TYPE.object || value.type === TYPE.array) && value.buf[value.pos + 4] === 0) continue;
+    if (name === 'collation' && value.type === TYPE.object && isSimpleCollation(value)) continue;
+    throw notSupported(`The option ${name}`);
+  }
+}
+
+function isSimpleCollation(value: Value): boolean {
+  const locale = fieldsOf(new ElementReader(value.buf, value.pos)).get('locale');
+  return locale !== undefined && asString(locale) === 'simple';
+}

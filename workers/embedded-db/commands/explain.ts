@@ -1,0 +1,149 @@
+import { documentBytes, Elements, MISSING, TYPE, type Value } from '../bson/read.ts';
+import type { BsonWriter } from '../bson/write.ts';
+import { StoreError } from '../errors.ts';
+import { parseFilter } from '../query/filter.ts';
+import { type Plan, planQuery } from '../query/plan.ts';
+import { predicate } from '../query/predicate.ts';
+import { PAUSE, Scan } from '../query/scan.ts';
+import { parseSort, type SortField } from '../query/sort.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Store } from '../store.ts';
+import { leadingQuery, stagesOf } from './aggregate.ts';
+import { Command } from './command.ts';
+import { queryOf } from './count.ts';
+import { type FindQuery, parseFind } from './find.ts';
+import { reply } from './reply.ts';
+
+/**
+ * Says which index a command would use, in mongod's shape: `winningPlan` is COLLSCAN, IDHACK, or FETCH over an IXSCAN
+ * with its `indexName`, under a SORT when the order has to be made. Always with the counts of a run of the query part.
+ */
+export function explain(store: Store, outer: Command): Buffer {
+  const inner = outer.document('explain');
+  if (inner.type === TYPE.missing) throw new StoreError(14, "BSON field 'explain.explain' must be an object");
+  const command = new Command(Buffer.from(documentBytes(inner)), outer.sequences);
+  const query = explainedQuery(command);
+  const ns = `${outer.db}.${command.collection()}`;
+  const collection = store.catalog.get(ns);
+  return reply((out) => {
+    const planner = out.object('queryPlanner');
+    out.string('namespace', ns);
+    out.bool('indexFilterSet', false);
+    const winning = out.object('winningPlan');
+    if (collection === undefined) out.string('stage', 'EOF');
+    else describe(out, plan(collection, query), query.sort);
+    out.close(winning);
+    const rejected = out.array('rejectedPlans');
+    out.close(rejected);
+    out.close(planner);
+    if (collection !== undefined) putStatistics(out, store, collection, query);
+  });
+}
+
+function plan(collection: Collection, query: FindQuery): Plan {
+  return planQuery(collection, { ...query, limited: query.limit > 0 });
+}
+
+function explainedQuery(command: Command): FindQuery {
+  switch (command.name) {
+    case 'find':
+      return parseFind(command);
+    case 'aggregate':
+      return leadingQuery(stagesOf(command.get('pipeline')), command.get('hint')).query;
+    case 'count':
+    case 'distinct':
+      return queryOf(command);
+    case 'findAndModify':
+      return { ...queryOf(command), sort: parseSort(command.get('sort')), limit: 1 };
+    case 'update':
+      return statementQuery(command.statements('updates')[0]);
+    case 'delete':
+      return statementQuery(command.statements('deletes')[0]);
+    default:
+      throw new StoreError(59, `Explain failed due to unknown command: ${command.name}`);
+  }
+}
+
+function statementQuery(statement: Value | undefined): FindQuery {
+  if (statement === undefined) throw new StoreError(2, 'explain needs a statement');
+  let q: Value = MISSING;
+  let hint: Value = MISSING;
+  const elements = new Elements(statement.buf, statement.pos);
+  while (elements.next()) {
+    if (elements.name() === 'q') q = elements.value();
+    if (elements.name() === 'hint') hint = elements.value();
+  }
+  if (q.type !== TYPE.object) throw new StoreError(14, 'the filter must be an object');
+  return { filter: parseFilter(q.buf, q.pos), sort: [], skip: 0, limit: 0, hint };
+}
+
+function describe(out: BsonWriter, chosen: Plan, sort: readonly SortField[]): void {
+  if (sort.length > 0 && !chosen.sorted) {
+    out.string('stage', 'SORT');
+    const input = out.object('inputStage');
+    describe(out, chosen, []);
+    out.close(input);
+    return;
+  }
+  switch (chosen.kind) {
+    case 'ids':
+      out.string('stage', chosen.keys.length === 1 ? 'IDHACK' : 'FETCH');
+      if (chosen.keys.length !== 1) putIndexScan(out, '_id_', undefined, 'forward', false);
+      return;
+    case 'union': {
+      out.string('stage', 'SUBPLAN');
+      const inputs = out.array('inputStages');
+      for (const [i, branch] of chosen.branches.entries()) {
+        const input = out.object(String(i));
+        describe(out, branch, []);
+        out.close(input);
+      }
+      out.close(inputs);
+      return;
+    }
+    case 'index': {
+      const direction = chosen.reverse ? 'backward' : 'forward';
+      if (chosen.index === undefined && chosen.everything && sort.length === 0) {
+        out.string('stage', 'COLLSCAN');
+        out.string('direction', direction);
+        return;
+      }
+      out.string('stage', 'FETCH');
+      const { index } = chosen;
+      putIndexScan(out, index?.name ?? '_id_', index?.key, direction, index?.multikey.some((flag) => flag) ?? false);
+    }
+  }
+}
+
+function putIndexScan(
+  out: BsonWriter,
+  name: string,
+  key: Buffer | undefined,
+  direction: string,
+  multikey: boolean,
+): void {
+  const input = out.object('inputStage');
+  out.string('stage', 'IXSCAN');
+  if (key !== undefined) out.document('keyPattern', key);
+  out.string('indexName', name);
+  out.bool('isMultiKey', multikey);
+  out.string('direction', direction);
+  out.close(input);
+}
+
+function putStatistics(out: BsonWriter, store: Store, collection: Collection, query: FindQuery): void {
+  const chosen = plan(collection, query);
+  const scan = new Scan(store.database, collection, chosen, predicate(query.filter, { nowMs: store.now() }));
+  const wanted = query.limit > 0 && chosen.sorted ? query.skip + query.limit : Number.MAX_SAFE_INTEGER;
+  let found = 0;
+  while (found < wanted) {
+    const hit = scan.next();
+    if (hit === undefined) break;
+    if (hit !== PAUSE) found++;
+  }
+  const statistics = out.object('executionStats');
+  out.int32('nReturned', Math.max(0, query.limit > 0 ? Math.min(found - query.skip, query.limit) : found - query.skip));
+  out.int32('totalKeysExamined', scan.examinedKeys);
+  out.int32('totalDocsExamined', scan.examinedDocs);
+  out.close(statistics);
+}

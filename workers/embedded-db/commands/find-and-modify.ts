@@ -1,0 +1,78 @@
+import { fieldOf, TYPE } from '../bson/read.ts';
+import { StoreError } from '../errors.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+import { parseProjection } from '../query/projection.ts';
+import { parseSort } from '../query/sort.ts';
+import type { Store } from '../store.ts';
+import { parseUpdate } from '../update/update.ts';
+import { type Command, refuseOptions } from './command.ts';
+import { reply } from './reply.ts';
+import { findTargets } from './statements.ts';
+import { changeDocument, upsertDocument } from './update.ts';
+
+const ID = Buffer.from('_id');
+const ALL: Filter = { kind: 'and', filters: [] };
+
+export function findAndModify(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), ['collation', 'arrayFilters', 'let']);
+  const context = { nowMs: store.now() };
+  const remove = command.flag('remove', false);
+  const giveNew = command.flag('new', false);
+  const upsert = command.flag('upsert', false);
+  const change = command.get('update');
+  if (remove && change.type !== TYPE.missing) throw new StoreError(9, 'Cannot specify both an update and remove=true');
+  if (remove && upsert) throw new StoreError(9, 'Cannot specify both upsert=true and remove=true');
+  if (remove && giveNew) {
+    throw new StoreError(
+      9,
+      "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+    );
+  }
+  if (!remove && change.type === TYPE.missing) {
+    throw new StoreError(9, 'Either an update or remove=true must be specified');
+  }
+  const query = command.document('query');
+  const filter = query.type === TYPE.missing ? ALL : parseFilter(query.buf, query.pos);
+  const projection = parseProjection(command.get('fields'));
+  const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));
+  const parsed = remove ? undefined : parseUpdate(change, context);
+  const target = { filter, hint: command.get('hint'), sort: parseSort(command.get('sort')), one: true };
+  const collection = upsert
+    ? store.catalog.ensure(command.db, command.collection())
+    : store.catalog.get(`${command.db}.${command.collection()}`);
+  const hit = collection === undefined ? undefined : findTargets(store, collection, target, context)[0];
+
+  if (collection !== undefined && hit !== undefined) {
+    if (parsed === undefined) {
+      store.documents.remove(collection, hit.key, hit.doc);
+      return answer({ n: 1, value: shown(hit.doc) });
+    }
+    const next = changeDocument(store, collection, hit, parsed) ?? hit.doc;
+    return answer({ n: 1, updatedExisting: true, value: shown(giveNew ? next : hit.doc) });
+  }
+  if (collection !== undefined && upsert && parsed !== undefined) {
+    const doc = upsertDocument(store, collection, filter, parsed);
+    return answer({ n: 1, updatedExisting: false, upserted: doc, value: giveNew ? shown(doc) : undefined });
+  }
+  return remove ? answer({ n: 0 }) : answer({ n: 0, updatedExisting: false });
+}
+
+interface Outcome {
+  readonly n: number;
+  readonly updatedExisting?: boolean;
+  /** The document that an upsert made. */
+  readonly upserted?: Buffer;
+  readonly value?: Buffer | undefined;
+}
+
+function answer({ n, updatedExisting, upserted, value }: Outcome): Buffer {
+  return reply((out) => {
+    const last = out.object('lastErrorObject');
+    out.int32('n', n);
+    if (updatedExisting !== undefined) out.bool('updatedExisting', updatedExisting);
+    if (upserted !== undefined) out.value('upserted', fieldOf(upserted, 0, ID));
+    out.close(last);
+    if (value === undefined) out.null('value');
+    else out.document('value', value);
+  });
+}

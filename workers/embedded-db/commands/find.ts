@@ -1,0 +1,117 @@
+import type { Value } from '../bson/read.ts';
+import { TYPE, valuesOf } from '../bson/read.ts';
+import { asNumber } from '../bson/value.ts';
+import { notSupported, StoreError } from '../errors.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+import { planQuery } from '../query/plan.ts';
+import { predicate } from '../query/predicate.ts';
+import { parseProjection } from '../query/projection.ts';
+import { fromList, fromScan, projected, type Results, sorted, window } from '../query/results.ts';
+import { Scan } from '../query/scan.ts';
+import { parseSort, type SortField } from '../query/sort.ts';
+import type { Store } from '../store.ts';
+import { type Command, refuseOptions } from './command.ts';
+import type { Batch } from './cursors.ts';
+import { cursorReply, reply } from './reply.ts';
+
+const DEFAULT_BATCH = 101;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+export const FIND_REFUSED = [
+  'collation',
+  'let',
+  'min',
+  'max',
+  'returnKey',
+  'showRecordId',
+  'tailable',
+  'awaitData',
+  'oplogReplay',
+];
+
+export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
+  refuseOptions((name) => command.get(name), FIND_REFUSED);
+  const ns = `${command.db}.${command.collection()}`;
+  const projection = parseProjection(command.get('projection'));
+  const results = projected(findResults(store, ns, parseFind(command)), projection);
+  const size = command.count('batchSize', DEFAULT_BATCH);
+  return answer(store.cursors.first(ns, results, size, command.flag('singleBatch', false), store.now()), 'firstBatch');
+}
+
+export interface FindQuery {
+  readonly filter: Filter;
+  readonly sort: readonly SortField[];
+  readonly skip: number;
+  /** 0: none */
+  readonly limit: number;
+  readonly hint: Value;
+}
+
+export function parseFind(command: Command): FindQuery {
+  const filter = command.document('filter');
+  return {
+    filter: filter.type === TYPE.missing ? { kind: 'and', filters: [] } : parseFilter(filter.buf, filter.pos),
+    sort: parseSort(command.get('sort')),
+    skip: command.count('skip', 0),
+    limit: command.count('limit', 0),
+    hint: command.get('hint'),
+  };
+}
+
+export function findResults(store: Store, ns: string, query: FindQuery): Results {
+  const collection = store.catalog.get(ns);
+  const context = { nowMs: store.now() };
+  const { filter, sort, skip, limit, hint } = query;
+  if (collection === undefined) return fromList([]);
+  const plan = planQuery(collection, { filter, sort, limited: limit > 0, hint });
+  const needed = limit > 0 ? limit + skip : 0;
+  const expected = needed > 0 && plan.sorted ? needed : undefined;
+  const scan = fromScan(new Scan(store.database, collection, plan, predicate(filter, context), expected));
+  return window(plan.sorted ? scan : sorted(scan, sort, needed), skip, limit);
+}
+
+export function getMore(store: Store, command: Command): Buffer | Promise<Buffer> {
+  const id = command.get('getMore');
+  if (id.type !== TYPE.int64) throw new StoreError(14, "BSON field 'getMore.getMore' must be of type long");
+  if (command.get('maxTimeMS').type !== TYPE.missing) throw notSupported('maxTimeMS of getMore');
+  const name = command.get('collection');
+  const collection =
+    name.type === TYPE.string
+      ? name.buf.toString('utf8', name.pos + 4, name.pos + 3 + name.buf.readInt32LE(name.pos))
+      : '';
+  const size = command.count('batchSize', 0);
+  return answer(
+    store.cursors.more(
+      id.buf.readBigInt64LE(id.pos),
+      `${command.db}.${collection}`,
+      size === 0 ? NO_LIMIT : size,
+      store.now(),
+    ),
+    'nextBatch',
+  );
+}
+
+function answer(batch: Batch | Promise<Batch>, field: 'firstBatch' | 'nextBatch'): Buffer | Promise<Buffer> {
+  return batch instanceof Promise ? batch.then((made) => cursorReply(made, field)) : cursorReply(batch, field);
+}
+
+export function killCursors(store: Store, command: Command): Buffer {
+  const killed: bigint[] = [];
+  const unknown: bigint[] = [];
+  for (const value of valuesOf(command.get('cursors'))) {
+    const id = value.type === TYPE.int64 ? value.buf.readBigInt64LE(value.pos) : BigInt(asNumber(value) ?? 0);
+    (store.cursors.kill(id) ? killed : unknown).push(id);
+  }
+  return reply((out) => {
+    for (const [name, ids] of [
+      ['cursorsKilled', killed],
+      ['cursorsNotFound', unknown],
+      ['cursorsAlive', []],
+      ['cursorsUnknown', []],
+    ] as const) {
+      const array = out.array(name);
+      for (const [i, id] of ids.entries()) out.int64(String(i), id);
+      out.close(array);
+    }
+  });
+}

@@ -1,0 +1,18 @@
+import type { Store } from '../store.ts';
+import type { Command } from './command.ts';
+import { putWriteErrors, reply } from './reply.ts';
+import { eachStatement } from './statements.ts';
+
+export function insert(store: Store, command: Command): Buffer {
+  const collection = store.catalog.ensure(command.db, command.collection());
+  const nowMs = store.now();
+  let inserted = 0;
+  const errors = eachStatement(command.statements('documents'), command.flag('ordered', true), ({ buf, pos }) => {
+    store.documents.insert(collection, buf, pos, nowMs);
+    inserted++;
+  });
+  return reply((out) => {
+    out.int32('n', inserted);
+    putWriteErrors(out, errors);
+  });
+}

@@ -1,0 +1,88 @@
+import { TYPE, type Value } from '../bson/read.ts';
+import { StoreError } from '../errors.ts';
+import type { ExpressionContext } from '../query/expression.ts';
+import { type Filter, idOf } from '../query/filter.ts';
+import { planQuery } from '../query/plan.ts';
+import { predicate } from '../query/predicate.ts';
+import { type Hit, PAUSE, Scan } from '../query/scan.ts';
+import { compareSortKeys, type SortField, sortKey } from '../query/sort.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Store } from '../store.ts';
+import type { WriteError } from './reply.ts';
+
+/** mongod's limit, told to drivers in `hello`. */
+export const MAX_WRITE_BATCH = 100_000;
+
+/** Runs the statements of one write command, each on its own; with `ordered` the first error is the last statement. */
+export function eachStatement(
+  statements: readonly Value[],
+  ordered: boolean,
+  run: (statement: Value, index: number) => void,
+): WriteError[] {
+  if (statements.length === 0 || statements.length > MAX_WRITE_BATCH) {
+    throw new StoreError(
+      16,
+      `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${statements.length} operations.`,
+    );
+  }
+  const errors: WriteError[] = [];
+  for (let index = 0; index < statements.length; index++) {
+    const statement = statements[index];
+    if (statement === undefined) break;
+    try {
+      if (statement.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
+      run(statement, index);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      errors.push({ index, error });
+      if (ordered) break;
+    }
+  }
+  return errors;
+}
+
+export interface Target {
+  readonly filter: Filter;
+  readonly hint: Value;
+  readonly sort: readonly SortField[];
+  /** Only the first one. */
+  readonly one: boolean;
+}
+
+/** The documents that a write is about, all found before the first is changed. */
+export function findTargets(store: Store, collection: Collection, target: Target, context: ExpressionContext): Hit[] {
+  const { filter } = target;
+  const id = target.hint.type === TYPE.missing ? idOf(filter) : undefined;
+  if (id !== undefined) {
+    // The commonest write: one document by its `_id`.
+    const key = store.documents.keyOf(collection, id);
+    const doc = store.documents.get(key);
+    if (doc === undefined) return [];
+    return filter.kind === 'field' || predicate(filter, context)(TYPE.object, doc, 0) ? [{ key, doc }] : [];
+  }
+  const plan = planQuery(collection, { filter, sort: target.sort, limited: target.one, hint: target.hint });
+  const stopAtFirst = target.one && (target.sort.length === 0 || plan.sorted);
+  const scan = new Scan(store.database, collection, plan, predicate(filter, context), stopAtFirst ? 1 : undefined);
+  const hits: Hit[] = [];
+  for (;;) {
+    const hit = scan.next();
+    if (hit === undefined) break;
+    if (hit === PAUSE) continue; // a write holds the store until it is done
+    hits.push(hit);
+    if (stopAtFirst) break;
+  }
+  return target.one && !stopAtFirst ? first(hits, target.sort) : hits;
+}
+
+function first(hits: readonly Hit[], sort: readonly SortField[]): Hit[] {
+  let best: Hit | undefined;
+  for (const hit of hits) {
+    if (
+      best === undefined ||
+      compareSortKeys(sort, hit.doc, sortKey(sort, hit.doc), best.doc, sortKey(sort, best.doc)) < 0
+    ) {
+      best = hit;
+    }
+  }
+  return best === undefined ? [] : [best];
+}

@@ -1,0 +1,107 @@
+import { Elements, fieldOf, MISSING, type Value } from '../bson/read.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { StoreError } from '../errors.ts';
+import type { ExpressionContext } from '../query/expression.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+import type { Hit } from '../query/scan.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Store } from '../store.ts';
+import { parseUpdate, type Update } from '../update/update.ts';
+import { upsertSeed } from '../update/upsert.ts';
+import { type Command, checkFields, documentOf, fieldsOf, flagOf, refuseOptions } from './command.ts';
+import { putWriteErrors, reply } from './reply.ts';
+import { eachStatement, findTargets } from './statements.ts';
+
+const STATEMENT = new Set(['q', 'u', 'c', 'multi', 'upsert', 'hint', 'collation', 'arrayFilters']);
+const REFUSED = ['c', 'collation', 'arrayFilters'];
+
+export function update(store: Store, command: Command): Buffer {
+  const context = { nowMs: store.now() };
+  const upserted: { index: number; id: Value }[] = [];
+  let matched = 0;
+  let modified = 0;
+  const errors = eachStatement(command.statements('updates'), command.flag('ordered', true), (value, index) => {
+    const statement = parseStatement(value, context);
+    const collection = statement.upsert
+      ? store.catalog.ensure(command.db, command.collection())
+      : store.catalog.get(`${command.db}.${command.collection()}`);
+    if (collection === undefined) return;
+    const hits = findTargets(store, collection, statement, context);
+    for (const hit of hits) {
+      if (changeDocument(store, collection, hit, statement.update) !== undefined) modified++;
+    }
+    matched += hits.length;
+    if (hits.length > 0 || !statement.upsert) return;
+    const doc = upsertDocument(store, collection, statement.filter, statement.update);
+    matched++;
+    upserted.push({ index, id: fieldOf(doc, 0, ID) });
+  });
+  return reply((out) => {
+    out.int32('n', matched);
+    out.int32('nModified', modified);
+    if (upserted.length > 0) {
+      const array = out.array('upserted');
+      for (const [i, { index, id }] of upserted.entries()) {
+        const one = out.object(String(i));
+        out.int32('index', index);
+        out.value(ID, id);
+        out.close(one);
+      }
+      out.close(array);
+    }
+    putWriteErrors(out, errors);
+  });
+}
+
+const ID = Buffer.from('_id');
+
+interface Statement {
+  readonly filter: Filter;
+  readonly update: Update;
+  readonly upsert: boolean;
+  readonly one: boolean;
+  readonly hint: Value;
+  readonly sort: readonly [];
+}
+
+function parseStatement(value: Value, context: ExpressionContext): Statement {
+  const fields = fieldsOf(new Elements(value.buf, value.pos));
+  const get = (name: string): Value => fields.get(name) ?? MISSING;
+  checkFields(fields.keys(), STATEMENT, 'update.updates');
+  if (fields.size > 4) refuseOptions(get, REFUSED);
+  const query = documentOf(get('q'), 'update.updates.q');
+  if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");
+  if (!fields.has('u')) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
+  const parsed = parseUpdate(get('u'), context);
+  const multi = flagOf(get('multi'), 'multi', false);
+  if (multi && parsed.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
+  return {
+    filter: parseFilter(query.buf, query.pos),
+    update: parsed,
+    upsert: flagOf(get('upsert'), 'upsert', false),
+    one: !multi,
+    hint: get('hint'),
+    sort: [],
+  };
+}
+
+const writer = new BsonWriter(64 * 1024);
+
+/** Changes one document; undefined when the update leaves it as it is. The new bytes are valid until the next call. */
+export function changeDocument(store: Store, collection: Collection, hit: Hit, change: Update): Buffer | undefined {
+  change.apply(hit.doc, false, writer);
+  const next = writer.buf.subarray(0, writer.length);
+  if (next.length === hit.doc.length && next.equals(hit.doc)) return undefined;
+  store.documents.replace(collection, hit.key, hit.doc, next, change.paths);
+  return next;
+}
+
+/** Inserts what an upsert makes of its filter and update; gives the document as it is stored. */
+export function upsertDocument(store: Store, collection: Collection, filter: Filter, change: Update): Buffer {
+  change.apply(upsertSeed(filter, change.replaces), true, writer);
+  const doc = Buffer.from(writer.buf.subarray(0, writer.length));
+  const id = store.documents.insert(collection, doc, 0, store.now());
+  const stored = store.documents.get(store.documents.keyOf(collection, id));
+  if (stored === undefined) throw new Error('an inserted document is not there');
+  return stored;
+}

@@ -1,0 +1,67 @@
+/** Names of the error codes that the store gives, as mongod's `error_codes.yml` has them. */
+const CODE_NAMES: Readonly<Record<number, string>> = {
+  1: 'InternalError',
+  2: 'BadValue',
+  9: 'FailedToParse',
+  14: 'TypeMismatch',
+  16: 'InvalidLength',
+  17: 'ProtocolError',
+  22: 'InvalidBSON',
+  26: 'NamespaceNotFound',
+  27: 'IndexNotFound',
+  28: 'PathNotViable',
+  40: 'ConflictingUpdateOperators',
+  43: 'CursorNotFound',
+  48: 'NamespaceExists',
+  52: 'DollarPrefixedFieldName',
+  53: 'InvalidIdField',
+  56: 'EmptyFieldName',
+  59: 'CommandNotFound',
+  66: 'ImmutableField',
+  67: 'CannotCreateIndex',
+  72: 'InvalidOptions',
+  73: 'InvalidNamespace',
+  85: 'IndexOptionsConflict',
+  86: 'IndexKeySpecsConflict',
+  91: 'ShutdownInProgress',
+  171: 'CannotIndexParallelArrays',
+  197: 'InvalidIndexSpecificationOption',
+  238: 'NotImplemented',
+  263: 'OperationNotSupportedInTransaction',
+  292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
+  10334: 'BSONObjectTooLarge',
+  11000: 'DuplicateKey',
+  40414: 'IDLFailedToParse',
+  40415: 'IDLUnknownField',
+};
+
+export function codeName(code: number): string {
+  return CODE_NAMES[code] ?? `Location${code}`;
+}
+
+/** An answer to a client's mistake, with mongod's code. Thrown only before a statement has written anything. */
+export class StoreError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** 11000, with what drivers show of it: both are BSON documents, `{ email: 1 }` and `{ email: "a@b" }`. */
+export class DuplicateKeyError extends StoreError {
+  readonly keyPattern: Buffer;
+  readonly keyValue: Buffer;
+
+  constructor(message: string, keyPattern: Buffer, keyValue: Buffer) {
+    super(11000, message);
+    this.keyPattern = keyPattern;
+    this.keyValue = keyValue;
+  }
+}
+
+/** What the store leaves to MongoDB: refused by name, never half done. */
+export function notSupported(what: string): StoreError {
+  return new StoreError(238, `${what} is not supported by the embedded store; set MONGODB_URI to use MongoDB`);
+}

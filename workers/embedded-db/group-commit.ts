@@ -1,0 +1,71 @@
+import { errorReply } from './commands/reply.ts';
+import { StoreError } from './errors.ts';
+import type { Store } from './store.ts';
+
+interface Job {
+  readonly run: () => Buffer;
+  readonly done: (reply: Buffer) => void;
+}
+
+/**
+ * All write commands that arrive in one turn of the event loop, from whatever connection, run in ONE transaction with one
+ * fsync, and are answered after it; what arrives while the disk works shares the next. A command that fails has written
+ * nothing (see `Documents`), so it does not disturb the others of its group.
+ *
+ * When the commit itself fails (disk full, I/O error) every command of the group gets an error, and so does everything
+ * after it: the catalogue in memory may be ahead of the disk, so the process must end. `onFatal` does that.
+ */
+export class GroupCommit {
+  private readonly store: Store;
+  private readonly onFatal: (error: unknown) => void;
+  private jobs: Job[] = [];
+  private scheduled = false;
+  private failure: unknown;
+
+  constructor(store: Store, onFatal: (error: unknown) => void) {
+    this.store = store;
+    this.onFatal = onFatal;
+  }
+
+  add(run: () => Buffer, done: (reply: Buffer) => void): void {
+    this.jobs.push({ run, done });
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.commit());
+  }
+
+  private commit(): void {
+    const jobs = this.jobs;
+    this.jobs = [];
+    this.scheduled = false;
+    const replies: Buffer[] = [];
+    if (this.failure === undefined) {
+      try {
+        this.store.database.write(() => {
+          for (const job of jobs) replies.push(this.runOne(job));
+          this.store.catalog.flush();
+        });
+      } catch (error) {
+        this.failure = error;
+      }
+    }
+    if (this.failure === undefined) {
+      for (const [i, job] of jobs.entries()) job.done(replies[i] ?? errorReply(new Error('no reply')));
+      return;
+    }
+    const failed = errorReply(this.failure);
+    for (const job of jobs) job.done(failed);
+    this.onFatal(this.failure);
+  }
+
+  private runOne(job: Job): Buffer {
+    const writes = this.store.documents.writes;
+    try {
+      return job.run();
+    } catch (error) {
+      // A fault of ours after the first write leaves half a command: only giving up the whole transaction undoes it.
+      if (!(error instanceof StoreError) && this.store.documents.writes !== writes) throw error;
+      return errorReply(error);
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { join, resolve } from 'node:path';
+import { loadConfig } from '../../shared/config/settings.ts';
+import { runProcess } from '../../shared/runtime/lifecycle.ts';
+import { createLog, errorFields } from '../../shared/runtime/log.ts';
+import { startEmbeddedStore } from './server.ts';
+
+/** Below the 15 s after which the process must have ended; the others have ended by then. */
+const WAIT_FOR_CLIENTS_MS = 12_000;
+
+const config = loadConfig();
+const log = createLog('embedded-db', config.logLevel);
+
+runProcess(log, async (life) => {
+  const store = await startEmbeddedStore({
+    dir: join(resolve(config.dataDir), 'store'),
+    durability: 'fsync',
+    onFatal: (error) => {
+      log.error('commit_failed', errorFields(error));
+      life.stop('commit_failed', error);
+    },
+  });
+  log.info('listening', { uri: store.uri });
+  life.onStop('store', () => store.close());
+  // Last to leave: the others write until they end, and PM2 stops all in no useful order.
+  life.onStop('clients', () => store.clientsGone(WAIT_FOR_CLIENTS_MS));
+  life.ready();
+});

@@ -1,0 +1,160 @@
+import { KeyBuffer } from '../bson/key.ts';
+import { compareAt, rankOf } from '../bson/order.ts';
+import { SELF, type Visit, visitPath } from '../bson/path.ts';
+import { byteAt, Elements, int32At, TYPE, type Value } from '../bson/read.ts';
+import { asNumber, isNullish, stringAt } from '../bson/value.ts';
+import type { ExpressionContext } from './expression.ts';
+import { isTrue } from './expression.ts';
+import type { Filter, Pattern, Test } from './filter.ts';
+
+/** Says of a document (or of an array's element) in its bytes whether it matches. */
+export type Predicate = (type: number, buf: Buffer, pos: number) => boolean;
+
+export function predicate(filter: Filter, context: ExpressionContext): Predicate {
+  switch (filter.kind) {
+    case 'and':
+      return every(filter.filters.map((part) => predicate(part, context)));
+    case 'or': {
+      const parts = filter.filters.map((part) => predicate(part, context));
+      return (type, buf, pos) => parts.some((part) => part(type, buf, pos));
+    }
+    case 'nor': {
+      const parts = filter.filters.map((part) => predicate(part, context));
+      return (type, buf, pos) => !parts.some((part) => part(type, buf, pos));
+    }
+    case 'not': {
+      const part = predicate(filter.filter, context);
+      return (type, buf, pos) => !part(type, buf, pos);
+    }
+    case 'nothing':
+      return () => false;
+    case 'expr':
+      return (_type, buf, pos) => isTrue(filter.expression, { buf, pos, context });
+    case 'field': {
+      const { path, test } = filter;
+      const leaf = leafOf(test, context);
+      // `$exists`, `$size` and `$elemMatch` look at an array as a whole; the others at its elements too.
+      const expand = path !== SELF && test.op !== 'exists' && test.op !== 'size' && test.op !== 'elemMatch';
+      return (type, buf, pos) => visitPath(path, type, buf, pos, expand, leaf);
+    }
+  }
+}
+
+function every(parts: Predicate[]): Predicate {
+  const [first, second] = parts;
+  if (first === undefined) return () => true;
+  if (second === undefined) return first;
+  if (parts.length === 2) return (type, buf, pos) => first(type, buf, pos) && second(type, buf, pos);
+  return (type, buf, pos) => {
+    for (const part of parts) if (!part(type, buf, pos)) return false;
+    return true;
+  };
+}
+
+function leafOf(test: Test, context: ExpressionContext): Visit {
+  switch (test.op) {
+    case 'eq':
+      return equalTo(test.value);
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return ordered(test.op, test.value);
+    case 'in':
+      return oneOf(test.values, test.patterns);
+    case 'regex':
+      return matching(test.pattern);
+    case 'exists':
+      return (type) => type !== TYPE.missing;
+    case 'type':
+      return (type) => test.types.has(type);
+    case 'size':
+      return (type, buf, pos) => type === TYPE.array && countElements(buf, pos) === test.size;
+    case 'elemMatch': {
+      const inner = predicate(test.filter, context);
+      const objects = test.of === 'objects';
+      return (type, buf, pos) => {
+        if (type !== TYPE.array) return false;
+        const elements = new Elements(buf, pos);
+        while (elements.next()) {
+          if (objects && elements.type !== TYPE.object && elements.type !== TYPE.array) continue;
+          if (inner(elements.type, buf, elements.pos)) return true;
+        }
+        return false;
+      };
+    }
+  }
+}
+
+function equalTo(value: Value): Visit {
+  const { type: wanted, buf: operand, pos: at } = value;
+  if (isNullish(wanted)) return (type) => isNullish(type);
+  if (wanted === TYPE.string) {
+    const end = at + 4 + int32At(operand, at);
+    return (type, buf, pos) => {
+      if (type !== TYPE.string) return type === TYPE.symbol && compareAt(type, buf, pos, wanted, operand, at) === 0;
+      for (let i = at, p = pos; i < end; i++, p++) if (operand[i] !== buf[p]) return false;
+      return true;
+    };
+  }
+  return (type, buf, pos) => type !== TYPE.missing && compareAt(type, buf, pos, wanted, operand, at) === 0;
+}
+
+type Ordering = 'gt' | 'gte' | 'lt' | 'lte';
+
+/** Only values of the operand's own rank compare; null answers to `$gte` and `$lte`, NaN to nothing but itself. */
+function ordered(op: Ordering, value: Value): Visit {
+  const { type: wanted, buf: operand, pos: at } = value;
+  const inclusive = op === 'gte' || op === 'lte';
+  if (isNullish(wanted)) return (type) => inclusive && isNullish(type);
+  const above = op === 'gt' || op === 'gte';
+  const holds = (order: number): boolean => (order === 0 ? inclusive : order > 0 === above);
+  if (wanted === TYPE.minKey || wanted === TYPE.maxKey) {
+    return (type, buf, pos) => holds(compareAt(type, buf, pos, wanted, operand, at));
+  }
+  const rank = rankOf(wanted);
+  if (isNaNValue(wanted, operand, at)) return (type, buf, pos) => inclusive && isNaNValue(type, buf, pos);
+  return (type, buf, pos) => {
+    if (type === TYPE.missing || rankOf(type) !== rank || isNaNValue(type, buf, pos)) return false;
+    return holds(compareAt(type, buf, pos, wanted, operand, at));
+  };
+}
+
+function isNaNValue(type: number, buf: Buffer, pos: number): boolean {
+  if (type === TYPE.double) return Number.isNaN(asNumber({ type, buf, pos }));
+  return type === TYPE.decimal && (byteAt(buf, pos + 15) & 0x7c) === 0x7c;
+}
+
+/** Above this a list is looked up by key bytes instead of compared one by one. */
+const LINEAR_LIMIT = 8;
+const scratch = new KeyBuffer();
+
+function oneOf(values: readonly Value[], patterns: readonly Pattern[]): Visit {
+  const leaves = patterns.map(matching);
+  const rest = (type: number, buf: Buffer, pos: number): boolean => leaves.some((leaf) => leaf(type, buf, pos));
+  if (values.length <= LINEAR_LIMIT) {
+    const equal = values.map(equalTo);
+    return (type, buf, pos) => equal.some((leaf) => leaf(type, buf, pos)) || rest(type, buf, pos);
+  }
+  const known = new Set(values.map((value) => lookupKey(value.type, value.buf, value.pos)));
+  return (type, buf, pos) => known.has(lookupKey(type, buf, pos)) || rest(type, buf, pos);
+}
+
+function lookupKey(type: number, buf: Buffer, pos: number): string {
+  scratch.start(0).append(isNullish(type) ? TYPE.null : type, buf, pos);
+  return scratch.view().toString('latin1');
+}
+
+function matching({ regex, value }: Pattern): Visit {
+  return (type, buf, pos) =>
+    type === TYPE.string || type === TYPE.symbol
+      ? regex.test(stringAt(buf, pos))
+      : type === TYPE.regex && compareAt(type, buf, pos, value.type, value.buf, value.pos) === 0;
+}
+
+function countElements(buf: Buffer, pos: number): number {
+  const elements = new Elements(buf, pos);
+  let count = 0;
+  while (elements.next()) count++;
+  return count;
+}

@@ -1,0 +1,115 @@
+import { Elements, TYPE, type Value } from '../bson/read.ts';
+import { asFlag } from '../bson/value.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { notSupported, StoreError } from '../errors.ts';
+
+/** Gives the document with the fields that were asked for, or without those that were not wanted. */
+export type Projection = (doc: Buffer) => Buffer;
+
+interface Node {
+  readonly name: string;
+  readonly children: Node[];
+}
+
+/** Parses `{ balance: 1, seq: 1 }` or `{ pending: 0 }`; undefined when it leaves documents as they are. */
+export function parseProjection(spec: Value): Projection | undefined {
+  if (spec.type === TYPE.missing || spec.type === TYPE.null) return undefined;
+  if (spec.type !== TYPE.object) throw new StoreError(14, 'the projection must be an object');
+  const root: Node = { name: '', children: [] };
+  let including: boolean | undefined;
+  let id: boolean | undefined;
+  const elements = new Elements(spec.buf, spec.pos);
+  while (elements.next()) {
+    const name = elements.name();
+    const wanted = asFlag(elements.value());
+    if (wanted === undefined || name.includes('$')) {
+      throw notSupported('A projection other than including or excluding fields');
+    }
+    if (name === '_id') {
+      id = wanted;
+      continue;
+    }
+    if (including !== undefined && including !== wanted) {
+      throw new StoreError(
+        wanted ? 31253 : 31254,
+        `Cannot do ${wanted ? 'inclusion' : 'exclusion'} on field ${name} in ${wanted ? 'exclusion' : 'inclusion'} projection`,
+      );
+    }
+    including = wanted;
+    add(root, name);
+  }
+  if (including === undefined && id === undefined) return undefined;
+  const inclusion = including ?? id ?? false;
+  if (inclusion ? id !== false : id === false) add(root, '_id');
+  const writer = new BsonWriter();
+  return (doc) => {
+    const handle = writer.begin();
+    if (inclusion) include(root, doc, 0, writer);
+    else exclude(root, doc, 0, writer);
+    return writer.finish(handle);
+  };
+}
+
+function add(root: Node, path: string): void {
+  let node = root;
+  const names = path.split('.');
+  for (const [level, name] of names.entries()) {
+    let child = node.children.find((one) => one.name === name);
+    const last = level === names.length - 1;
+    if (child === undefined) {
+      child = { name, children: [] };
+      node.children.push(child);
+    } else if (last) {
+      throw new StoreError(31250, `Path collision at ${path}`);
+    } else if (child.children.length === 0) {
+      throw new StoreError(31249, `Path collision at ${path} remaining portion ${names.slice(level + 1).join('.')}`);
+    }
+    node = child;
+  }
+}
+
+function include(node: Node, buf: Buffer, doc: number, out: BsonWriter): void {
+  const elements = new Elements(buf, doc);
+  while (elements.next()) {
+    const name = elements.name();
+    const child = node.children.find((one) => one.name === name);
+    if (child === undefined) continue;
+    if (child.children.length === 0) out.raw(buf, elements.start, elements.end);
+    else if (elements.type === TYPE.object) inside(include, child, name, elements, out);
+    else if (elements.type === TYPE.array) eachElement(include, child, name, elements, out);
+  }
+}
+
+function exclude(node: Node, buf: Buffer, doc: number, out: BsonWriter): void {
+  const elements = new Elements(buf, doc);
+  while (elements.next()) {
+    const name = elements.name();
+    const child = node.children.find((one) => one.name === name);
+    if (child === undefined) out.raw(buf, elements.start, elements.end);
+    else if (child.children.length === 0) continue;
+    else if (elements.type === TYPE.object) inside(exclude, child, name, elements, out);
+    else if (elements.type === TYPE.array) eachElement(exclude, child, name, elements, out);
+    else out.raw(buf, elements.start, elements.end);
+  }
+}
+
+type Apply = (node: Node, buf: Buffer, doc: number, out: BsonWriter) => void;
+
+function inside(apply: Apply, node: Node, name: string, element: Elements, out: BsonWriter): void {
+  const handle = out.object(name);
+  apply(node, element.buf, element.pos, out);
+  out.close(handle);
+}
+
+/** Into the objects of an array; an inclusion drops its scalars, an exclusion keeps them. */
+function eachElement(apply: Apply, node: Node, name: string, array: Elements, out: BsonWriter): void {
+  const handle = out.array(name);
+  const elements = new Elements(array.buf, array.pos);
+  let index = 0;
+  while (elements.next()) {
+    if (elements.type === TYPE.object) inside(apply, node, String(index++), elements, out);
+    else if (elements.type === TYPE.array) eachElement(apply, node, String(index++), elements, out);
+    else if (apply === exclude) out.value(String(index++), elements.value());
+  }
+  out.close(handle);
+}

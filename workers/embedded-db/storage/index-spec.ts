@@ -1,0 +1,171 @@
+import { Elements, isEmptyContainer, TYPE, type Value } from '../bson/read.ts';
+import { asFlag, asNumber, asString, show, typeName } from '../bson/value.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { notSupported, StoreError } from '../errors.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+
+/** Accepted and without meaning here. */
+const IGNORED = new Set(['v', 'background', 'ns']);
+const REFUSED = new Set([
+  'collation',
+  'hidden',
+  'weights',
+  'default_language',
+  'language_override',
+  'textIndexVersion',
+  '2dsphereIndexVersion',
+  'bits',
+  'min',
+  'max',
+  'wildcardProjection',
+  'storageEngine',
+  'clustered',
+  'prepareUnique',
+]);
+const MAX_EXPIRE_SECONDS = 2_147_483_647;
+
+interface Parts {
+  key?: Value;
+  name?: string;
+  unique?: boolean;
+  sparse?: boolean;
+  partial?: Value;
+  expire?: number;
+}
+
+/**
+ * Checks one specification of createIndexes and gives it in the form that is stored and listed. Errors: 67 for what is no
+ * index, 197 for an option that does not exist, 238 for kinds of indexes that are left to MongoDB.
+ */
+export function normaliseSpec(spec: Value): Buffer {
+  const parts = readSpec(spec);
+  if (parts.key === undefined) {
+    throw new StoreError(9, "The 'key' field is a required property of an index specification");
+  }
+  if (parts.name === undefined || parts.name === '') {
+    throw new StoreError(9, "The 'name' field is a required property of an index specification");
+  }
+  checkKey(parts.key);
+  checkCombination(parts, parts.key);
+  const writer = new BsonWriter(512);
+  const handle = writer.begin();
+  writer.int32('v', 2);
+  writer.value('key', parts.key);
+  writer.string('name', parts.name);
+  if (parts.unique === true) writer.bool('unique', true);
+  if (parts.sparse === true) writer.bool('sparse', true);
+  if (parts.expire !== undefined) writer.int32('expireAfterSeconds', parts.expire);
+  if (parts.partial !== undefined) writer.value('partialFilterExpression', parts.partial);
+  return writer.finish(handle);
+}
+
+function readSpec(spec: Value): Parts {
+  if (spec.type !== TYPE.object) throw new StoreError(14, 'an index specification must be an object');
+  const parts: Parts = {};
+  const elements = new Elements(spec.buf, spec.pos);
+  while (elements.next()) {
+    const name = elements.name();
+    const value = elements.value();
+    if (name === 'key') parts.key = must(value, TYPE.object, name);
+    else if (name === 'name') parts.name = asString(must(value, TYPE.string, name)) ?? '';
+    else if (name === 'unique') parts.unique = asFlag(value) ?? false;
+    else if (name === 'sparse') parts.sparse = asFlag(value) ?? false;
+    else if (name === 'partialFilterExpression') parts.partial = must(value, TYPE.object, name);
+    else if (name === 'expireAfterSeconds') parts.expire = expireSeconds(value);
+    else if (REFUSED.has(name)) refuse(name, value);
+    else if (!IGNORED.has(name)) {
+      throw new StoreError(
+        197,
+        `The field '${name}' is not valid for an index specification. Specification: ${show(spec)}`,
+      );
+    }
+  }
+  return parts;
+}
+
+function must(value: Value, type: number, name: string): Value {
+  if (value.type === type) return value;
+  throw new StoreError(14, `The field '${name}' must be a ${typeName(type)}, but got ${typeName(value.type)}`);
+}
+
+function refuse(name: string, value: Value): void {
+  if (asFlag(value) === false) return;
+  if (name === 'collation' && value.type === TYPE.object && show(value) === '{ locale: "simple" }') return;
+  throw notSupported(`The index option ${name}`);
+}
+
+function expireSeconds(value: Value): number {
+  const seconds = asNumber(value);
+  if (seconds === undefined) {
+    throw new StoreError(
+      14,
+      `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${typeName(value.type)}'`,
+    );
+  }
+  if (seconds < 0 || seconds > MAX_EXPIRE_SECONDS) {
+    throw new StoreError(
+      67,
+      `TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than ${seconds}`,
+    );
+  }
+  return Math.trunc(seconds);
+}
+
+function checkKey(key: Value): void {
+  if (isEmptyContainer(key.buf, key.pos)) throw new StoreError(67, 'Index keys cannot be an empty object.');
+  const elements = new Elements(key.buf, key.pos);
+  while (elements.next()) {
+    const name = elements.name();
+    const value = elements.value();
+    const kind = asString(value);
+    if (kind !== undefined) throw notSupported(`A ${kind} index`);
+    if (name.includes('$**')) throw notSupported('A wildcard index');
+    const direction = asNumber(value);
+    if (direction === undefined || direction === 0 || Number.isNaN(direction)) {
+      throw new StoreError(
+        67,
+        `Values in v:2 index key pattern must be non-zero numbers or strings, not ${show(value)}.`,
+      );
+    }
+    if (name.split('.').some((part) => part === ''))
+      throw new StoreError(67, 'Index keys cannot contain an empty field.');
+    if (name.split('.').some((part) => part.startsWith('$'))) {
+      throw new StoreError(67, "Index key contains an illegal field name: field name starts with '$'.");
+    }
+  }
+}
+
+function checkCombination(parts: Parts, key: Value): void {
+  const fields: string[] = [];
+  const elements = new Elements(key.buf, key.pos);
+  while (elements.next()) fields.push(elements.name());
+  if (parts.sparse === true && parts.partial !== undefined) {
+    throw new StoreError(67, 'cannot mix "partialFilterExpression" and "sparse" options');
+  }
+  if (parts.expire !== undefined && fields.length > 1) {
+    throw new StoreError(67, 'TTL indexes are single-field indexes, compound indexes do not support TTL.');
+  }
+  if (
+    fields.length === 1 &&
+    fields[0] === '_id' &&
+    (parts.expire !== undefined || parts.partial !== undefined || parts.sparse === true)
+  ) {
+    throw new StoreError(197, 'The _id index takes no options.');
+  }
+  const dotted = fields.filter((field) => field.includes('.')).map((field) => field.split('.')[0]);
+  if (parts.unique === true && new Set(dotted).size < dotted.length) {
+    // Its entries are all combinations of an array's values, of which mongod makes only those of one element.
+    throw notSupported('A unique index on several fields inside one array');
+  }
+  if (parts.partial !== undefined) checkPartial(parseFilter(parts.partial.buf, parts.partial.pos), parts.partial);
+}
+
+const PARTIAL_OPS = new Set(['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'exists', 'type']);
+
+function checkPartial(filter: Filter, spec: Value): void {
+  if (filter.kind === 'and') {
+    for (const part of filter.filters) checkPartial(part, spec);
+  } else if (filter.kind !== 'field' || !PARTIAL_OPS.has(filter.test.op)) {
+    throw new StoreError(67, `Expression not supported in partial index: ${show(spec)}`);
+  }
+}

@@ -1,0 +1,22 @@
+import { Cursors } from './commands/cursors.ts';
+import { Catalog } from './storage/catalog.ts';
+import { Database, type Durability } from './storage/database.ts';
+import { Documents } from './storage/documents.ts';
+
+/** All that commands work on. */
+export class Store {
+  readonly database: Database;
+  readonly catalog: Catalog;
+  readonly documents: Documents;
+  readonly cursors = new Cursors();
+  readonly now: () => number;
+  readonly startedAtMs: number;
+
+  constructor(dir: string, durability: Durability, now: () => number) {
+    this.database = new Database(dir, durability);
+    this.catalog = new Catalog(this.database);
+    this.documents = new Documents(this.database, this.catalog);
+    this.now = now;
+    this.startedAtMs = now();
+  }
+}

@@ -1,0 +1,172 @@
+import { byteAt, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
+import { NULL, show } from '../bson/value.ts';
+import type { BsonWriter } from '../bson/write.ts';
+import { StoreError } from '../errors.ts';
+import { creates, type DocumentScope, type UpdateNode } from './node.ts';
+
+/** mongod's limit on filling an array up to an index. */
+const MAX_BACKFILL = 1_500_000;
+
+/**
+ * Writes the document of `scope` with the tree's changes into `out`: one pass, in which all that no node names is copied
+ * as bytes. Existing fields keep their place, new ones come last, in the tree's order.
+ *
+ * `replaceScalars`: a pipeline's `$set` puts an object where a scalar is in its way; an update operator fails with 28.
+ */
+export function applyTree(root: UpdateNode, scope: DocumentScope, out: BsonWriter, replaceScalars: boolean): void {
+  const handle = out.begin();
+  applyToObject(root.children, scope.buf, scope.pos, scope, out, replaceScalars);
+  out.close(handle);
+}
+
+function applyToObject(
+  nodes: readonly UpdateNode[],
+  buf: Buffer,
+  doc: number,
+  scope: DocumentScope,
+  out: BsonWriter,
+  replaceScalars: boolean,
+): void {
+  let seen = 0; // a bit per node; beyond 31 nodes `late` remembers
+  let late: Set<UpdateNode> | undefined;
+  let at = doc + 4;
+  let runStart = at;
+  for (;;) {
+    const type = byteAt(buf, at);
+    if (type === 0) break;
+    let nameEnd = at + 1;
+    while (buf[nameEnd] !== 0) nameEnd++;
+    const pos = nameEnd + 1;
+    const end = valueEnd(type, buf, pos);
+    const index = nodeAt(nodes, buf, at + 1, nameEnd);
+    const node = nodes[index];
+    if (node !== undefined) {
+      if (index < 31) seen |= 1 << index;
+      else late = (late ?? new Set()).add(node);
+      out.raw(buf, runStart, at);
+      applyToElement(node, { type, buf, pos }, scope, out, replaceScalars);
+      runStart = end;
+    }
+    at = end;
+  }
+  out.raw(buf, runStart, at);
+  for (const [index, node] of nodes.entries()) {
+    const done = index < 31 ? (seen & (1 << index)) !== 0 : late?.has(node) === true;
+    if (!done) create(node, node.bytes, scope, out);
+  }
+}
+
+function nodeAt(nodes: readonly UpdateNode[], buf: Buffer, start: number, end: number): number {
+  const length = end - start;
+  for (let n = 0; n < nodes.length; n++) {
+    const name = nodes[n]?.bytes;
+    if (name === undefined || name.length !== length) continue;
+    let i = 0;
+    while (i < length && name[i] === buf[start + i]) i++;
+    if (i === length) return n;
+  }
+  return -1;
+}
+
+/** Writes the element of `current` as `node` makes it; the name is the node's own. */
+function applyToElement(
+  node: UpdateNode,
+  current: Value,
+  scope: DocumentScope,
+  out: BsonWriter,
+  replaceScalars: boolean,
+  inArray = false,
+): void {
+  if (node.change !== undefined) {
+    const active = scope.inserting || !node.change.onInsertOnly;
+    const next = active ? node.change.next(current, scope) : current;
+    if (next.type !== TYPE.missing) out.value(node.bytes, next);
+    else if (inArray) out.value(node.bytes, NULL);
+    return;
+  }
+  if (!isContainer(current.type)) {
+    if (!creates(node, scope.inserting)) {
+      out.value(node.bytes, current);
+    } else if (replaceScalars) {
+      create(node, node.bytes, scope, out);
+    } else {
+      const inTheWay = node.children.find((child) => creates(child, scope.inserting));
+      throw notViable(inTheWay?.name ?? '', node.name, current);
+    }
+    return;
+  }
+  if (current.type === TYPE.object) {
+    const handle = out.object(node.bytes);
+    applyToObject(node.children, current.buf, current.pos, scope, out, replaceScalars);
+    out.close(handle);
+    return;
+  }
+  const handle = out.array(node.bytes);
+  if (replaceScalars) applyToEach(node, current, scope, out);
+  else applyToArray(node, current, scope, out);
+  out.close(handle);
+}
+
+function notViable(field: string, parent: string, current: Value): StoreError {
+  return new StoreError(28, `Cannot create field '${field}' in element {${parent}: ${show(current)}}`);
+}
+
+/** Update operators name an array's elements by number, and fill it with nulls up to one that is not there. */
+function applyToArray(node: UpdateNode, array: Value, scope: DocumentScope, out: BsonWriter): void {
+  const { buf, pos: doc } = array;
+  const inTheWay = node.children.find((child) => child.index < 0 && creates(child, scope.inserting));
+  if (inTheWay !== undefined) throw notViable(inTheWay.name, node.name, array);
+  let length = 0;
+  let at = doc + 4;
+  for (;;) {
+    const type = byteAt(buf, at);
+    if (type === 0) break;
+    let nameEnd = at + 1;
+    while (buf[nameEnd] !== 0) nameEnd++;
+    const end = valueEnd(type, buf, nameEnd + 1);
+    const child = node.children.find((one) => one.index === length);
+    if (child === undefined) out.raw(buf, at, end);
+    else applyToElement(child, { type, buf, pos: nameEnd + 1 }, scope, out, false, true);
+    length++;
+    at = end;
+  }
+  for (const child of node.children) {
+    if (child.index < length || !creates(child, scope.inserting)) continue;
+    if (child.index - length > MAX_BACKFILL) throw new StoreError(2, "can't backfill more than 1500000 elements");
+    for (; length < child.index; length++) out.null(String(length));
+    create(child, child.bytes, scope, out);
+    length++;
+  }
+}
+
+/** A pipeline's `$set` of `a.b` goes into every element of an array `a`, and makes scalars in it objects. */
+function applyToEach(node: UpdateNode, array: Value, scope: DocumentScope, out: BsonWriter): void {
+  const { buf, pos: doc } = array;
+  let at = doc + 4;
+  for (let index = 0; ; index++) {
+    const type = byteAt(buf, at);
+    if (type === 0) break;
+    let nameEnd = at + 1;
+    while (buf[nameEnd] !== 0) nameEnd++;
+    const name = String(index);
+    const element = { ...node, name, bytes: Buffer.from(name) };
+    applyToElement(element, { type, buf, pos: nameEnd + 1 }, scope, out, true, true);
+    at = valueEnd(type, buf, nameEnd + 1);
+  }
+}
+
+/** Writes a node where nothing is yet; leaves no empty object behind when its changes make nothing. */
+function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonWriter): void {
+  if (node.change !== undefined) {
+    if (node.change.onInsertOnly && !scope.inserting) return;
+    const next = node.change.next(MISSING, scope);
+    if (next.type !== TYPE.missing) out.value(name, next);
+    return;
+  }
+  const before = out.length;
+  const handle = out.object(name);
+  const empty = out.length;
+  for (const child of node.children) create(child, child.bytes, scope, out);
+  if (out.length === empty) out.length = before;
+  else out.close(handle);
+}

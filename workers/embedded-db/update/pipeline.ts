@@ -1,0 +1,90 @@
+import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { asString } from '../bson/value.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { notSupported, StoreError } from '../errors.ts';
+import { parseExpression } from '../query/expression.ts';
+import { isOperators } from '../query/filter.ts';
+import { applyTree } from './apply.ts';
+import { addChange, changedPaths, type DocumentScope, newNode, REMOVE, type UpdateNode } from './node.ts';
+
+/** An update given as an array of stages. Each stage sees the document that the one before made. */
+export interface Pipeline {
+  readonly paths: readonly string[];
+  apply(scope: DocumentScope, out: BsonWriter): void;
+}
+
+export function parsePipeline(stages: Value): Pipeline {
+  const trees = valuesOf(stages).map(parseStage);
+  const between = new BsonWriter();
+  return {
+    paths: trees.flatMap((tree) => changedPaths(tree)),
+    apply(scope, out) {
+      // Two writers take turns, so that the last stage writes into `out`.
+      let current = scope;
+      for (const [i, tree] of trees.entries()) {
+        const writer = (trees.length - i) % 2 === 1 ? out : between;
+        applyTree(tree, current, writer, true);
+        current = { ...scope, buf: writer.buf, pos: 0 };
+      }
+      if (trees.length === 0) applyTree(newNode(''), scope, out, true);
+    },
+  };
+}
+
+/** One stage as a tree of changes: `$set`, `$addFields`, `$unset`. */
+export function parseStage(stage: Value): UpdateNode {
+  if (stage.type !== TYPE.object) throw new StoreError(14, 'Each element of an update pipeline must be an object');
+  const elements = new Elements(stage.buf, stage.pos);
+  if (!elements.next())
+    throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
+  const name = elements.name();
+  const argument = elements.value();
+  if (elements.next()) {
+    throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
+  }
+  const root = newNode('');
+  switch (name) {
+    case '$set':
+    case '$addFields':
+      if (argument.type !== TYPE.object) throw new StoreError(40272, `${name} specification stage must be an object`);
+      addFields(root, '', argument);
+      return root;
+    case '$unset':
+      for (const path of unsetPaths(argument)) addChange(root, path, REMOVE);
+      return root;
+    case '$project':
+    case '$replaceRoot':
+    case '$replaceWith':
+      throw notSupported(`The update stage ${name}`);
+    default:
+      throw new StoreError(72, `${name} is not allowed to be used within an update`);
+  }
+}
+
+/** An object that is no expression names fields inside: `{ a: { b: 1 } }` sets `a.b` and keeps what else `a` has. */
+function addFields(root: UpdateNode, prefix: string, spec: Value): void {
+  const elements = new Elements(spec.buf, spec.pos);
+  while (elements.next()) {
+    const path = prefix + elements.name();
+    const value = elements.value();
+    if (value.type !== TYPE.object || isOperators(value)) {
+      const expression = parseExpression(value);
+      addChange(root, path, { next: (_current, scope) => expression(scope), creates: true, onInsertOnly: false });
+    } else if (isEmptyContainer(value.buf, value.pos)) {
+      throw new StoreError(40180, `an empty object is not a valid value. Found empty object at path ${path}`);
+    } else {
+      addFields(root, `${path}.`, value);
+    }
+  }
+}
+
+function unsetPaths(argument: Value): string[] {
+  const paths = (argument.type === TYPE.array ? valuesOf(argument) : [argument]).map(asString);
+  if (paths.length === 0)
+    throw new StoreError(31119, '$unset specification must be a string or an array with at least one field');
+  return paths.map((path) => {
+    if (path === undefined)
+      throw new StoreError(31120, '$unset specification must be a string or an array containing only string values');
+    return path;
+  });
+}

@@ -1,0 +1,123 @@
+import { byteAt, int32At, TYPE, type Value } from '../bson/read.ts';
+import { validDocumentEnd } from '../bson/validate.ts';
+
+/** The wire protocol's messages (mongodb-wire-protocol): OP_MSG, and OP_QUERY for the driver's first hello. */
+const OP_REPLY = 1;
+const OP_QUERY = 2004;
+const OP_MSG = 2013;
+export const HEADER_BYTES = 16;
+
+const FLAG_CHECKSUM = 1;
+const FLAG_MORE_TO_COME = 2;
+/** Flag bits 0-15 are required: a receiver that does not know one must refuse the message. */
+const FLAGS_KNOWN = FLAG_CHECKSUM | FLAG_MORE_TO_COME;
+
+export interface Request {
+  readonly id: number;
+  readonly op: 'msg' | 'query';
+  /** The client wants no answer (write concern w: 0). */
+  readonly silent: boolean;
+  readonly body: Buffer;
+  readonly sequences: ReadonlyMap<string, readonly Value[]>;
+}
+
+const NO_SEQUENCES: ReadonlyMap<string, readonly Value[]> = new Map();
+
+/** Parses one whole message; undefined when it is malformed, and then the connection cannot be trusted any more. */
+export function parseRequest(message: Buffer): Request | undefined {
+  const id = int32At(message, 4);
+  switch (int32At(message, 12)) {
+    case OP_MSG:
+      return parseMsg(id, message);
+    case OP_QUERY:
+      return parseQuery(id, message);
+    default:
+      return undefined;
+  }
+}
+
+function parseMsg(id: number, message: Buffer): Request | undefined {
+  if (message.length < HEADER_BYTES + 4) return undefined;
+  const flags = int32At(message, HEADER_BYTES);
+  if ((flags & 0xffff & ~FLAGS_KNOWN) !== 0) return undefined;
+  // The CRC-32C of a checksum is not verified: the transport is a local socket.
+  const end = message.length - ((flags & FLAG_CHECKSUM) === 0 ? 0 : 4);
+  let body: Buffer | undefined;
+  let sequences: Map<string, readonly Value[]> | undefined;
+  let at = HEADER_BYTES + 4;
+  while (at < end) {
+    const kind = byteAt(message, at++);
+    if (kind === 0) {
+      const bodyEnd = validDocumentEnd(message, at, end);
+      if (bodyEnd < 0 || body !== undefined) return undefined;
+      body = message.subarray(at, bodyEnd);
+      at = bodyEnd;
+    } else if (kind === 1) {
+      const sequence = parseSequence(message, at, end);
+      if (sequence === undefined) return undefined;
+      sequences ??= new Map();
+      sequences.set(sequence.name, sequence.docs);
+      at = sequence.end;
+    } else {
+      return undefined;
+    }
+  }
+  if (body === undefined) return undefined;
+  return {
+    id,
+    op: 'msg',
+    silent: (flags & FLAG_MORE_TO_COME) !== 0,
+    body,
+    sequences: sequences ?? NO_SEQUENCES,
+  };
+}
+
+function parseSequence(
+  message: Buffer,
+  start: number,
+  limit: number,
+): { name: string; docs: Value[]; end: number } | undefined {
+  if (start + 5 > limit) return undefined;
+  const end = start + int32At(message, start);
+  if (end <= start || end > limit) return undefined;
+  const nameEnd = message.indexOf(0, start + 4);
+  if (nameEnd < 0 || nameEnd >= end) return undefined;
+  const docs: Value[] = [];
+  for (let at = nameEnd + 1; at < end; ) {
+    const docEnd = validDocumentEnd(message, at, end);
+    if (docEnd < 0) return undefined;
+    docs.push({ type: TYPE.object, buf: message, pos: at });
+    at = docEnd;
+  }
+  return { name: message.toString('utf8', start + 4, nameEnd), docs, end };
+}
+
+function parseQuery(id: number, message: Buffer): Request | undefined {
+  const nameEnd = message.indexOf(0, HEADER_BYTES + 4);
+  if (nameEnd < 0 || nameEnd + 9 > message.length) return undefined;
+  if (!message.toString('latin1', HEADER_BYTES + 4, nameEnd).endsWith('.$cmd')) return undefined;
+  const end = validDocumentEnd(message, nameEnd + 9, message.length);
+  if (end < 0) return undefined;
+  return { id, op: 'query', silent: false, body: message.subarray(nameEnd + 9, end), sequences: NO_SEQUENCES };
+}
+
+let lastReplyId = 0;
+
+/** A reply as bytes for the socket. */
+export function encodeReply(request: Request, doc: Buffer): Buffer {
+  const query = request.op === 'query';
+  const bodyAt = query ? HEADER_BYTES + 20 : HEADER_BYTES + 5;
+  const out = Buffer.allocUnsafe(bodyAt + doc.length);
+  lastReplyId = (lastReplyId + 1) & 0x7fffffff;
+  out.writeInt32LE(out.length, 0);
+  out.writeInt32LE(lastReplyId, 4);
+  out.writeInt32LE(request.id, 8);
+  out.writeInt32LE(query ? OP_REPLY : OP_MSG, 12);
+  out.fill(0, HEADER_BYTES, bodyAt);
+  if (query) {
+    out.writeInt32LE(8, HEADER_BYTES); // AwaitCapable, as mongod
+    out.writeInt32LE(1, HEADER_BYTES + 16); // one document
+  }
+  doc.copy(out, bodyAt);
+  return out;
+}
