@@ -61,8 +61,11 @@ export function serverStatus(store: Store): Buffer {
     const engine = out.object('storageEngine');
     out.string('name', 'lmdb');
     out.close(engine);
-    const cursors = out.object('metrics');
+    const metrics = out.object('metrics');
     out.int32('openCursors', store.cursors.count);
-    out.close(cursors);
+    const document = out.object('document');
+    for (const [kind, count] of Object.entries(store.documents.counts)) out.int64(kind, BigInt(count));
+    out.close(document);
+    out.close(metrics);
   });
 }

@@ -25,6 +25,8 @@ export class Documents {
   private readonly keyBuffer = new KeyBuffer();
   /** Goes up with every document written: tells whether a command that failed had already written. */
   writes = 0;
+  /** Since the start, as `serverStatus().metrics.document` has them. */
+  readonly counts = { inserted: 0, updated: 0, deleted: 0 };
 
   constructor(database: Database, catalog: Catalog) {
     this.database = database;
@@ -77,6 +79,7 @@ export class Documents {
       for (const entry of made.keys) this.putEntry(index, entry, idKey);
       this.remember(collection, index, made);
     }
+    this.counts.inserted++;
     this.catalog.addCount(collection, 1);
     return id;
   }
@@ -102,6 +105,7 @@ export class Documents {
       this.remember(collection, index, after);
     }
     this.database.documents.putSync(key, next);
+    this.counts.updated++;
   }
 
   remove(collection: Collection, key: Buffer, old: Buffer): void {
@@ -111,6 +115,7 @@ export class Documents {
       for (const entry of entryKeys(index, old, idKey).keys) this.database.entries.removeSync(entry);
     }
     this.database.documents.removeSync(key);
+    this.counts.deleted++;
     this.catalog.addCount(collection, -1);
   }
 
