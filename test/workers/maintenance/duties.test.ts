@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { createAccepter } from '../../../shared/messages/accept.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { createDuties, type Duties } from '../../../workers/maintenance/duties.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('maintenance duties', () => {
+  let store: TestStore;
+  beforeEach(async () => {
+    store = await openTestStore();
+  });
+  afterEach(() => store.close());
+
+  const dutiesAt = async (clock: ManualClock): Promise<Duties> => {
+    const announcer = createAnnouncer({ db: store.db, clock });
+    const duties = createDuties({ db: store.db, clock, log: silentLog, metrics: new Metrics(), announcer });
+    await duties.keepLease();
+    return duties;
+  };
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const accepted = async (account: AccountId, validUntil: Date): Promise<MessageId> => {
+    const draft = makeDraft({ validUntil });
+    await createAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, [draft]);
+    return draft._id;
+  };
+  const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
+
+  it('expires a queued message when its validity is over: refunded once, told to the endpoint once', async () => {
+    const account = await makeAccount(store.db, 1);
+    await store.db.collection<EndpointDocument>('endpoints').insertOne({
+      _id: newId('whk'),
+      account,
+      channel: 'sms',
+      url: 'https://example.com/',
+      events: ['message.expired'],
+      secrets: [],
+      status: 'active',
+      createdAt: new Date(),
+    });
+    const id = await accepted(account, inHours(1));
+    const duties = await dutiesAt(new ManualClock(inHours(2)));
+
+    await duties.sweepDue();
+    await duties.sweepDue();
+
+    const message = await messages().findOne({ _id: id });
+    expect(message).to.include({ state: 'expired', errorCode: 'validity_expired' });
+    expect(message).to.not.have.property('due');
+    const deliveries = await store.db.collection<DeliveryDocument>('deliveries').find().toArray();
+    expect(deliveries.map(({ event }) => event)).to.deep.equal(['message.expired']);
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 1, problems: [] });
+    expect((await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance).to.equal(1);
+  });
+
+  it('puts a message that waited back into its queue, and no other', async () => {
+    const account = await makeAccount(store.db, 2);
+    const [waiting, later] = [await accepted(account, inHours(48)), await accepted(account, inHours(48))];
+    await messages().updateOne({ _id: waiting }, { $set: { state: 'waiting', due: inHours(1) } });
+    await messages().updateOne({ _id: later }, { $set: { state: 'waiting', due: inHours(3) } });
+    const duties = await dutiesAt(new ManualClock(inHours(2)));
+
+    await duties.sweepDue();
+
+    expect(await messages().findOne({ _id: waiting })).to.include({ state: 'queued' });
+    expect(await messages().findOne({ _id: later })).to.include({ state: 'waiting' });
+  });
+
+  it('works off more than one group in one turn', async () => {
+    const account = await makeAccount(store.db, 450);
+    const drafts = Array.from({ length: 450 }, () => makeDraft({ validUntil: inHours(1) }));
+    await createAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, drafts);
+    const duties = await dutiesAt(new ManualClock(inHours(2)));
+
+    await duties.sweepDue();
+
+    expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(450);
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 450, problems: [] });
+  });
+
+  it('does nothing while another process holds the lease', async () => {
+    const account = await makeAccount(store.db, 1);
+    const id = await accepted(account, inHours(1));
+    await store.db
+      .collection<{ _id: string; owner: string; epoch: number; until: Date }>('leases')
+      .insertOne({ _id: 'maintenance', owner: 'other@boot/1/1', epoch: 4, until: inHours(1) });
+    const duties = await dutiesAt(new ManualClock(inHours(2)));
+
+    await duties.sweepDue();
+
+    expect(await messages().findOne({ _id: id })).to.include({ state: 'queued' });
+  });
+
+  it('does again, as the next holder, the refund and the event that a dead holder left half done', async () => {
+    const account = await makeAccount(store.db, 1);
+    const id = await accepted(account, inHours(48));
+    await messages().updateOne(
+      { _id: id },
+      { $set: { state: 'expired', history: [{ state: 'expired', at: new Date() }] }, $unset: { due: '' } },
+    );
+    await store.db
+      .collection<{ _id: string; epoch: number; messages: MessageId[] }>('intents')
+      .insertOne({ _id: 'maintenance/due', epoch: 1, messages: [id] });
+
+    await dutiesAt(new ManualClock(inHours(2)));
+
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 1, problems: [] });
+  });
+});

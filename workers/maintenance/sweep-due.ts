@@ -1,0 +1,31 @@
+import type { Db } from 'mongodb';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { Settler } from '../../shared/messages/settle.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { decideDue } from './decide-due.ts';
+
+/** Messages of one group: what is overdue in masses (a carrier was down for two days) is worked off group by group. */
+const GROUP_MAX = 200;
+
+/** Settles one group of messages whose `due` has come, the longest overdue first; returns how many there were. */
+export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
+  const found = await db
+    .collection<MessageDocument>('messages')
+    .find({ due: { $lte: clock.now() } })
+    .sort({ due: 1 })
+    .limit(GROUP_MAX)
+    .toArray();
+  if (found.length === 0) return 0;
+  await settler.settle(
+    found.map((message) => ({
+      message,
+      decide: (current) => (isDue(current, clock.now()) ? decideDue(current, clock.now()) : undefined),
+    })),
+  );
+  return found.length;
+}
+
+/** Somebody else may have settled it since it was read. */
+function isDue(message: MessageDocument, now: Date): boolean {
+  return message.due !== undefined && message.due <= now;
+}
