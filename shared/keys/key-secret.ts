@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../runtime/ids.ts';
 
 /**
@@ -29,11 +29,11 @@ export function parseKey(text: string): KeyText | undefined {
 
 /** SHA-256, without salt or stretching: 256 random bits cannot be guessed, and this runs on every request. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret, 'ascii').digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** In constant time. */
-export function secretMatches(secret: string, hash: Uint8Array): boolean {
+export function secretMatches(secret: string, secretHash: Uint8Array): boolean {
   const given = hashSecret(secret);
-  return given.length === hash.length && timingSafeEqual(given, hash);
+  return given.length === secretHash.length && timingSafeEqual(given, secretHash);
 }

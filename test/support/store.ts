@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { newId } from '../../shared/runtime/ids.ts';
+import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 
 /** A fresh database with all indexes, for one test file. */
 export interface TestStore {
@@ -12,17 +16,31 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-/** On the server that `MONGODB_URI` names. */
+/** On the MongoDB that `MONGODB_URI` names, else on an embedded store of its own inside this process. */
 export async function openTestStore(): Promise<TestStore> {
-  const mongodbUri = process.env.MONGODB_URI ?? '';
-  const store = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: newId('test') });
+  const server = await startServer(process.env.MONGODB_URI ?? '');
+  const store = await connectStore({ mongodbUri: server.uri, dataDir: '', mongodbDatabase: newId('test') });
   await ensureIndexes(store.db);
   return {
     db: store.db,
-    uri: mongodbUri,
+    uri: server.uri,
     close: async () => {
       await store.db.dropDatabase();
       await store.close();
+      await server.close();
+    },
+  };
+}
+
+async function startServer(uri: string): Promise<{ readonly uri: string; close(): Promise<void> }> {
+  if (uri !== '') return { uri, close: async () => {} };
+  const dir = mkdtempSync(join(tmpdir(), 'harkara-test-'));
+  const embedded = await startEmbeddedStore({ dir, durability: 'none' });
+  return {
+    uri: embedded.uri,
+    close: async () => {
+      await embedded.close();
+      rmSync(dir, { recursive: true, force: true });
     },
   };
 }
