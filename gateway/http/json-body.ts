@@ -14,7 +14,7 @@ export function jsonBody(limitBytes: number): Handler {
   return (req, res: Reply, next) => {
     const refusal = refusalByHeaders(req, limitBytes);
     if (refusal !== undefined) return sendProblem(res, refusal.slug, { detail: refusal.detail });
-    if (req.headers.expect !== undefined) res.writeContinue();
+    if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
 
     const chunks: Buffer[] = [];
     let bytes = 0;

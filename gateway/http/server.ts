@@ -6,16 +6,25 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
 import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
 
-/** Longer than the 60 s of common proxies, so that they close an idle connection first and never meet one that is closing. */
-const KEEP_ALIVE_MS = 65_000;
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
-const CHECK_MS = 2_000;
+/** Milliseconds. */
+interface ServerTimes {
+  /** How long an idle connection is kept. */
+  readonly keepAliveMs: number;
+  /** From a request's first byte to the end of its headers, and to the end of its body; then 408. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often these are looked at. */
+  readonly checkMs: number;
+}
 
-/** How long a stop waits for answers, and for half-sent requests to become whole. */
+/** Idle longer than the 60 s of common proxies, so that they close a connection first and never meet one that is closing. */
+const TIMES: ServerTimes = { keepAliveMs: 65_000, headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
+
+/** How long a stop waits for answers, and how long for a request on connections that wait for none. */
 const DRAIN_MS = 10_000;
-const HALF_SENT_MS = 1_000;
+const UNASKED_MS = 1_000;
 
+/** How long a refused connection stays open for its answer to arrive. */
 const REFUSED_MS = 1_000;
 
 /** The HTTP server around the app: its times, its end, and the answers to what is not HTTP. It does not listen yet. */
@@ -26,16 +35,16 @@ export class GatewayServer {
   readonly #sockets = new Set<Socket>();
   readonly #refused = new WeakSet<Duplex>();
 
-  constructor(app: RequestListener) {
+  constructor(app: RequestListener, times: ServerTimes = TIMES) {
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       this.#answers.set(req.socket, res);
       app(req, res);
     };
     this.http = createServer({
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: times.keepAliveMs,
+      headersTimeout: times.headersMs,
+      requestTimeout: times.requestMs,
+      connectionsCheckingInterval: times.checkMs,
       // Small answers must not wait for the peer's delayed acknowledgement.
       noDelay: true,
       // `begin` says it, with a body.
@@ -74,7 +83,7 @@ export class GatewayServer {
   async drain(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
     this.http.closeIdleConnections();
-    const unasked = setTimeout(() => this.#closeUnasked(), HALF_SENT_MS);
+    const unasked = setTimeout(() => this.#closeUnasked(), UNASKED_MS);
     const late = setTimeout(() => this.http.closeAllConnections(), DRAIN_MS);
     await closed;
     clearTimeout(unasked);

@@ -13,7 +13,11 @@ interface Running {
   readonly exited: Promise<unknown[]>;
 }
 
-describe('the gateway process', () => {
+/** A start under tsx on a busy machine. */
+const START_MS = 30_000;
+
+describe('the gateway process', function () {
+  this.timeout(2 * START_MS);
   let store: TestStore;
   const running: Running[] = [];
   before(async () => {
@@ -45,7 +49,7 @@ describe('the gateway process', () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`serves until ${signal}, then ends with 0`, async () => {
       const { child, out, exited } = start({ PORT: '0' });
-      const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens');
+      const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens', START_MS);
 
       const answer = await request(`http://127.0.0.1:${port}`).get('/readyz');
       child.kill(signal);

@@ -6,6 +6,8 @@ import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { rawRequest } from '../../support/raw-http.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
@@ -78,6 +80,18 @@ describe('the HTTP server', () => {
 
       expect(error).to.have.property('code', 'ECONNREFUSED');
     });
+  });
+
+  it('answers 408 to a request that never becomes whole', async () => {
+    const times = { keepAliveMs: 60_000, headersMs: 50, requestMs: 50, checkMs: 20 };
+    const hasty = new GatewayServer(() => {}, times);
+    const port = await hasty.listen('127.0.0.1', 0);
+
+    const answer = await rawRequest(port, ['POST /v2/send HTTP/1.1\r\nHost: x\r\nContent-Le']);
+
+    expectProblem({ ...answer, body: JSON.parse(answer.body) }, 'request_timeout');
+    await gateway.close();
+    await hasty.drain();
   });
 
   it('says in one sentence that its port is busy', async () => {
