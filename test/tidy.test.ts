@@ -20,7 +20,7 @@ const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => rea
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
-  smpp: /^workers\/smpp\/socket\.ts$/,
+  smpp: /^workers\/smpp\/pdu\.ts$/,
   undici: /^workers\/webhooks\/|^scripts\/(dev|bench)\//,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,

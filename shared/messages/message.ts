@@ -35,6 +35,8 @@ export interface MessageDocument {
   readonly claim?: Claim;
   /** Submits that a carrier refused for now (throttled, temporary error); limits retries. */
   readonly tries: number;
+  /** Submits that a carrier throttled; many of them count as a try. */
+  readonly throttles?: number;
   /** One per segment, in order, from the moment that a carrier answered. */
   readonly parts?: readonly Part[];
   /** Every entry is an event; its id derives from message and state (`eventId`). */

@@ -1,0 +1,55 @@
+import type { CarrierDocument } from './carrier.ts';
+
+/** Settings of a carrier that do not fit; each names its field. */
+export class BadCarrier extends Error {
+  readonly code = 'bad_carrier';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
+}
+
+/** A carrier's document without what the store adds; the password in clear. */
+export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
+
+const MAX_BINDS = 50;
+const MAX_WINDOW = 10_000;
+const MAX_PER_SECOND = 100_000;
+/** C-strings of the bind PDUs (SMPP 3.4 §4.1.1) without their NUL. The standard ends passwords at 8; many carriers do not. */
+const MAX_SYSTEM_ID = 15;
+const MAX_PASSWORD = 64;
+const MAX_SYSTEM_TYPE = 12;
+
+/** Throws `BadCarrier` with all problems. */
+export function checkCarrier(carrier: CarrierInput): void {
+  const problems: string[] = [];
+  const check = (ok: boolean, problem: string): void => {
+    if (!ok) problems.push(problem);
+  };
+  check(/^[a-z0-9-]{1,32}$/.test(carrier._id), 'id: 1 to 32 of a-z, 0-9 and -.');
+  check(carrier.name.trim() !== '' && carrier.name.length <= 64, 'name: 1 to 64 characters.');
+  check(/^[^\s/]{1,253}$/.test(carrier.host), 'host: a host name or an address.');
+  check(whole(carrier.port, 1, 65_535), 'port: 1 to 65535.');
+  check(printable(carrier.systemId, 1, MAX_SYSTEM_ID), `systemId: 1 to ${MAX_SYSTEM_ID} ASCII characters.`);
+  check(printable(carrier.password, 0, MAX_PASSWORD), `password: at most ${MAX_PASSWORD} ASCII characters.`);
+  check(printable(carrier.systemType, 0, MAX_SYSTEM_TYPE), `systemType: at most ${MAX_SYSTEM_TYPE} ASCII characters.`);
+  check(whole(carrier.binds, 1, MAX_BINDS), `binds: 1 to ${MAX_BINDS}.`);
+  check(whole(carrier.windowSize, 1, MAX_WINDOW), `windowSize: 1 to ${MAX_WINDOW}.`);
+  check(whole(carrier.perSecond, 0, MAX_PER_SECOND), `perSecond: 0 (no limit) to ${MAX_PER_SECOND}.`);
+  check(carrier.paths.length > 0, 'paths: at least one.');
+  check(whole(carrier.enquireLinkMs, 100, 600_000), 'enquireLinkMs: 100 to 600000.');
+  check(whole(carrier.responseTimeoutMs, 100, 600_000), 'responseTimeoutMs: 100 to 600000.');
+  check(whole(carrier.unknownWaitMs, 0, 604_800_000), 'unknownWaitMs: 0 to 604800000.');
+  check(whole(carrier.receiptOffsetMinutes, -840, 840), 'receiptOffsetMinutes: -840 to 840.');
+  if (problems.length > 0) throw new BadCarrier(problems);
+}
+
+function whole(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+function printable(value: string, min: number, max: number): boolean {
+  return value.length >= min && value.length <= max && /^[\x20-\x7e]*$/.test(value);
+}

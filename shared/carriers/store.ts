@@ -1,0 +1,67 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
+import { CARRIER_DEFAULTS, type CarrierDocument } from './carrier.ts';
+import { type CarrierInput, checkCarrier } from './carrier-form.ts';
+
+export class CarrierExists extends Error {
+  readonly code = 'carrier_exists';
+}
+
+export class NoSuchCarrier extends Error {
+  readonly code = 'no_such_carrier';
+}
+
+/** What a carrier cannot be without; the rest has defaults. */
+export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | 'systemId' | 'password'> &
+  Partial<CarrierInput>;
+
+/** Workers pick it up within seconds. Throws `BadCarrier` or `CarrierExists`. */
+export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input: NewCarrier): Promise<CarrierDocument> {
+  const carrier: CarrierInput = { ...CARRIER_DEFAULTS, ...input };
+  checkCarrier(carrier);
+  const document = { ...carrier, password: box.seal(carrier.password), createdAt: clock.now() };
+  try {
+    await carriers(db).insertOne(document);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    throw new CarrierExists(`carrier "${input._id}" exists already`, { cause: error });
+  }
+  return document;
+}
+
+/** Changes settings; its binds end gracefully and begin anew with them. Throws `BadCarrier` or `NoSuchCarrier`. */
+export async function updateCarrier(
+  db: Db,
+  box: SecretBox,
+  id: string,
+  changes: Partial<Omit<CarrierInput, '_id'>>,
+): Promise<CarrierDocument> {
+  const stored = await carriers(db).findOne({ _id: id });
+  if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
+  checkCarrier({ ...stored, ...changes, password: changes.password ?? '' });
+  const sealed = changes.password === undefined ? {} : { password: box.seal(changes.password) };
+  const updated = await carriers(db).findOneAndUpdate(
+    { _id: id },
+    { $set: { ...changes, ...sealed } },
+    { returnDocument: 'after' },
+  );
+  if (updated === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
+  return updated;
+}
+
+/** A paused carrier takes no new messages and unbinds; what is under way is waited for. Throws `NoSuchCarrier`. */
+export async function setCarrierStatus(db: Db, id: string, status: CarrierDocument['status']): Promise<void> {
+  const { matchedCount } = await carriers(db).updateOne({ _id: id }, { $set: { status } });
+  if (matchedCount === 0) throw new NoSuchCarrier(`there is no carrier "${id}"`);
+}
+
+/** All of them, by id; there are tens, not thousands. */
+export async function listCarriers(db: Db): Promise<readonly CarrierDocument[]> {
+  return carriers(db).find().sort({ _id: 1 }).toArray();
+}
+
+function carriers(db: Db): Collection<CarrierDocument> {
+  return db.collection('carriers');
+}

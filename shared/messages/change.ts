@@ -1,0 +1,85 @@
+import type { HistoryEntry, MessageDocument, MessageState } from './message.ts';
+
+/** Fields that a settle may set or unset. */
+type Settable = Pick<
+  MessageDocument,
+  | 'claim'
+  | 'closedReason'
+  | 'due'
+  | 'tries'
+  | 'throttles'
+  | 'parts'
+  | 'operator'
+  | 'deliveredAt'
+  | 'errorCode'
+  | 'errorReason'
+  | 'outcome'
+>;
+
+/**
+ * What one settle does to one message, decided from the document as it was read. It is applied twice: in the store, by an
+ * update that filters on the version it was decided from, and in memory, because what follows (events, refunds) needs the
+ * message as it is afterwards and must not read it again.
+ */
+export interface Change {
+  /** Undefined: stays. */
+  readonly state?: MessageState;
+  readonly set?: Partial<Settable>;
+  readonly unset?: readonly (keyof Settable)[];
+  /** New entries of the history, in order; each is an event. */
+  readonly entries?: readonly HistoryEntry[];
+}
+
+/** The message as the change leaves it. */
+export function applyChange(message: MessageDocument, change: Change): MessageDocument {
+  const next = {
+    ...message,
+    ...change.set,
+    state: change.state ?? message.state,
+    v: message.v + 1,
+    history: [...message.history, ...(change.entries ?? [])],
+  };
+  for (const field of change.unset ?? []) delete next[field];
+  return next;
+}
+
+/** The same as an update; matches only the version that the change was decided from. */
+export function changeUpdate(
+  message: MessageDocument,
+  change: Change,
+): { readonly filter: object; readonly update: Readonly<Record<string, object>> } {
+  const set = { ...change.set, ...(change.state === undefined ? {} : { state: change.state }) };
+  const entries = change.entries ?? [];
+  const [only] = entries;
+  return {
+    filter: { _id: message._id, v: message.v, state: message.state },
+    update: {
+      ...(Object.keys(set).length === 0 ? {} : { $set: set }),
+      ...(change.unset === undefined || change.unset.length === 0
+        ? {}
+        : { $unset: Object.fromEntries(change.unset.map((field) => [field, ''])) }),
+      ...(only === undefined ? {} : { $push: { history: entries.length === 1 ? only : { $each: entries } } }),
+      $inc: { v: 1 },
+    },
+  };
+}
+
+/** One change that does what the first and then the second do. */
+export function joinChanges(first: Change, second: Change): Change {
+  const state = second.state ?? first.state;
+  const set = { ...first.set };
+  for (const field of second.unset ?? []) delete set[field];
+  const unset = (first.unset ?? []).filter((field) => second.set === undefined || !(field in second.set));
+  return {
+    ...(state === undefined ? {} : { state }),
+    set: { ...set, ...second.set },
+    unset: [...new Set([...unset, ...(second.unset ?? [])])],
+    entries: [...(first.entries ?? []), ...(second.entries ?? [])],
+  };
+}
+
+/** Entries of one message are in order also when they are made at the same moment: each is at least 1 ms after the one before. */
+export function entryAt(state: HistoryEntry['state'], at: Date, before: readonly HistoryEntry[]): HistoryEntry {
+  const last = before.at(-1);
+  return { state, at: last !== undefined && last.at >= at ? new Date(last.at.getTime() + 1) : at };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import { ORPHAN_MS, type OrphanDocument } from './orphan.ts';
+import type { IncomingReceipt } from './receipt-lookup.ts';
+
+/** Orphaned receipts of one carrier. */
+export class OrphanStore {
+  readonly #orphans: Collection<OrphanDocument>;
+  readonly #carrier: string;
+
+  constructor(db: Db, carrier: string) {
+    this.#orphans = db.collection('orphans');
+    this.#carrier = carrier;
+  }
+
+  /** Stores receipts; one that is there already is not stored twice. Returns their ids, in order. */
+  async keep(receipts: readonly IncomingReceipt[], now: Date): Promise<string[]> {
+    const documents = receipts.map((receipt) => this.#document(receipt, now));
+    try {
+      await this.#orphans.insertMany(documents, { ordered: false });
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    return documents.map((document) => document._id);
+  }
+
+  /** Those that may mean one of these keys. */
+  async withKeys(keys: readonly string[]): Promise<IncomingReceipt[]> {
+    const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: [...keys] } }).toArray();
+    return found.map(incoming);
+  }
+
+  /** Some of those that came since `since`. */
+  async since(since: Date, limit: number): Promise<IncomingReceipt[]> {
+    const found = await this.#orphans
+      .find({ carrier: this.#carrier, at: { $gte: since } })
+      .limit(limit)
+      .toArray();
+    return found.map(incoming);
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#orphans.deleteMany({ _id: { $in: [...ids] } });
+  }
+
+  #document(receipt: IncomingReceipt, now: Date): OrphanDocument {
+    const { candidates, from, to, part, excerpt } = receipt;
+    const keys = candidates.map(({ key }) => key);
+    const said = JSON.stringify([keys, from, to, part.state, part.error ?? '', part.doneAt?.getTime() ?? 0]);
+    return {
+      _id: `${this.#carrier}:${createHash('sha256').update(said).digest('base64url').slice(0, 22)}`,
+      carrier: this.#carrier,
+      keys,
+      from,
+      to,
+      part,
+      excerpt,
+      at: now,
+      expiresAt: new Date(now.getTime() + ORPHAN_MS),
+    };
+  }
+}
+
+function incoming(orphan: OrphanDocument): IncomingReceipt {
+  const { _id, keys, from, to, part, excerpt } = orphan;
+  // The form teaches nothing any more: what an orphan fits was perhaps found by its addresses.
+  return { candidates: keys.map((key) => ({ key, form: '' })), from, to, part, excerpt, orphan: _id };
+}

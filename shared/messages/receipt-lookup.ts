@@ -1,0 +1,151 @@
+import type { Collection, Db } from 'mongodb';
+import type { CandidateKey } from '../carriers/message-key.ts';
+import type { MessageDocument } from './message.ts';
+import type { PartReceipt } from './receipt-outcome.ts';
+
+/** A final receipt as a carrier sent it, with every key it may mean. */
+export interface IncomingReceipt {
+  /** The likelier first; at least one. */
+  readonly candidates: readonly CandidateKey[];
+  /** Usually the handset. */
+  readonly from: string;
+  /** Usually our sender. */
+  readonly to: string;
+  readonly part: PartReceipt;
+  readonly excerpt: string;
+  /** Set when it was stored as an orphan earlier. */
+  readonly orphan?: string;
+}
+
+export interface Hit {
+  readonly message: MessageDocument;
+  readonly key: string;
+}
+
+/** Unanswered submits that a receipt is compared with; with more of them nothing is certain anyway. */
+const MAX_UNANSWERED = 1_000;
+
+/**
+ * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
+ * another form than expected, the next receipts are looked up in that one first, by one key each.
+ */
+export class ReceiptLookup {
+  readonly #messages: Collection<MessageDocument>;
+  readonly #carrier: string;
+  #learned = '';
+
+  constructor(db: Db, carrier: string) {
+    this.#messages = db.collection('messages');
+    this.#carrier = carrier;
+  }
+
+  /** By the learned form, then by every form. Undefined where nothing fits. */
+  async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
+    const likely = receipts.map(({ candidates }) => [
+      candidates.find(({ form }) => form === this.#learned) ?? candidates[0],
+    ]);
+    const hits = await this.#find(receipts, likely);
+    const missing = receipts.flatMap((receipt, i) =>
+      hits[i] === undefined && receipt.candidates.length > 1 ? [{ receipt, i }] : [],
+    );
+    if (missing.length === 0) return hits;
+    const others = await this.findAnyForm(missing.map(({ receipt }) => receipt));
+    for (const [n, { i }] of missing.entries()) hits[i] = others[n];
+    return hits;
+  }
+
+  async findAnyForm(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
+    const hits = await this.#find(
+      receipts,
+      receipts.map(({ candidates }) => candidates),
+    );
+    for (const [i, hit] of hits.entries()) {
+      const form = receipts[i]?.candidates.find(({ key }) => key === hit?.key)?.form ?? '';
+      if (form !== '') this.#learned = form;
+    }
+    return hits;
+  }
+
+  /**
+   * Messages of the carrier that are being submitted or whose answer never came, to the numbers of these receipts: by its
+   * addresses a receipt may fit one of them.
+   */
+  async submitting(): Promise<MessageDocument[]> {
+    return this.#messages
+      .find({ 'claim.carrier': this.#carrier, state: 'submitting' })
+      .limit(MAX_UNANSWERED + 1)
+      .toArray()
+      .then((found) => (found.length > MAX_UNANSWERED ? [] : found));
+  }
+
+  async #find(
+    receipts: readonly IncomingReceipt[],
+    keys: readonly (readonly (CandidateKey | undefined)[])[],
+  ): Promise<(Hit | undefined)[]> {
+    const wanted = keys.flat().flatMap((candidate) => candidate?.key ?? []);
+    if (wanted.length === 0) return receipts.map(() => undefined);
+    const found = await this.#messages.find({ 'parts.key': { $in: wanted } }).toArray();
+    const byKey = new Map<string, MessageDocument[]>();
+    for (const message of found) {
+      for (const { key } of message.parts ?? []) {
+        if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), message]);
+      }
+    }
+    return receipts.map((receipt, i) => {
+      for (const candidate of keys[i] ?? []) {
+        if (candidate === undefined) continue;
+        // Carriers use ids again: the newest message that the addresses fit.
+        const fitting = (byKey.get(candidate.key) ?? []).filter((message) => fitsAddresses(message, receipt));
+        const message = fitting.reduce<MessageDocument | undefined>(newer, undefined);
+        if (message !== undefined) return { message, key: candidate.key };
+      }
+      return undefined;
+    });
+  }
+}
+
+/** The one message among `submitting` that a receipt can mean by its addresses, if it is one whose answer never came. */
+export function onlyUnknown(
+  submitting: readonly MessageDocument[],
+  receipt: IncomingReceipt,
+): MessageDocument | undefined {
+  const fitting = submitting.filter(
+    (message) => isNumberOf(receipt.from, message.to) && isSenderOf(receipt.to, message.sender),
+  );
+  const [only] = fitting;
+  return fitting.length === 1 && only?.outcome === 'unknown' ? only : undefined;
+}
+
+/** Whether a message that was found by an id can be meant. Addresses that are no numbers (masked, empty) say nothing. */
+function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): boolean {
+  const numbers = [receipt.from, receipt.to].filter((address) => digitsOf(address).length >= MIN_DIGITS);
+  const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
+  if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;
+  // Some carriers swap the two.
+  return numbers.some((address) => isNumberOf(address, message.to));
+}
+
+const MIN_DIGITS = 6;
+
+/** One is the other, or the other without country code or with a trunk prefix. */
+function isNumberOf(address: string, to: string): boolean {
+  const digits = digitsOf(address);
+  if (digits.length < MIN_DIGITS) return false;
+  return to.endsWith(digits) || digits.endsWith(to);
+}
+
+function isSenderOf(address: string, sender: string): boolean {
+  if (address === '') return true; // Not told.
+  return (
+    address.toLowerCase() === sender.toLowerCase() ||
+    (digitsOf(address) !== '' && digitsOf(address) === digitsOf(sender))
+  );
+}
+
+function digitsOf(address: string): string {
+  return address.replace(/\D/g, '').replace(/^0+/, '');
+}
+
+function newer(best: MessageDocument | undefined, message: MessageDocument): MessageDocument {
+  return best === undefined || message._id > best._id ? message : best;
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../runtime/clock.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import type { MessageDocument } from './message.ts';
+import { LeaseLostError, type Settler } from './settle.ts';
+import { decideOutcome, type SubmitOutcome } from './submit-outcome.ts';
+
+export interface OutcomeSettlerOptions {
+  readonly settler: Settler;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Receipts that came before the answers with these ids are waiting for them. */
+  onKeys(keys: readonly string[]): void;
+  onGroup(size: number): void;
+}
+
+interface Item {
+  readonly claimed: MessageDocument;
+  readonly outcome: SubmitOutcome;
+}
+
+const MAX_GROUP = 200;
+const GATHER_MS = 5;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+
+/**
+ * Settles what became of submits, in groups. What a carrier answered is known to nobody else, so a group is tried again until
+ * the store takes it, or the lease is lost, or the process gives up at its stop: then those messages are unknown to the next holder.
+ */
+export class OutcomeSettler {
+  readonly #options: OutcomeSettlerOptions;
+  readonly #grouper: Grouper<Item, MessageDocument | undefined>;
+  #open = 0;
+  #givenUp = false;
+
+  constructor(options: OutcomeSettlerOptions) {
+    this.#options = options;
+    this.#grouper = new Grouper({ maxItems: MAX_GROUP, gatherMs: GATHER_MS, run: (items) => this.#run(items) });
+  }
+
+  /** Messages whose outcome is known here and not stored yet. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
+  async add(claimed: MessageDocument, outcome: SubmitOutcome): Promise<MessageDocument | undefined> {
+    this.#open += 1;
+    try {
+      return await this.#grouper.add({ claimed, outcome });
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  /** Ends retries: called when the process must end although the store is away. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #run(items: readonly Item[]): Promise<readonly (MessageDocument | undefined)[]> {
+    const { settler, clock, log } = this.#options;
+    this.#options.onGroup(items.length);
+    const decisions = items.map(({ claimed, outcome }) => ({
+      message: claimed,
+      random: Math.random(),
+      decide(message: MessageDocument) {
+        if (claimed.claim === undefined) return undefined;
+        return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
+      },
+    }));
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        const settled = await settler.settle(decisions);
+        const keys = settled.flatMap((message) => message?.parts ?? []).flatMap(({ key }) => key ?? []);
+        if (keys.length > 0) this.#options.onKeys(keys);
+        return settled;
+      } catch (error) {
+        log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
+        if (error instanceof LeaseLostError || this.#givenUp) throw error;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import type { Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import type { MessageId } from '../runtime/ids.ts';
+import { applyChange, type Change, joinChanges } from './change.ts';
+import type { MessageDocument } from './message.ts';
+import { OrphanStore } from './orphan-store.ts';
+import { type Hit, type IncomingReceipt, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
+import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
+import type { Settler } from './settle.ts';
+
+/** `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. */
+export type ReceiptResult = 'matched' | 'unknown_settled' | 'duplicate' | 'orphan';
+
+export interface ReceiptSettlerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly settler: Settler;
+  readonly carrier: string;
+  onGroup(size: number): void;
+}
+
+const MAX_GROUP = 200;
+const GATHER_MS = 5;
+/** How long a new orphan is tried again every few seconds; afterwards only an answer with its id finds it. */
+const FRESH_MS = 5 * 60_000;
+const MAX_FRESH = 5_000;
+
+interface Found extends Hit {
+  /** By its addresses, not by an id. */
+  readonly byAddress: boolean;
+}
+
+/**
+ * Settles receipts in groups. When `add` resolves, the receipt is stored: in its message, or as an orphan. When it rejects,
+ * nothing is certain and the carrier is to send it again.
+ */
+export class ReceiptSettler {
+  readonly #options: ReceiptSettlerOptions;
+  readonly #lookup: ReceiptLookup;
+  readonly #orphans: OrphanStore;
+  readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
+  /** Orphans of late, by id. */
+  readonly #fresh = new Map<string, { readonly receipt: IncomingReceipt; readonly atMs: number }>();
+  #maybeOrphans = true;
+
+  constructor(options: ReceiptSettlerOptions) {
+    this.#options = options;
+    this.#lookup = new ReceiptLookup(options.db, options.carrier);
+    this.#orphans = new OrphanStore(options.db, options.carrier);
+    this.#grouper = new Grouper({ maxItems: MAX_GROUP, gatherMs: GATHER_MS, run: (items) => this.#run(items) });
+  }
+
+  get idle(): boolean {
+    return this.#grouper.idle;
+  }
+
+  get freshOrphans(): number {
+    return this.#fresh.size;
+  }
+
+  add(receipt: IncomingReceipt): Promise<ReceiptResult> {
+    return this.#grouper.add(receipt);
+  }
+
+  /** Answers brought these keys: receipts that were here before them are settled now. */
+  async adopt(keys: readonly string[]): Promise<void> {
+    if (!this.#maybeOrphans) return;
+    const orphans = await this.#orphans.withKeys(keys);
+    await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
+  }
+
+  /** What an earlier holder may have left unfitted. */
+  async recover(): Promise<void> {
+    const nowMs = this.#options.clock.now().getTime();
+    const orphans = await this.#orphans.since(new Date(nowMs - FRESH_MS), MAX_FRESH);
+    for (const receipt of orphans) this.#remember(receipt.orphan, receipt);
+  }
+
+  /** Tries fresh orphans again; call it every few seconds. */
+  async sweep(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, { atMs }] of this.#fresh) {
+      if (nowMs - atMs < FRESH_MS) break; // In order of coming.
+      this.#fresh.delete(id);
+    }
+    const receipts = [...this.#fresh.values()].map(({ receipt }) => receipt);
+    await Promise.all(receipts.map((receipt) => this.#grouper.add(receipt)));
+    await this.#options.settler.payOwed();
+  }
+
+  async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+    this.#options.onGroup(receipts.length);
+    const found: (Found | undefined)[] = (await this.#lookup.find(receipts)).map(byId);
+    await this.#second(receipts, found);
+    const kept = await this.#keepOrphans(receipts, found);
+    const results = await this.#settle(receipts, found);
+    const done = receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? [])));
+    for (const id of done) this.#fresh.delete(id);
+    await this.#orphans.remove(done);
+    return results;
+  }
+
+  /**
+   * For receipts without a message. The order matters: what is being submitted is read first, then ids are looked up again.
+   * An answer that was stored between the two is found by its id; one that was not yet stored is in the list and makes the
+   * receipt ambiguous, so it never settles another, unanswered message to the same number.
+   */
+  async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<void> {
+    const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
+    if (missing.length === 0) return;
+    const submitting = await this.#lookup.submitting();
+    const hits = await this.#lookup.findAnyForm(missing.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of missing.entries()) {
+      const hit = byId(hits[n]);
+      const unknown = hit === undefined ? onlyUnknown(submitting, receipt) : undefined;
+      const [candidate] = receipt.candidates;
+      found[i] =
+        unknown === undefined || candidate === undefined
+          ? hit
+          : { message: unknown, key: candidate.key, byAddress: true };
+    }
+  }
+
+  /** Stores what fits nothing, then looks once more: the answer may have come while it was being stored. */
+  async #keepOrphans(
+    receipts: readonly IncomingReceipt[],
+    found: (Found | undefined)[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const kept = new Map<number, string>();
+    const lost = receipts.flatMap((receipt, i) =>
+      found[i] === undefined && receipt.orphan === undefined ? [{ receipt, i }] : [],
+    );
+    if (lost.length === 0) return kept;
+    this.#maybeOrphans = true;
+    const ids = await this.#orphans.keep(
+      lost.map(({ receipt }) => receipt),
+      this.#options.clock.now(),
+    );
+    const hits = await this.#lookup.findAnyForm(lost.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of lost.entries()) {
+      const id = ids[n];
+      if (id === undefined) continue;
+      kept.set(i, id);
+      found[i] = byId(hits[n]);
+      if (found[i] === undefined) this.#remember(id, { ...receipt, orphan: id });
+    }
+    return kept;
+  }
+
+  #remember(id: string | undefined, receipt: IncomingReceipt): void {
+    if (id === undefined || this.#fresh.size >= MAX_FRESH) return;
+    this.#fresh.set(id, { receipt, atMs: this.#options.clock.monotonicMs() });
+  }
+
+  /** Several receipts of one group may be for one message: they make one change. */
+  async #settle(
+    receipts: readonly IncomingReceipt[],
+    found: readonly (Found | undefined)[],
+  ): Promise<readonly ReceiptResult[]> {
+    const results: ReceiptResult[] = receipts.map(() => 'orphan');
+    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
+    for (const [i, receipt] of receipts.entries()) {
+      const hit = found[i];
+      if (hit === undefined) continue;
+      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, told: [] };
+      entry.told.push({ i, receipt, hit });
+      byMessage.set(hit.message._id, entry);
+    }
+    const items = [...byMessage.values()].map(({ message, told }) => ({
+      message,
+      decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, told, results),
+    }));
+    if (items.length > 0) await this.#options.settler.settle(items);
+    return results;
+  }
+
+  #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
+    const now = this.#options.clock.now();
+    let change: Change | undefined;
+    let after = message;
+    for (const { i, receipt, hit } of told) {
+      const index = after.parts?.findIndex((part) => part.key === hit.key) ?? -1;
+      const decision =
+        index === -1 && hit.byAddress
+          ? decideUnknown(after, hit.key, receipt.part, now)
+          : decideReceipt(after, index, receipt.part, now);
+      if (decision.kind === 'none') {
+        results[i] = 'duplicate';
+        continue;
+      }
+      results[i] = hit.byAddress ? 'unknown_settled' : 'matched';
+      change = change === undefined ? decision.change : joinChanges(change, decision.change);
+      // Several changes are written as one: the version rises once.
+      after = { ...applyChange(after, decision.change), v: message.v };
+    }
+    return change;
+  }
+}
+
+interface Told {
+  readonly i: number;
+  readonly receipt: IncomingReceipt;
+  readonly hit: Found;
+}
+
+function byId(hit: Hit | undefined): Found | undefined {
+  return hit === undefined ? undefined : { ...hit, byAddress: false };
+}

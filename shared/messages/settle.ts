@@ -1,0 +1,175 @@
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { refundMessages } from '../credits/refund.ts';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { MessageId } from '../runtime/ids.ts';
+import type { Announcer, StateChange } from '../webhooks/announce.ts';
+import { applyChange, type Change, changeUpdate } from './change.ts';
+import type { MessageDocument } from './message.ts';
+
+/**
+ * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
+ * without having left, its refund. Many at once: announced in one intent document, written in one bulk, followed up by one
+ * insert. Whoever dies between two of these steps: the next holder of the lease finds the intent and does them again, which
+ * writes the same.
+ */
+export interface SettleItem {
+  /** As it was read, or as the claimer knows it; may be out of date. */
+  readonly message: MessageDocument;
+  /** Undefined: nothing to change. Asked again, with the stored document, when the message has changed since it was read. */
+  decide(message: MessageDocument): Change | undefined;
+}
+
+export interface SettlerOptions {
+  readonly db: Db;
+  readonly announcer: Announcer;
+  /** The lease under which it settles. */
+  readonly lease: string;
+  readonly epoch: number;
+  /** Streams of one lease settle side by side, each with an intent of its own. */
+  readonly stream: Stream;
+}
+
+export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** What a stream is about to settle, or just has: overwritten by its next group. */
+interface IntentDocument {
+  readonly _id: string;
+  readonly epoch: number;
+  readonly messages: readonly MessageId[];
+}
+
+/** Another process holds the lease now: this one must not settle any more. */
+export class LeaseLostError extends Error {
+  readonly code = 'lease_lost';
+}
+
+/** Rounds in which some message changed between read and write. */
+const MAX_ROUNDS = 5;
+
+export class Settler {
+  readonly #options: SettlerOptions;
+  readonly #messages: Collection<MessageDocument>;
+  readonly #intents: Collection<IntentDocument>;
+  /** Follow-up of an earlier group that failed: first of all it is done again. */
+  #owed: readonly StateChange[] = [];
+
+  constructor(options: SettlerOptions) {
+    this.#options = options;
+    this.#messages = options.db.collection('messages');
+    this.#intents = options.db.collection('intents');
+  }
+
+  /**
+   * Settles one group; returns, in the items' order, the messages as they are stored now, undefined where nothing was to be changed. One
+   * group at a time. Throws the driver's error when the store fails: then the same group is to be settled again, or, if nobody
+   * does, its next reader decides anew. Throws `LeaseLostError` when another holder was here.
+   */
+  async settle(items: readonly SettleItem[]): Promise<(MessageDocument | undefined)[]> {
+    await this.payOwed();
+    const settled = new Array<MessageDocument | undefined>(items.length).fill(undefined);
+    const follow: StateChange[] = [];
+    let open = items.map((item, index) => ({ item, index, message: item.message }));
+    let announced = false;
+    for (let round = 0; open.length > 0; round++) {
+      if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
+      const decided = open.flatMap((entry) => {
+        const change = entry.item.decide(entry.message);
+        return change === undefined ? [] : [{ ...entry, change, after: applyChange(entry.message, change) }];
+      });
+      if (decided.length === 0) break;
+      if (!announced && decided.some(({ change }) => (change.entries ?? []).length > 0)) {
+        await this.#intend(items.map((item) => item.message._id));
+        announced = true;
+      }
+      const { matchedCount } = await this.#messages.bulkWrite(decided.map(operation), { ordered: false });
+      const stored = matchedCount === decided.length ? undefined : await this.#read(decided.map((d) => d.message._id));
+      open = [];
+      for (const entry of decided) {
+        const fresh = stored?.get(entry.message._id);
+        if (stored === undefined || (fresh !== undefined && isAsDecided(fresh, entry.after))) {
+          settled[entry.index] = entry.after;
+          follow.push(...(entry.change.entries ?? []).map((change) => ({ message: entry.after, entry: change })));
+        } else if (fresh !== undefined) {
+          open.push({ item: entry.item, index: entry.index, message: fresh });
+        }
+      }
+    }
+    this.#owed = follow;
+    await this.payOwed();
+    return settled;
+  }
+
+  /** Does again what failed after an earlier group, if anything did. */
+  async payOwed(): Promise<void> {
+    if (this.#owed.length === 0) return;
+    await followUp(this.#options, this.#owed);
+    this.#owed = [];
+  }
+
+  async #intend(messages: readonly MessageId[]): Promise<void> {
+    const { lease, epoch, stream } = this.#options;
+    try {
+      await this.#intents.updateOne(
+        { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+        { $set: { epoch, messages } },
+        { upsert: true },
+      );
+    } catch (error) {
+      // A higher epoch is there: the upsert then tried to insert beside it.
+      if (isDuplicateKey(error)) throw new LeaseLostError(`${lease} has another holder`, { cause: error });
+      throw error;
+    }
+  }
+
+  async #read(ids: readonly MessageId[]): Promise<Map<MessageId, MessageDocument>> {
+    const stored = await this.#messages.find({ _id: { $in: [...ids] } }).toArray();
+    return new Map(stored.map((message) => [message._id, message]));
+  }
+}
+
+/** What every holder of a lease does first: the follow-up of groups that an earlier one may have left half done. */
+export async function redoIntents(db: Db, announcer: Announcer, lease: string): Promise<void> {
+  const intents = await db
+    .collection<IntentDocument>('intents')
+    .find({ _id: { $in: STREAMS.map((stream) => intentId(lease, stream)) } })
+    .toArray();
+  const ids = intents.flatMap((intent) => intent.messages);
+  if (ids.length === 0) return;
+  const messages = await db
+    .collection<MessageDocument>('messages')
+    .find({ _id: { $in: ids } })
+    .toArray();
+  const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
+  await followUp({ db, announcer }, changes);
+}
+
+async function followUp(
+  { db, announcer }: Pick<SettlerOptions, 'db' | 'announcer'>,
+  changes: readonly StateChange[],
+): Promise<void> {
+  await announcer.announce(changes);
+  await refundMessages(db, [...new Set(changes.map((change) => change.message))]);
+}
+
+function operation(decided: {
+  readonly message: MessageDocument;
+  readonly change: Change;
+}): AnyBulkWriteOperation<MessageDocument> {
+  return { updateOne: changeUpdate(decided.message, decided.change) };
+}
+
+/** Whether the stored message is what we meant to write: then we (or an earlier try whose answer was lost) wrote it. */
+function isAsDecided(stored: MessageDocument, after: MessageDocument): boolean {
+  return (
+    stored.v === after.v &&
+    stored.state === after.state &&
+    stored.outcome === after.outcome &&
+    stored.history.length === after.history.length &&
+    JSON.stringify(stored.parts) === JSON.stringify(after.parts)
+  );
+}
+
+function intentId(lease: string, stream: Stream): string {
+  return `${lease}/${stream}`;
+}

@@ -1,0 +1,132 @@
+import type { ClaimId } from '../runtime/ids.ts';
+import { type Change, entryAt } from './change.ts';
+import type { MessageDocument, Part } from './message.ts';
+import { finalState } from './receipt-outcome.ts';
+
+/**
+ * What became of the submit of one message, all its segments together:
+ * `sent`: all accepted · `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted ·
+ * `retry`: refused for now · `throttled`: the carrier wants less, nothing accepted · `requeue`: nothing was written ·
+ * `unknown`: something was written and its answer did not come.
+ */
+export type SubmitOutcome =
+  | { readonly kind: 'sent'; readonly parts: readonly Part[] }
+  | {
+      readonly kind: 'partial' | 'rejected';
+      readonly parts: readonly Part[];
+      readonly code: string;
+      readonly reason: string;
+    }
+  | { readonly kind: 'retry' | 'throttled'; readonly code: string; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly parts: readonly Part[] }
+  | { readonly kind: 'requeue' };
+
+/** Temporary refusals until a message is rejected. */
+export const MAX_TRIES = 5;
+/** Throttled submits of one message that count as one try: some carriers say "throttled" of a single recipient. */
+export const THROTTLES_PER_TRY = 20;
+const FIRST_RETRY_MS = 5_000;
+const RETRY_FACTOR = 3;
+/** Part of a retry's wait that is random, so that what failed together does not come back together. */
+const RETRY_JITTER = 0.2;
+
+/**
+ * The change that an outcome makes; undefined when there is nothing left to change: the message was claimed by someone else since,
+ * or ended. `random` from 0 to 1.
+ */
+export function decideOutcome(
+  message: MessageDocument,
+  claim: { readonly id: ClaimId; readonly epoch: number },
+  outcome: SubmitOutcome,
+  now: Date,
+  random: number,
+): Change | undefined {
+  if (message.claim?.id !== claim.id || message.claim.epoch !== claim.epoch) return undefined;
+  if (message.state !== 'submitting') return lateKeys(message, outcome);
+  switch (outcome.kind) {
+    case 'sent':
+      return sent(message, mergeParts(message.parts, outcome.parts), now);
+    case 'partial':
+    case 'rejected': {
+      const state = outcome.kind === 'partial' ? 'failed' : 'rejected';
+      const code = outcome.kind === 'partial' ? 'partial' : outcome.code;
+      return {
+        state,
+        set: { parts: mergeParts(message.parts, outcome.parts), errorCode: code, errorReason: outcome.reason },
+        unset: ['due', 'outcome'],
+        entries: [entryAt(state, now, message.history)],
+      };
+    }
+    case 'retry':
+      return tryAgain(message, outcome, now, random);
+    case 'throttled': {
+      const throttles = (message.throttles ?? 0) + 1;
+      if (throttles % THROTTLES_PER_TRY === 0) {
+        const change = tryAgain(message, outcome, now, random);
+        return { ...change, set: { ...change.set, throttles } };
+      }
+      return { state: 'queued', set: { throttles }, ...settledUnknown(message) };
+    }
+    case 'requeue':
+      return { state: 'queued', ...settledUnknown(message) };
+    case 'unknown': {
+      const parts = mergeParts(message.parts, outcome.parts);
+      return message.outcome === 'unknown' && JSON.stringify(parts) === JSON.stringify(message.parts)
+        ? undefined
+        : { set: { outcome: 'unknown', parts } };
+    }
+  }
+}
+
+/** Receipts may have settled every part of an unknown message before its last answer came: then it ends at once. */
+function sent(message: MessageDocument, parts: readonly Part[], now: Date): Change {
+  const entry = entryAt('sent', now, message.history);
+  const final = finalState(parts);
+  if (final === undefined) return { state: 'sent', set: { parts }, ...settledUnknown(message), entries: [entry] };
+  return { state: final, set: { parts }, unset: ['due', 'outcome'], entries: [entry, entryAt(final, now, [entry])] };
+}
+
+function tryAgain(
+  message: MessageDocument,
+  refusal: { readonly code: string; readonly reason: string },
+  now: Date,
+  random: number,
+): Change {
+  const tries = message.tries + 1;
+  if (tries >= MAX_TRIES) {
+    return {
+      state: 'rejected',
+      set: { tries, errorCode: refusal.code, errorReason: refusal.reason },
+      unset: ['due', 'outcome', 'parts'],
+      entries: [entryAt('rejected', now, message.history)],
+    };
+  }
+  const waitMs = FIRST_RETRY_MS * RETRY_FACTOR ** (tries - 1) * (1 + RETRY_JITTER * (2 * random - 1));
+  return {
+    state: 'waiting',
+    set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
+    ...settledUnknown(message),
+  };
+}
+
+/** An answer that came after policy or a receipt had settled the message: it still tells the ids that receipts will name. */
+function lateKeys(message: MessageDocument, outcome: SubmitOutcome): Change | undefined {
+  if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
+  const parts = mergeParts(message.parts, outcome.parts);
+  return JSON.stringify(parts) === JSON.stringify(message.parts ?? []) ? undefined : { set: { parts } };
+}
+
+/** What a receipt told already is kept: an answer never takes a part back. */
+function mergeParts(known: readonly Part[] | undefined, told: readonly Part[]): readonly Part[] {
+  return told.map((part, i) => {
+    const before = known?.[i];
+    if (before === undefined) return part;
+    if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
+    const settled = before.state !== 'unknown' && before.state !== 'accepted';
+    return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
+  });
+}
+
+function settledUnknown(message: MessageDocument): Pick<Change, 'unset'> {
+  return message.outcome === undefined ? {} : { unset: ['outcome'] };
+}

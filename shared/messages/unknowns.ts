@@ -1,0 +1,65 @@
+import type { Collection, Db } from 'mongodb';
+import type { CarrierDocument } from '../carriers/carrier.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Change, entryAt } from './change.ts';
+import type { MessageDocument, Part } from './message.ts';
+import type { Settler } from './settle.ts';
+
+/**
+ * Submits whose answer never came. They may have arrived: sending them again could reach the customer twice, so nothing is
+ * done until an answer or a receipt settles them, or the carrier's waiting time is over and its policy decides.
+ */
+
+/** Decided in one go; more wait for the next. */
+const MAX_GROUP = 200;
+
+/**
+ * What an earlier holder of the carrier's lease left `submitting` is unknown from now on: it may have been written just before that
+ * holder ended. The new epoch in the claim makes the earlier holder, should it still live, settle nothing. Returns how many.
+ */
+export async function takeOverUnknowns(db: Db, carrier: string, epoch: number): Promise<number> {
+  const { modifiedCount } = await db
+    .collection<MessageDocument>('messages')
+    .updateMany(
+      { 'claim.carrier': carrier, state: 'submitting', 'claim.epoch': { $lt: epoch } },
+      { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
+    );
+  return modifiedCount;
+}
+
+export interface UnknownsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly settler: Settler;
+  readonly carrier: CarrierDocument;
+}
+
+/** Applies the carrier's policy to unknowns that waited long enough. Returns how many were decided. */
+export async function decideUnknowns({ db, clock, settler, carrier }: UnknownsOptions): Promise<number> {
+  const messages: Collection<MessageDocument> = db.collection('messages');
+  const now = clock.now();
+  const waited = await messages
+    .find({
+      'claim.carrier': carrier._id,
+      state: 'submitting',
+      outcome: 'unknown',
+      'claim.at': { $lte: new Date(now.getTime() - carrier.unknownWaitMs) },
+    })
+    .limit(MAX_GROUP)
+    .toArray();
+  if (waited.length === 0) return 0;
+  const settled = await settler.settle(
+    waited.map((message) => ({ message, decide: (stored) => byPolicy(stored, carrier.unknownPolicy, now) })),
+  );
+  return settled.filter((message) => message !== undefined).length;
+}
+
+function byPolicy(message: MessageDocument, policy: CarrierDocument['unknownPolicy'], now: Date): Change | undefined {
+  if (message.state !== 'submitting' || message.outcome !== 'unknown') return undefined;
+  // Parts that were accepted must not go out again; what is known of the others stays as it is.
+  const accepted = (message.parts ?? []).some((part) => part.state !== 'unknown' && part.state !== 'refused');
+  if (policy === 'resend' && !accepted) return { state: 'queued', unset: ['outcome', 'parts'] };
+  const parts: readonly Part[] =
+    message.parts ?? Array.from({ length: message.segments }, () => ({ state: 'unknown' as const }));
+  return { state: 'sent', set: { parts }, unset: ['outcome'], entries: [entryAt('sent', now, message.history)] };
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
+import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
+import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { createCarrier, type NewCarrier } from '../../shared/carriers/store.ts';
+import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
+import type { MessageDocument, MessageState } from '../../shared/messages/message.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { planText } from '../../shared/sms/segment.ts';
+import { SmppWorker } from '../../workers/smpp/worker.ts';
+import { eventually } from './eventually.ts';
+import { makeAccount, makeDraft } from './make.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const CARRIER = 'sim';
+
+export interface WorldOptions {
+  readonly smsc?: Partial<SmscOptions>;
+  readonly carrier?: Partial<NewCarrier>;
+}
+
+/** A real store, a simulated carrier and the worker between them. */
+export interface World {
+  readonly db: Db;
+  readonly smsc: Smsc;
+  readonly worker: SmppWorker;
+  readonly metrics: Metrics;
+  /** Puts a paid message into the queue. */
+  send(draft: Partial<MessageDraft>): Promise<MessageId>;
+  sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
+  message(id: MessageId): Promise<MessageDocument>;
+  reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
+  /** Another process at the same store. */
+  anotherWorker(identity: ProcessIdentity): SmppWorker;
+  close(): Promise<void>;
+}
+
+const box = createSecretBox(randomBytes(32));
+
+/** Short timers, so that a test waits for conditions and not for defaults. */
+export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 400, enquireLinkMs: 300 };
+
+export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {}): Promise<World> {
+  const store: TestStore = await openTestStore();
+  const { db } = store;
+  const smsc = await startSmsc({ receiptDelayMs: 20, ...smscOptions });
+  await createCarrier(db, systemClock, box, {
+    _id: CARRIER,
+    name: 'Simulator',
+    host: '127.0.0.1',
+    port: smsc.port,
+    systemId: 'harkara',
+    password: 'secret',
+    ...carrier,
+  });
+  const account = await makeAccount(db, 1_000_000);
+  const metrics = new Metrics();
+  const workers: SmppWorker[] = [];
+  const start = (figures: Metrics, identity?: ProcessIdentity): SmppWorker => {
+    const worker = new SmppWorker({
+      db,
+      clock: systemClock,
+      log: silentLog,
+      metrics: figures,
+      box,
+      pollMs: 50,
+      ...(identity === undefined ? {} : { identity }),
+    });
+    worker.start();
+    workers.push(worker);
+    return worker;
+  };
+  const messages = db.collection<MessageDocument>('messages');
+  const find = async (id: MessageId): Promise<MessageDocument> => {
+    const found = await messages.findOne({ _id: id });
+    if (found === null) throw new Error(`no message ${id}`);
+    return found;
+  };
+  const sendMany = async (drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]> => {
+    const documents = drafts.map((draft) => queued(account, draft));
+    await messages.insertMany(documents);
+    return documents.map((document) => document._id);
+  };
+  return {
+    db,
+    smsc,
+    metrics,
+    worker: start(metrics),
+    sendMany,
+    send: async (draft) => {
+      const [id] = await sendMany([draft]);
+      if (id === undefined) throw new Error('nothing was sent');
+      return id;
+    },
+    message: find,
+    reaches: (id, state) =>
+      eventually(async () => {
+        const message = await find(id);
+        if (message.state !== state) throw new Error(`is ${message.state}, ${JSON.stringify(message.parts)}`);
+        return message;
+      }, `${id} becomes ${state}`),
+    anotherWorker: (identity) => start(new Metrics(), identity),
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await smsc.close();
+      await store.close();
+    },
+  };
+}
+
+/** Encoding and segments as the gateway would have counted them. */
+function queued(account: AccountId, draft: Partial<MessageDraft>): MessageDocument {
+  const text = draft.text ?? 'hello';
+  const { encoding, segments } = planText(text);
+  return queuedMessage(account, newId('grp'), makeDraft({ ...draft, text, encoding, segments }));
+}

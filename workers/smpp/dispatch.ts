@@ -1,0 +1,230 @@
+import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { statusClass } from '../../shared/carriers/command-status.ts';
+import type { Claimer } from '../../shared/messages/claim.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
+import type { SubmitOutcome } from '../../shared/messages/submit-outcome.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { PollLoop } from '../../shared/runtime/poll-loop.ts';
+import { encodeMessage, type References } from './encode.ts';
+import type { Figures } from './figures.ts';
+import type { Line } from './line.ts';
+import { type SegmentAnswer, type Verdict, verdictOf } from './outcome.ts';
+import type { LostSubmits, SubmitAnswer } from './session.ts';
+import { type Segment, Submission } from './submission.ts';
+import type { Throttle } from './throttle.ts';
+
+/**
+ * Claims what can be written now, writes it, collects the answers and hands the outcome of each message to be settled. Nothing here
+ * is the only place that knows of a message: it is `submitting` in the store until it is settled.
+ */
+export interface DispatchOptions {
+  readonly carrier: CarrierDocument;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly figures: Figures;
+  readonly claimer: Claimer;
+  readonly outcomes: OutcomeSettler;
+  readonly throttle: Throttle;
+  readonly references: References;
+  readonly lines: () => readonly Line[];
+  /** The lease is held. */
+  held(): boolean;
+}
+
+const MAX_CLAIM = 500;
+/** Outcomes that the store has not taken yet; above it nothing more is claimed. */
+const MAX_UNSETTLED = 5_000;
+const IDLE_MS = 100;
+/** After a claim that took little, company is waited for: a claim of ten costs little more than a claim of one. */
+const GATHER_MS = 3;
+/** Rounds in which the rest of a partly accepted message is sent again. */
+const MAX_RESUMES = 5;
+const FIRST_RESUME_MS = 1_000;
+
+export class Dispatch {
+  readonly #options: DispatchOptions;
+  readonly #loop: PollLoop;
+  readonly #resuming = new Set<NodeJS.Timeout>();
+  #hungry = true;
+  #stopping = false;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+    this.#loop = new PollLoop({
+      name: `dispatch:${options.carrier._id}`,
+      idleMs: IDLE_MS,
+      log: options.log,
+      work: () => this.#round(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Room has come back. Wakes only when there was more to claim than room for it. */
+  room(): void {
+    if (this.#hungry) this.#loop.wake();
+  }
+
+  /** Claims no more; what no segment was written of goes back. Begun messages go on. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#loop.stop();
+    for (const { window } of this.#options.lines()) {
+      const unbegun = window.withdraw(({ submission }) => submission.answers.every((answer) => answer === undefined));
+      // Only those whose first segment waits too: a message of which some segments are written is under way.
+      const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
+      window.add(unbegun.filter(({ submission }) => !first.has(submission)));
+      for (const submission of first) this.#settle(submission, { kind: 'requeue' });
+    }
+  }
+
+  /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
+  close(): void {
+    for (const timer of this.#resuming) clearTimeout(timer);
+  }
+
+  onAnswer(line: Line, segment: Segment, answer: SubmitAnswer): void {
+    const { carrier, throttle, figures } = this.#options;
+    const meaning = statusClass(answer.status, carrier.statusClasses);
+    figures.answers.inc({ carrier: carrier._id, class: meaning });
+    if (meaning === 'accepted') throttle.accepted();
+    else if (meaning === 'throttled') throttle.throttled();
+    const { submission, index, late } = segment;
+    submission.answers[index] = { kind: 'answered', ...answer };
+    if (meaning === 'rejected') this.#cancelRest(line, submission);
+    if (!late) line.window.release();
+    this.#conclude(line, submission);
+    if (meaning === 'bind') line.bind.recycle('session_refused');
+  }
+
+  onTimeout(line: Line, segment: Segment): void {
+    segment.late = true;
+    segment.submission.answers[segment.index] = { kind: 'unknown' };
+    line.window.release();
+    this.#conclude(line, segment.submission);
+  }
+
+  onLost(line: Line, lost: LostSubmits<Segment>): void {
+    const ended = new Set<Submission>();
+    const end = (segments: readonly Segment[], kind: 'unknown' | 'unwritten'): void => {
+      for (const { submission, index } of segments) {
+        submission.answers[index] = { kind };
+        ended.add(submission);
+      }
+    };
+    end(lost.unanswered, 'unknown');
+    end(lost.unwritten, 'unwritten');
+    end(line.window.clear(), 'unwritten');
+    for (const submission of ended) this.#conclude(line, submission);
+  }
+
+  async #round(): Promise<'more' | 'idle'> {
+    const { claimer, throttle, outcomes, figures, held } = this.#options;
+    if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
+    const slots = this.#ready().reduce((sum, { window }) => sum + window.free, 0);
+    const room = Math.min(slots, throttle.available(), MAX_CLAIM);
+    this.#hungry = room === 0;
+    if (room === 0) {
+      if (slots > 0) setTimeout(() => this.room(), throttle.waitMs());
+      return 'idle';
+    }
+    const messages = await claimer.claim({ messages: room, segments: room });
+    if (messages.length === 0) return 'idle';
+    figures.claimSize.observe(messages.length);
+    for (const message of messages) this.#submit(message);
+    const segments = messages.reduce((sum, message) => sum + message.segments, 0);
+    if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    return 'more';
+  }
+
+  #ready(): readonly Line[] {
+    return this.#options.lines().filter(({ bind, window }) => bind.ready && window.free > 0);
+  }
+
+  /** All segments on one bind, the one with the most room. */
+  #submit(message: MessageDocument): void {
+    const { references, clock, outcomes } = this.#options;
+    const reference = message.segments > 1 ? references.next(message.to) : 0;
+    const encoded = encodeMessage(message, reference, clock.now());
+    if (encoded.kind === 'unfit') {
+      const { code, reason } = encoded;
+      this.#store(outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
+      return;
+    }
+    const submission = new Submission(message, encoded.segments);
+    const line = this.#ready().reduce<Line | undefined>(roomier, undefined);
+    if (line === undefined || this.#stopping) this.#settle(submission, { kind: 'requeue' });
+    else line.window.add(submission.segments);
+  }
+
+  /** Segments that still wait are not sent when another one was refused for good. */
+  #cancelRest(line: Line, submission: Submission): void {
+    for (const { index } of line.window.withdraw((segment) => segment.submission === submission)) {
+      submission.answers[index] = { kind: 'unwritten' };
+    }
+  }
+
+  #conclude(line: Line, submission: Submission): void {
+    const answers = submission.complete();
+    if (answers === undefined) return;
+    const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
+    if (verdict.kind !== 'resume') this.#settle(submission, verdict);
+    else if (this.#mayResume(line, submission)) this.#resume(line, submission, verdict, answers);
+    else this.#settle(submission, verdict.otherwise);
+  }
+
+  #mayResume(line: Line, submission: Submission): boolean {
+    return submission.resumed < MAX_RESUMES && line.bind.ready && !submission.segments.some(({ late }) => late);
+  }
+
+  /** The rest of a partly accepted message, on the same bind, with the same reference. */
+  #resume(
+    line: Line,
+    submission: Submission,
+    { segments, throttled }: Extract<Verdict, { kind: 'resume' }>,
+    answers: readonly SegmentAnswer[],
+  ): void {
+    const rest = segments.flatMap((index) => submission.segments[index] ?? []);
+    for (const { index } of rest) submission.answers[index] = undefined;
+    submission.resumed += 1;
+    // After throttling the rate itself makes it wait.
+    const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
+    const timer = setTimeout(() => {
+      this.#resuming.delete(timer);
+      if (line.bind.ready) {
+        line.window.add(rest);
+        return;
+      }
+      for (const { index } of rest) submission.answers[index] = answers[index] ?? { kind: 'unwritten' };
+      this.#conclude(line, submission);
+    }, waitMs);
+    this.#resuming.add(timer);
+  }
+
+  #settle(submission: Submission, outcome: SubmitOutcome): void {
+    this.#options.figures.outcomes.inc({ carrier: this.#options.carrier._id, outcome: outcome.kind });
+    const stored = this.#options.outcomes.add(submission.message, outcome).then((message) => {
+      submission.message = message ?? submission.message;
+    });
+    this.#store(stored);
+  }
+
+  /** A failure here means that the lease or the store is gone for good: the next holder finds the messages `submitting`. */
+  #store(stored: Promise<unknown>): void {
+    stored.catch((error: unknown) => {
+      this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
+    });
+  }
+}
+
+function roomier(best: Line | undefined, line: Line): Line {
+  return best === undefined || line.window.free > best.window.free ? line : best;
+}
+
+function statusClasses({ statusClasses: classes }: CarrierDocument): Pick<CarrierDocument, 'statusClasses'> {
+  return classes === undefined ? {} : { statusClasses: classes };
+}

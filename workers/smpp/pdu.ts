@@ -1,0 +1,172 @@
+import smpp from 'smpp';
+
+/**
+ * PDUs as bytes (SMPP 3.4 §3.2, §4): the only importer of the `smpp` package, of which only the codec is used. Its session
+ * layer and its conversions of text and time are not: they stop the parser for ever or throw on input that a peer chooses.
+ */
+
+/** Command ids, SMPP 3.4 §5.1.2.1. A response has the highest bit set. */
+export const COMMAND = {
+  genericNack: 0x80000000,
+  bindReceiver: 0x00000001,
+  bindTransmitter: 0x00000002,
+  bindTransceiver: 0x00000009,
+  submitSm: 0x00000004,
+  deliverSm: 0x00000005,
+  unbind: 0x00000006,
+  enquireLink: 0x00000015,
+  alertNotification: 0x00000102,
+  outbind: 0x0000000b,
+  dataSm: 0x00000103,
+} as const;
+
+export const HEADER_OCTETS = 16;
+/** A message_payload holds up to 64 KiB (SMPP 3.4 §5.3.2.32). */
+export const MAX_PDU_OCTETS = 70_000;
+
+export interface PduHeader {
+  readonly command: number;
+  readonly status: number;
+  readonly sequence: number;
+}
+
+export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver';
+
+/** Fields of a bind, by their names in SMPP 3.4 §4.1. */
+export interface BindFields {
+  readonly system_id: string;
+  readonly password: string;
+  readonly system_type: string;
+  readonly interface_version: number;
+}
+
+/** Fields of submit_sm that we set, by their names in SMPP 3.4 §4.4.1; the others are null or 0. */
+export interface SubmitFields {
+  readonly source_addr_ton: number;
+  readonly source_addr_npi: number;
+  readonly source_addr: string;
+  readonly dest_addr_ton: number;
+  readonly dest_addr_npi: number;
+  readonly destination_addr: string;
+  readonly esm_class: number;
+  /** `YYMMDDhhmmss000R`, relative (§7.1.1.2). */
+  readonly validity_period: string;
+  readonly registered_delivery: number;
+  readonly data_coding: number;
+  /** User data header and text, at most 254 octets. */
+  readonly short_message: Buffer;
+}
+
+/** deliver_sm or data_sm as it came. Fields that the frame is too short for are empty. */
+export interface Deliver {
+  readonly from: string;
+  readonly to: string;
+  readonly esmClass: number;
+  readonly dataCoding: number;
+  /** short_message, or message_payload when that is empty. */
+  readonly body: Buffer;
+  readonly receiptedMessageId?: string;
+  readonly messageState?: number;
+  /** One octet of network type and two of code (§5.3.2.31). */
+  readonly networkErrorCode?: Buffer;
+}
+
+const codec = prepareCodec();
+
+/** Throws RangeError when the frame is shorter than a header. */
+export function readHeader(frame: Buffer): PduHeader {
+  return { command: frame.readUInt32BE(4), status: frame.readUInt32BE(8), sequence: frame.readUInt32BE(12) };
+}
+
+export function isResponse(command: number): boolean {
+  return command >= COMMAND.genericNack;
+}
+
+export function encodeBind(command: BindCommand, sequence: number, fields: BindFields): Buffer {
+  return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
+}
+
+/** Throws RangeError when the short message is longer than 254 octets. */
+export function encodeSubmit(sequence: number, fields: SubmitFields): Buffer {
+  return new codec.PDU('submit_sm', { ...fields, sequence_number: sequence }).toBuffer();
+}
+
+/** A PDU without a body: enquire_link, unbind, their answers, generic_nack, and every answer that says no (§3.2.2). */
+export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buffer {
+  const frame = Buffer.allocUnsafe(HEADER_OCTETS);
+  frame.writeUInt32BE(HEADER_OCTETS, 0);
+  frame.writeUInt32BE(command, 4);
+  frame.writeUInt32BE(status, 8);
+  frame.writeUInt32BE(sequence, 12);
+  return frame;
+}
+
+/** deliver_sm_resp or data_sm_resp: the body is an empty message_id (§4.6.2, §4.7.2). */
+export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
+  const answer = { command: (request.command | COMMAND.genericNack) >>> 0, status, sequence: request.sequence };
+  if (status !== 0) return encodeHeaderOnly(answer);
+  const frame = Buffer.concat([encodeHeaderOnly(answer), Buffer.from([0])]);
+  frame.writeUInt32BE(frame.length, 0);
+  return frame;
+}
+
+/** Throws when the codec cannot read the body. */
+export function decodeDeliver(frame: Buffer): Deliver {
+  const pdu = new codec.PDU(frame);
+  const shortMessage = bufferOf(pdu.short_message);
+  const receiptedMessageId = textOf(pdu.receipted_message_id);
+  return {
+    from: textOf(pdu.source_addr),
+    to: textOf(pdu.destination_addr),
+    esmClass: numberOf(pdu.esm_class) ?? 0,
+    dataCoding: numberOf(pdu.data_coding) ?? 0,
+    body: shortMessage.length > 0 ? shortMessage : bufferOf(pdu.message_payload),
+    ...(receiptedMessageId === '' ? {} : { receiptedMessageId }),
+    ...optional('messageState', numberOf(pdu.message_state)),
+    ...optional('networkErrorCode', Buffer.isBuffer(pdu.network_error_code) ? pdu.network_error_code : undefined),
+  };
+}
+
+/** The message_id of submit_sm_resp; empty when the carrier gave none or its body cannot be read. */
+export function decodeMessageId(frame: Buffer): string {
+  if (frame.length <= HEADER_OCTETS) return '';
+  try {
+    return textOf(new codec.PDU(frame).message_id);
+  } catch {
+    return ''; // Accepted all the same: the status said so. Without an id its receipt finds it only by its addresses.
+  }
+}
+
+function prepareCodec(): typeof smpp {
+  smpp.PDU.maxLength = MAX_PDU_OCTETS;
+  // Filters turn text and times into strings and dates, by guess. We give and take octets.
+  for (const command of Object.values(smpp.commands)) {
+    for (const field of Object.values(command.params ?? {})) delete field.filter;
+  }
+  for (const tlv of Object.values(smpp.tlvs)) delete tlv.filter;
+  // Declared as a C-string, but many carriers leave out the NUL: then it would read on into the next TLV.
+  const receiptedMessageId = smpp.tlvs.receipted_message_id;
+  if (receiptedMessageId !== undefined) receiptedMessageId.type = smpp.types.tlv.string;
+  return smpp;
+}
+
+/** Up to the first NUL. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  const end = value.indexOf('\0');
+  return end === -1 ? value : value.slice(0, end);
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function bufferOf(value: unknown): Buffer {
+  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
+  const found: { [N in Name]?: Value } = {};
+  if (value !== undefined) found[name] = value;
+  return found;
+}

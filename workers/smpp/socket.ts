@@ -1,0 +1,178 @@
+import { createConnection, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
+
+/**
+ * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). What is sent in one turn of the event
+ * loop goes out in one write: without Nagle's algorithm (its 40 ms stalls, facts of performance) each PDU would be a packet.
+ */
+export interface SocketOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Looked at right before each write; when it says no, nothing is written and the connection is cut. */
+  mayWrite(): boolean;
+  /** The frame is a view of the read buffer: keep a copy, not the view. */
+  onFrame(frame: Buffer): void;
+  /** Once, for whatever reason the connection ended; `unwritten` are sequence numbers that were certainly never written. */
+  onClose(reason: string, unwritten: ReadonlySet<number>): void;
+}
+
+/** Covers the TCP connect and the TLS handshake together. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A peer that began a frame must end it within this time. */
+const FRAME_TIMEOUT_MS = 10_000;
+/** How long a peer may take to say goodbye. */
+const END_TIMEOUT_MS = 2_000;
+/** A peer that does not read what we owe it is cut off before our memory grows. A window of long messages is far below. */
+const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
+
+export class SmppSocket {
+  readonly #options: SocketOptions;
+  readonly #socket: Socket;
+  #opened = false;
+  #closeReason = 'closed_by_peer';
+  #rest: Buffer[] = [];
+  #restOctets = 0;
+  #frameTimer: NodeJS.Timeout | undefined;
+  #turn: { readonly frame: Buffer; readonly sequence: number }[] = [];
+  #flushing = false;
+  #endTimer: NodeJS.Timeout | undefined;
+  #paused = false;
+
+  /** Connects at once; `onOpen` tells when frames may be sent. */
+  constructor(options: SocketOptions, onOpen: () => void) {
+    this.#options = options;
+    const { host, port } = options;
+    this.#socket = options.tls
+      ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) })
+      : createConnection({ host, port });
+    this.#socket.setNoDelay(true);
+    const timer = setTimeout(() => this.destroy('connect_timeout'), CONNECT_TIMEOUT_MS);
+    this.#socket.once(options.tls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      this.#opened = true;
+      onOpen();
+    });
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#socket.on('error', (error) => {
+      this.#closeReason = 'code' in error ? String(error.code) : error.message;
+    });
+    this.#socket.once('close', () => {
+      clearTimeout(timer);
+      clearTimeout(this.#frameTimer);
+      clearTimeout(this.#endTimer);
+      const unwritten = new Set(this.#turn.map((sent) => sent.sequence));
+      this.#turn = [];
+      options.onClose(this.#closeReason, unwritten);
+    });
+  }
+
+  get open(): boolean {
+    return this.#opened && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Whether frames wait here because the peer does not read fast enough. */
+  get congested(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Written at the end of this turn of the event loop. */
+  send(frame: Buffer, sequence: number): void {
+    if (!this.open) return;
+    this.#turn.push({ frame, sequence });
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Stops or goes on reading; what the peer sends waits in the kernel. While paused a closed connection is not noticed. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    if (paused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  /** Writes what is left and says goodbye; the peer's own goodbye closes it, or we do soon. */
+  end(): void {
+    this.#flush();
+    this.#closeReason = 'ended';
+    this.#socket.end();
+    this.#endTimer = setTimeout(() => this.destroy('ended'), END_TIMEOUT_MS);
+  }
+
+  destroy(reason: string): void {
+    if (this.#socket.destroyed) return;
+    this.#closeReason = reason;
+    this.#socket.destroy();
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#turn.length === 0 || !this.open) return;
+    if (!this.#options.mayWrite()) {
+      this.destroy('not_allowed_to_write');
+      return;
+    }
+    const frames = this.#turn;
+    this.#turn = [];
+    const [first] = frames;
+    const bytes = frames.length === 1 && first !== undefined ? first.frame : Buffer.concat(frames.map((f) => f.frame));
+    this.#socket.write(bytes);
+    if (this.#socket.writableLength > MAX_UNREAD_OCTETS) this.destroy('peer_does_not_read');
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest.push(chunk);
+    this.#restOctets += chunk.length;
+    // Joined only when a length can be read and the whole frame is here: a peer that trickles costs no copies.
+    if (this.#restOctets < 4 || this.#restOctets < this.#wanted()) {
+      this.#waitForRest(false);
+      return;
+    }
+    let data = this.#rest.length === 1 ? chunk : Buffer.concat(this.#rest);
+    let whole = 0;
+    this.#rest = [];
+    this.#restOctets = 0;
+    while (data.length >= 4) {
+      const length = data.readUInt32BE(0);
+      if (length < HEADER_OCTETS || length > MAX_PDU_OCTETS) {
+        this.destroy('bad_frame');
+        return;
+      }
+      if (data.length < length) break;
+      this.#options.onFrame(data.subarray(0, length));
+      if (this.#socket.destroyed) return;
+      whole += 1;
+      data = data.subarray(length);
+    }
+    if (data.length > 0) {
+      this.#rest = [data];
+      this.#restOctets = data.length;
+    }
+    this.#waitForRest(whole > 0);
+  }
+
+  /** Octets of the frame that has begun; 0 lets the caller judge it. */
+  #wanted(): number {
+    const [first] = this.#rest;
+    if (first === undefined || first.length < 4) return 0;
+    const length = first.readUInt32BE(0);
+    return length > MAX_PDU_OCTETS ? 0 : length;
+  }
+
+  /** The timer runs from a frame's first octets, however slowly the others trickle in. */
+  #waitForRest(begun: boolean): void {
+    if (begun || this.#restOctets === 0) {
+      clearTimeout(this.#frameTimer);
+      this.#frameTimer = undefined;
+    }
+    if (this.#restOctets > 0) {
+      this.#frameTimer ??= setTimeout(() => this.destroy('frame_timeout'), FRAME_TIMEOUT_MS);
+    }
+  }
+}

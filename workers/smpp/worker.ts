@@ -1,0 +1,127 @@
+import type { Db } from 'mongodb';
+import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { listCarriers } from '../../shared/carriers/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { CarrierRun } from './carrier-run.ts';
+import { createFigures, type Figures } from './figures.ts';
+
+export interface SmppWorkerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly box: SecretBox;
+  /** How often the carriers are read. */
+  readonly pollMs?: number;
+  readonly leaseTtlMs?: number;
+  /** Who takes leases; this process unless a test plays several. */
+  readonly identity?: ProcessIdentity;
+}
+
+interface Running {
+  readonly run: CarrierRun;
+  /** The document it runs with: another one means a new run. */
+  readonly version: string;
+}
+
+const POLL_MS = 2_000;
+
+/**
+ * Runs the carriers that this process holds the lease of. Reads them again and again: new ones, changed ones, paused and resumed
+ * ones are picked up without a restart, and so are those whose holder is gone.
+ */
+export class SmppWorker {
+  readonly #options: SmppWorkerOptions;
+  readonly #figures: Figures;
+  readonly #announcer: Announcer;
+  readonly #running = new Map<string, Running>();
+  /** Carriers that are just being started or stopped: a slow one holds up no other. */
+  readonly #changing = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(options: SmppWorkerOptions) {
+    this.#options = options;
+    this.#figures = createFigures(options.metrics);
+    this.#announcer = createAnnouncer({ db: options.db, clock: options.clock });
+  }
+
+  start(): void {
+    this.#polling = this.#poll();
+  }
+
+  /** Stops all carriers gracefully, side by side. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    await this.#polling;
+    await Promise.all(this.#changing.values());
+    for (const id of this.#running.keys()) this.#change(id, undefined);
+    await Promise.all(this.#changing.values());
+  }
+
+  async #poll(): Promise<void> {
+    const { db, log, pollMs = POLL_MS } = this.#options;
+    try {
+      const active = (await listCarriers(db)).filter((carrier) => carrier.status === 'active');
+      for (const carrier of active) this.#change(carrier._id, carrier);
+      for (const id of this.#running.keys()) {
+        if (!active.some((carrier) => carrier._id === id)) this.#change(id, undefined);
+      }
+    } catch (error) {
+      log.warn('round_failed', { loop: 'carriers', ...errorFields(error) });
+    }
+    if (this.#stopping) return;
+    this.#timer = setTimeout(() => {
+      this.#polling = this.#poll();
+    }, pollMs);
+  }
+
+  #change(id: string, carrier: CarrierDocument | undefined): void {
+    if (this.#changing.has(id)) return;
+    const change = this.#apply(id, carrier)
+      .catch((error: unknown) => {
+        this.#options.log.warn('carrier_failed', { carrier: id, ...errorFields(error) });
+      })
+      .then(() => {
+        this.#changing.delete(id);
+      });
+    this.#changing.set(id, change);
+  }
+
+  /** Brings one carrier to what its document says. */
+  async #apply(id: string, carrier: CarrierDocument | undefined): Promise<void> {
+    const version = carrier === undefined ? undefined : JSON.stringify(carrier);
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      if (!running.run.ended && running.version === version) return;
+      this.#running.delete(id);
+      await running.run.stop();
+    }
+    if (carrier === undefined || version === undefined || this.#stopping) return;
+    const { db, clock, log, box, leaseTtlMs, identity } = this.#options;
+    const run = new CarrierRun({
+      db,
+      clock,
+      log,
+      carrier,
+      figures: this.#figures,
+      announcer: this.#announcer,
+      password: box.open(carrier.password),
+      ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
+      ...(identity === undefined ? {} : { identity }),
+    });
+    try {
+      if (await run.start()) this.#running.set(id, { run, version });
+    } catch (error) {
+      await run.stop();
+      throw error;
+    }
+  }
+}
