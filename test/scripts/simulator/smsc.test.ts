@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { SMSC_DEFAULTS, type SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
@@ -577,6 +580,19 @@ describe('the simulated SMSC, spoken to in bytes', () => {
       await esme.have('80000004', 3);
 
       expect(smsc.stats().peakUnanswered).equal(3);
+    });
+
+    it('the audit file has what was accepted though nobody was answered', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'smsc-'));
+      const log = join(folder, 'audit.jsonl');
+      await start({ log });
+
+      const esme = await client().bound();
+      esme.write(submit(2, { to: '919876543109', registered: '00' }));
+      await eventually(() => readFileSync(log, 'utf8').includes('919876543109'), 'the line');
+
+      expect(esme.of('80000004')).length(0);
+      rmSync(folder, { recursive: true });
     });
 
     it('keeps no more messages than it is told to', async () => {
