@@ -3,7 +3,7 @@ import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { identityText, thisProcess } from '../runtime/process-identity.ts';
+import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /** What a process last said of itself; removed by the store's TTL a minute after its last report. */
 interface ProcessDocument {
@@ -33,6 +33,18 @@ export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Cloc
   const timer = setInterval(() => void report(), REPORT_MS);
   void report();
   return () => clearInterval(timer);
+}
+
+/** Living processes of an app, at least 1: the one that asks may not have reported yet. Those that ended on this machine do not count. */
+export async function countProcesses(app: string, db: Db, clock: Clock): Promise<number> {
+  const reports = await db
+    .collection<ProcessDocument>('processes')
+    .find({ at: { $gte: new Date(clock.now().getTime() - STALE_MS) }, app })
+    .project<Pick<ProcessDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  const here = thisProcess();
+  const living = new Set(reports.map(({ _id }) => _id).filter((id) => !isGone(parseIdentity(id), here)));
+  return living.add(identityText(here)).size;
 }
 
 /** The figures of all living processes, summed, with `harkara_processes` by app. */

@@ -77,6 +77,14 @@ export async function listEndpoints(db: Db, account: AccountId): Promise<Endpoin
   return endpoints.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
+/** Those of `ids` that exist, in no order. */
+export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<EndpointDocument[]> {
+  return db
+    .collection<EndpointDocument>('endpoints')
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+}
+
 /** Its due deliveries are discarded by the worker. Returns whether it was active until now. */
 export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
   const { matchedCount } = await db
@@ -98,9 +106,10 @@ export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
  * worker that holds the endpoint, which alone posts to it.
  */
 export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | undefined): Promise<void> {
-  await db
-    .collection<EndpointDocument>('endpoints')
-    .updateOne({ _id: id }, failingSince === undefined ? { $unset: { failingSince: '' } } : { $set: { failingSince } });
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  if (failingSince === undefined) await endpoints.updateOne({ _id: id }, { $unset: { failingSince: '' } });
+  // The first failure counts: a worker that has not read it yet must not set it later.
+  else await endpoints.updateOne({ _id: id, failingSince: { $exists: false } }, { $set: { failingSince } });
 }
 
 function endpointId(account: AccountId, url: string): EndpointId {

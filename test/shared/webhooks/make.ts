@@ -60,3 +60,9 @@ export function makeDelivery(
     ...override,
   };
 }
+
+/** For what a test has just made or waited for. */
+export function present<T>(value: T | null | undefined | false): T {
+  if (value === undefined || value === null || value === false) throw new Error('nothing there');
+  return value;
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import type { EndpointId } from '../../../shared/runtime/ids.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/webhooks/delivery-store.ts';
+import { DueFinder } from '../../../workers/webhooks/find-due.ts';
+import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('webhooks worker: find due', () => {
+  let store: TestStore;
+  let reads: number;
+  let taken: Map<string, DeliveryDocument>;
+  let full: Set<EndpointId>;
+  let foreign: Set<EndpointId>;
+  let finder: DueFinder;
+
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    await store.db.collection('deliveries').deleteMany({});
+    reads = 0;
+    taken = new Map();
+    full = new Set();
+    foreign = new Set();
+    finder = new DueFinder({
+      findInRange: (range, limit) => {
+        reads++;
+        return findDueInRange(store.db, range, limit);
+      },
+      findOf: (endpoint, limit) => {
+        reads++;
+        return findDueOf(store.db, endpoint, limit);
+      },
+      owns: (endpoint) => !foreign.has(endpoint),
+      wanted: (endpoint) => (full.has(endpoint) ? 0 : 100 + countOf(endpoint)),
+      take: (delivery) => {
+        if (taken.has(delivery._id) || full.has(delivery.endpoint)) return false;
+        taken.set(delivery._id, delivery);
+        return true;
+      },
+    });
+  });
+
+  function countOf(endpoint: EndpointId): number {
+    return [...taken.values()].filter((delivery) => delivery.endpoint === endpoint).length;
+  }
+
+  async function backlog(endpoint: EndpointId, count: number): Promise<void> {
+    await deliveriesOf(store.db).insertMany(Array.from({ length: count }, () => makeDelivery({ endpoint })));
+  }
+
+  it('one read finds everything while there is little', async () => {
+    for (let n = 0; n < 50; n++) await backlog(`whk_${n}`, 2);
+
+    expect(await finder.round()).to.equal(100);
+    expect(reads).to.equal(1);
+    expect(await finder.round()).to.equal(0);
+  });
+
+  it('finds all that is due, however it is spread over pages', async () => {
+    const counts: readonly (readonly [EndpointId, number])[] = [
+      ['whk_a', 200],
+      ['whk_b', 100],
+      ['whk_c', 1],
+      ['whk_d', 255],
+      ['whk_e', 256],
+      ['whk_f', 3],
+      ['whk_g', 300],
+      ['whk_h', 1],
+    ];
+    for (const [endpoint, count] of counts) await backlog(endpoint, count);
+
+    let rounds = 0;
+    while ((await finder.round()) > 0) rounds++;
+
+    expect(taken.size).to.equal(counts.reduce((sum, [, count]) => sum + count, 0));
+    expect(rounds).to.be.below(20);
+  });
+
+  it('an endpoint behind several large backlogs is found in the first round', async () => {
+    for (const endpoint of ['whk_a', 'whk_b', 'whk_c'] as const) await backlog(endpoint, 1_000);
+    await backlog('whk_z', 1);
+
+    await finder.round();
+
+    expect(countOf('whk_z')).to.equal(1);
+  });
+
+  it('a backlog that nobody wants more of is not read again', async () => {
+    await backlog('whk_dead', 2_000);
+    await finder.round();
+    full.add('whk_dead');
+    await finder.round();
+    await backlog('whk_a', 1);
+    await backlog('whk_z', 1);
+    reads = 0;
+
+    await finder.round();
+
+    expect(countOf('whk_a')).to.equal(1);
+    expect(countOf('whk_z')).to.equal(1);
+    expect(reads).to.equal(2); // The gaps before and behind it.
+  });
+
+  it('a backlog goes on being read as its lane wants more', async () => {
+    await backlog('whk_big', 1_000);
+
+    for (let round = 0; round < 12; round++) await finder.round();
+
+    expect(countOf('whk_big')).to.equal(1_000);
+  });
+
+  it('takes nothing of other processes’ endpoints, and finds its own behind theirs', async () => {
+    foreign.add('whk_b');
+    await backlog('whk_b', 1_000);
+    await backlog('whk_c', 1);
+
+    await finder.round();
+    await finder.round();
+
+    expect([...taken.values()].map(({ endpoint }) => endpoint)).to.deep.equal(['whk_c']);
+  });
+
+  it('an endpoint that becomes ours is found though its backlog was walked around', async () => {
+    foreign.add('whk_b');
+    await backlog('whk_b', 1_000);
+    await finder.round();
+    foreign.clear();
+
+    await finder.round();
+
+    expect(countOf('whk_b')).to.be.above(0);
+  });
+});

@@ -1,0 +1,318 @@
+import { createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
+import { Poster, type PostResult } from '../../../workers/webhooks/post.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+const LOOPBACK = ['127.0.0.0/8'];
+
+describe('webhooks worker: post', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  function poster(options: { timeoutMs?: number; allowSubnets?: string[]; resolve?: ResolveHost } = {}): Poster {
+    const { timeoutMs = 10_000, allowSubnets = LOOPBACK, resolve } = options;
+    const guard = new AddressGuard({ allowHttp: true, allowSubnets, ...(resolve === undefined ? {} : { resolve }) });
+    const made = new Poster({ guard, clock: systemClock, timeoutMs });
+    closing.push(() => made.close());
+    return made;
+  }
+
+  async function receiver(...args: Parameters<typeof openReceiver>): Promise<Receiver> {
+    const made = await openReceiver(...args);
+    closing.push(() => made.close());
+    return made;
+  }
+
+  /** A TCP server that does whatever it likes with a connection. */
+  async function rawServer(onSocket: (socket: Socket) => void): Promise<string> {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}); // The client may cut it off: that is what the tests are about.
+      onSocket(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(resolve));
+    });
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  }
+
+  function post(client: Poster, origin: string, path = '/'): Promise<PostResult> {
+    return client.post({
+      origin,
+      path,
+      headers: ['content-type', 'application/json', 'webhook-id', 'evt_1_sent'],
+      body: Buffer.from('{"name":"नमस्ते"}'),
+    });
+  }
+
+  it('posts the bytes and headers as they are, path and query included', async () => {
+    const target = await receiver();
+
+    const result = await post(poster(), target.url, '/hooks/sms?a=1&b=%20');
+
+    expect(result.result).to.equal(200);
+    expect(target.received).to.have.length(1);
+    expect(target.received[0]).to.include({ method: 'POST', path: '/hooks/sms?a=1&b=%20', body: '{"name":"नमस्ते"}' });
+    expect(target.received[0]?.headers).to.include({
+      'content-type': 'application/json',
+      'content-length': '29',
+      'webhook-id': 'evt_1_sent',
+    });
+  });
+
+  it('keeps connections for the next posts', async () => {
+    const target = await receiver();
+    const client = poster();
+
+    for (let i = 0; i < 20; i++) await post(client, target.url);
+
+    expect(target.received).to.have.length(20);
+    // The second is made when a post follows in the very turn in which the answer ended.
+    expect(target.connections).to.be.at.most(2);
+  });
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`does not follow a ${status}`, async () => {
+      const elsewhere = await receiver();
+      const target = await receiver((_, res) => res.writeHead(status, { location: elsewhere.url }).end());
+
+      expect(await post(poster(), target.url)).to.include({ result: status });
+      expect(elsewhere.connections).to.equal(0);
+    });
+  }
+
+  it('takes no proxy from the environment', async () => {
+    const proxy = await receiver();
+    const target = await receiver();
+    const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
+    const before = names.map((name) => process.env[name]);
+    for (const name of names) process.env[name] = proxy.url;
+    try {
+      expect(await post(poster(), target.url)).to.include({ result: 200 });
+    } finally {
+      names.forEach((name, i) => {
+        if (before[i] === undefined) delete process.env[name];
+        else process.env[name] = before[i];
+      });
+    }
+    expect(proxy.connections).to.equal(0);
+    expect(target.received).to.have.length(1);
+  });
+
+  it('keeps the beginning of a failure’s body, a kilobyte at most, and its Retry-After', async () => {
+    const target = await receiver((_, res) => res.writeHead(503, { 'retry-after': '7' }).end('no '.repeat(10_000)));
+
+    const result = await post(poster(), target.url);
+
+    expect(result).to.include({ result: 503, retryAfter: '7' });
+    expect(result.excerpt).to.equal('no '.repeat(10_000).slice(0, 1024));
+  });
+
+  it('keeps no body of a success', async () => {
+    const target = await receiver((_, res) => res.end('thanks'));
+
+    expect(await post(poster(), target.url)).not.to.have.property('excerpt');
+  });
+
+  it('an endless body is cut off, and the status before it counts', async () => {
+    const stopped: Promise<void>[] = [];
+    const target = await receiver((_, res) => {
+      res.writeHead(500);
+      stopped.push(new Promise((resolve) => res.on('close', resolve)));
+      const write = (): void => {
+        while (!res.destroyed && res.write('x'.repeat(10_000)));
+      };
+      res.on('drain', write);
+      write();
+    });
+
+    const result = await post(poster({ timeoutMs: 20_000 }), target.url);
+
+    expect(result.result).to.equal(500);
+    expect(result.excerpt).to.have.length(1024);
+    await Promise.all(stopped);
+  });
+
+  it('a body that drips for ever ends with the time of the post; its status counts', async () => {
+    const target = await receiver((_, res) => {
+      res.writeHead(200).write('.');
+    });
+
+    expect(await post(poster({ timeoutMs: 150 }), target.url)).to.include({ result: 200 });
+  });
+
+  it('a receiver that never answers is a timeout, and its connection is closed', async () => {
+    let closed: Promise<unknown> = Promise.resolve();
+    const url = await rawServer((socket) => {
+      closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.resume();
+    });
+
+    expect(await post(poster({ timeoutMs: 150 }), url)).to.include({ result: 'timeout' });
+    await closed;
+  });
+
+  it('headers that drip for ever are a timeout', async () => {
+    const url = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('x-more: 1\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+
+    expect(await post(poster({ timeoutMs: 200 }), url)).to.include({ result: 'timeout' });
+  });
+
+  it('informational answers for ever are a timeout', async () => {
+    const url = await rawServer((socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+
+    const { result } = await post(poster({ timeoutMs: 300 }), url);
+
+    expect(result).to.be.oneOf(['timeout', 'bad_answer']);
+  });
+
+  it('a name that takes for ever to resolve is a timeout', async () => {
+    const client = poster({ timeoutMs: 100, resolve: () => new Promise(() => {}) });
+
+    expect(await post(client, 'http://slow.example')).to.include({ result: 'timeout' });
+  });
+
+  it('nothing is posted after the time is over, also when the connection comes late', async () => {
+    const target = await receiver();
+    let answer: (addresses: readonly string[]) => void = () => {};
+    const resolving = new Promise<readonly string[]>((resolve) => {
+      answer = resolve;
+    });
+    const client = poster({ timeoutMs: 100, resolve: () => resolving });
+    const port = new URL(target.url).port;
+
+    const late = await post(client, `http://late.example:${port}`);
+    answer(['127.0.0.1']);
+    const next = await poster().post({ origin: target.url, path: '/next', headers: [], body: Buffer.from('') });
+
+    expect(late).to.include({ result: 'timeout' });
+    expect(next.result).to.equal(200);
+    expect(target.received.map(({ path }) => path)).to.deep.equal(['/next']);
+  });
+
+  it('a connection that is reset is connection_lost', async () => {
+    const url = await rawServer((socket) => socket.on('data', () => socket.resetAndDestroy()));
+
+    expect(await post(poster(), url)).to.include({ result: 'connection_lost' });
+  });
+
+  it('a connection that ends without an answer is connection_lost', async () => {
+    const url = await rawServer((socket) => socket.on('data', () => socket.end()));
+
+    expect(await post(poster(), url)).to.include({ result: 'connection_lost' });
+  });
+
+  it('a port that nobody listens on is connect_failed', async () => {
+    const gone = await openReceiver();
+    await gone.close();
+
+    expect(await post(poster(), gone.url)).to.include({ result: 'connect_failed' });
+  });
+
+  for (const [name, text] of [
+    ['nonsense', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['an overlong header', `HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(100_000)}\r\n\r\n`],
+    ['a false length', 'HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n'],
+  ] as const) {
+    it(`${name} instead of HTTP is bad_answer`, async () => {
+      const url = await rawServer((socket) => socket.on('data', () => socket.write(text)));
+
+      expect(await post(poster(), url)).to.include({ result: 'bad_answer' });
+    });
+  }
+
+  it('an upgrade to another protocol is a failure', async () => {
+    const url = await rawServer((socket) =>
+      socket.on('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+      ),
+    );
+
+    const { result } = await post(poster(), url);
+
+    expect(result).to.be.oneOf(['bad_answer', 'connection_lost']);
+  });
+
+  it('TLS that does not speak TLS is a failure of its own', async () => {
+    const url = await rawServer((socket) => socket.on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')));
+
+    expect(await post(poster(), url.replace('http:', 'https:'))).to.include({ result: 'tls_failed' });
+  });
+
+  describe('the address guard', () => {
+    it('a literal address that is not public is not connected to', async () => {
+      const target = await receiver();
+      const strict = poster({ allowSubnets: [] });
+
+      expect(await post(strict, target.url)).to.include({ result: 'refused_address' });
+      expect(await post(strict, target.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'))).to.include({
+        result: 'refused_address',
+      });
+      expect(await post(strict, target.url.replace('127.0.0.1', 'localhost'))).to.include({
+        result: 'refused_address',
+      });
+      expect(target.connections).to.equal(0);
+    });
+
+    it('a name that led somewhere public and now leads inside is refused when it is connected to', async () => {
+      const target = await receiver();
+      const origin = target.url.replace('127.0.0.1', 'rebinding.example');
+      const answers = [['8.8.8.8'], ['127.0.0.1']];
+      const guard = new AddressGuard({ allowHttp: true, allowSubnets: [], resolve: async () => answers.shift() ?? [] });
+      const client = new Poster({ guard, clock: systemClock, timeoutMs: 10_000 });
+      closing.push(() => client.close());
+
+      expect(await guard.checkUrl(origin)).to.deep.equal({ ok: true });
+      expect(await post(client, origin)).to.include({ result: 'refused_address' });
+      expect(target.connections).to.equal(0);
+    });
+
+    it('one private address among a name’s addresses is enough to refuse', async () => {
+      const client = poster({ allowSubnets: [], resolve: async () => ['8.8.8.8', '127.0.0.1'] });
+
+      expect(await post(client, 'http://mixed.example')).to.include({ result: 'refused_address' });
+    });
+
+    it('connects to the address that was checked, asking once, with the name as Host', async () => {
+      const target = await receiver();
+      const asked: string[] = [];
+      const client = poster({
+        resolve: async (name) => {
+          asked.push(name);
+          return ['127.0.0.1'];
+        },
+      });
+      const host = `hooks.example:${new URL(target.url).port}`;
+
+      expect(await post(client, `http://${host}`)).to.include({ result: 200 });
+
+      expect(asked).to.deep.equal(['hooks.example']);
+      expect(target.received[0]?.headers.host).to.equal(host);
+    });
+
+    it('a name that does not exist is dns_failed', async () => {
+      const client = poster({
+        resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
+      });
+
+      expect(await post(client, 'http://nowhere.example')).to.include({ result: 'dns_failed' });
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { Lease } from '../../../shared/leases/lease.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { SHARE_COUNT, Shares, shareOf } from '../../../workers/webhooks/shares.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('webhooks worker: shares', () => {
+  let store: TestStore;
+  let workers = 1;
+  const open: Shares[] = [];
+
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  afterEach(async () => {
+    for (const shares of open.splice(0)) await shares.stop();
+    workers = 1;
+  });
+
+  /** A worker of a machine of its own: nobody can see whether its process still lives. */
+  async function worker(machine: string, isBusy: (share: number) => boolean = () => false): Promise<Shares> {
+    const identity = { machine, pid: 1, startedAt: '1' };
+    const shares = new Shares({
+      leases: Array.from(
+        { length: SHARE_COUNT },
+        (_, n) => new Lease({ name: `webhooks:${n}`, db: store.db, clock: systemClock, identity }),
+      ),
+      clock: systemClock,
+      log: silentLog,
+      countWorkers: async () => workers,
+      isBusy,
+      roundMs: 20,
+    });
+    open.push(shares);
+    await shares.start();
+    return shares;
+  }
+
+  it('one worker takes all shares at its start', async () => {
+    const only = await worker('a');
+
+    expect(only.held).to.equal(SHARE_COUNT);
+    expect(only.first).to.equal(true);
+    for (let n = 0; n < 100; n++) expect(only.owns(newId('whk'))).to.equal(true);
+  });
+
+  it('two workers come to half each, and no endpoint has two owners or, in the end, none', async () => {
+    const first = await worker('a');
+    const endpoints = Array.from({ length: 200 }, () => newId('whk'));
+    workers = 2;
+    const second = await worker('b');
+
+    await eventually(() => {
+      for (const endpoint of endpoints) {
+        expect([first, second].filter((shares) => shares.owns(endpoint)).length, 'owners').to.be.below(2);
+      }
+      return first.held === SHARE_COUNT / 2 && second.held === SHARE_COUNT / 2;
+    }, 'half each');
+    for (const endpoint of endpoints) {
+      expect([first, second].filter((shares) => shares.owns(endpoint))).to.have.length(1);
+    }
+  });
+
+  it('a share is given away only when nothing of it is in hand', async () => {
+    const busy = new Set(Array.from({ length: SHARE_COUNT }, (_, n) => n));
+    const first = await worker('a', (share) => busy.has(share));
+    workers = 2;
+    const second = await worker('b');
+    const endpoints = Array.from({ length: 200 }, () => newId('whk'));
+
+    // It takes no more of what it is to give away, and keeps the leases until it is through.
+    await eventually(() => endpoints.some((endpoint) => !first.owns(endpoint)), 'leaving');
+    expect(first.held).to.equal(SHARE_COUNT);
+    expect(second.held).to.equal(0);
+
+    busy.clear();
+    await eventually(() => second.held === SHARE_COUNT / 2, 'handed over');
+  });
+
+  it('what nobody takes comes back', async () => {
+    workers = 2;
+    const only = await worker('a');
+    await eventually(() => only.held < SHARE_COUNT, 'given away');
+    workers = 1;
+
+    await eventually(() => only.held === SHARE_COUNT, 'taken again');
+  });
+
+  it('a worker that stops leaves its shares to the others at once', async () => {
+    const first = await worker('a');
+    workers = 2;
+    const second = await worker('b');
+    await eventually(() => second.held > 0, 'shared');
+    workers = 1;
+
+    await first.stop();
+
+    await eventually(() => second.held === SHARE_COUNT, 'all taken');
+  });
+
+  it('spreads endpoints over all shares, always the same way', () => {
+    const counts = new Array<number>(SHARE_COUNT).fill(0);
+    for (let n = 0; n < 8_000; n++) {
+      const share = shareOf(`whk_${n}`);
+      counts[share] = (counts[share] ?? 0) + 1;
+    }
+
+    for (const count of counts) expect(count).to.be.within(700, 1_300);
+    expect(shareOf('whk_01jd8x')).to.equal(shareOf('whk_01jd8x'));
+  });
+});

@@ -1,0 +1,190 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AddressGuard, literalAddress, RefusedAddress } from '../../shared/webhooks/address-guard.ts';
+import { failureCode } from './failure-code.ts';
+
+/**
+ * The HTTP client of the webhooks. undici without any of its interceptors: no redirects, no proxy from the environment, no
+ * cookies, no decompression. Every connection goes through the address guard, and `undici` is imported here only.
+ */
+export interface Post {
+  /** `https://host:port`. */
+  readonly origin: string;
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: Buffer;
+}
+
+export interface PostResult {
+  /** The HTTP status, or a code of ours when no status line came in time (failure-code.ts). */
+  readonly result: number | string;
+  readonly durationMs: number;
+  /** The beginning of the answer's body, when it was not a success. */
+  readonly excerpt?: string;
+  readonly retryAfter?: string;
+}
+
+export interface PosterOptions {
+  readonly guard: AddressGuard;
+  readonly clock: Clock;
+  /** For one post as a whole, from the look-up of the name to the end of the answer. */
+  readonly timeoutMs: number;
+}
+
+const EXCERPT_BYTES = 1_024;
+/** A longer answer costs its connection: it is cut off there. */
+const BODY_BYTES_MAX = 65_536;
+const HEADER_BYTES_MAX = 16_384;
+/** An idle connection is kept this long when the server does not say how long it keeps it. */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MAX_MS = 60_000;
+
+export class Poster {
+  readonly #agent: Agent;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+
+  constructor({ guard, clock, timeoutMs }: PosterOptions) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new Agent({
+      connect: guardedConnector(guard, timeoutMs),
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // One timer per post covers all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Never rejects: what goes wrong is a result. */
+  post(post: Post): Promise<PostResult> {
+    return new Promise((resolve) => {
+      const exchange = new Exchange(this.#clock, this.#timeoutMs, resolve);
+      try {
+        this.#agent.dispatch({ ...post, method: 'POST' }, exchange);
+      } catch (error) {
+        exchange.fail(error);
+      }
+    });
+  }
+
+  /** Closes all connections, busy ones included. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+/** One request and its answer, as undici tells of them. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #clock: Clock;
+  readonly #resolve: (result: PostResult) => void;
+  readonly #startedMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #status: number | undefined;
+  #retryAfter: string | undefined;
+  #bodyBytes = 0;
+  #excerpt: Buffer | undefined;
+
+  constructor(clock: Clock, timeoutMs: number, resolve: (result: PostResult) => void) {
+    this.#clock = clock;
+    this.#resolve = resolve;
+    this.#startedMs = clock.monotonicMs();
+    this.#timer = setTimeout(() => this.#abort('timeout'), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // The time was over before there was a connection: nothing of the request is written.
+    if (this.#settled) controller.abort(new Error('timeout'));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+    if (statusCode < 200) return;
+    this.#status = statusCode;
+    const retryAfter = headers['retry-after'];
+    this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    const missing = EXCERPT_BYTES - this.#bodyBytes;
+    this.#bodyBytes += chunk.length;
+    if (missing > 0 && !this.#succeeded) {
+      // Copied: a slice would keep the whole chunk in memory.
+      this.#excerpt = Buffer.concat([this.#excerpt ?? Buffer.alloc(0), chunk.subarray(0, missing)]);
+    }
+    if (this.#bodyBytes > BODY_BYTES_MAX) this.#abort('answer_too_long');
+  }
+
+  onResponseEnd(): void {
+    this.#settle('no_answer');
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController): void {
+    controller.abort(new Error('upgrade'));
+    this.#settle('bad_answer');
+  }
+
+  fail(error: unknown): void {
+    this.#settle(error instanceof RefusedAddress ? error.code : failureCode(error));
+  }
+
+  get #succeeded(): boolean {
+    return this.#status !== undefined && this.#status < 300;
+  }
+
+  #abort(code: string): void {
+    this.#settle(code);
+    this.#controller?.abort(new Error(code));
+  }
+
+  /** Once a status line has come, it is the result, whatever becomes of the body: the receiver has said what it thinks. */
+  #settle(code: string): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#resolve({
+      result: this.#status ?? code,
+      durationMs: Math.round(this.#clock.monotonicMs() - this.#startedMs),
+      ...(this.#excerpt === undefined ? {} : { excerpt: this.#excerpt.toString('utf8') }),
+      ...(this.#retryAfter === undefined ? {} : { retryAfter: this.#retryAfter }),
+    });
+  }
+}
+
+/** Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is made. */
+function guardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    lookup: (hostname, options, callback) => {
+      guard.addressesOf(hostname).then(
+        (addresses) => {
+          const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+          const [first] = found;
+          if (first === undefined) callback(new Error('the name has no address'), '', 0);
+          else if (options.all === true) callback(null, found);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 0),
+      );
+    },
+  });
+  return (options, callback) => {
+    const literal = literalAddress(options.hostname);
+    if (literal !== undefined && !guard.allows(literal)) {
+      callback(new RefusedAddress(`${literal} is not a public address`), null);
+    } else {
+      connect(options, callback);
+    }
+  };
+}

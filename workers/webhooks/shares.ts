@@ -1,0 +1,117 @@
+import type { Lease } from '../../shared/leases/lease.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { EndpointId } from '../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+
+/**
+ * Endpoints are dealt out in shares by a hash of their id; each share is a lease, and only its holder posts to the
+ * endpoints in it. A process takes every share that is free. When it holds more than its part (shares ÷ living workers,
+ * rounded up), it finishes what it has in hand of some, gives them back and leaves them alone for a while, so that the
+ * others can take them; when nobody does, it takes them again.
+ */
+export interface SharesOptions {
+  /** `webhooks:0` … in a fixed number: all processes must agree on it. */
+  readonly leases: readonly Lease[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Workers alive now, this one included. */
+  countWorkers(): Promise<number>;
+  /** Whether this process still has deliveries of endpoints in that share in hand. */
+  isBusy(share: number): boolean;
+  readonly roundMs: number;
+}
+
+export const SHARE_COUNT = 8;
+
+interface Share {
+  readonly lease: Lease;
+  leaving: boolean;
+  /** By the monotonic clock: until then it is for the others. */
+  leftAloneUntilMs: number;
+}
+
+export class Shares {
+  readonly #options: SharesOptions;
+  readonly #shares: readonly Share[];
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: SharesOptions) {
+    this.#options = options;
+    this.#shares = options.leases.map((lease) => ({ lease, leaving: false, leftAloneUntilMs: 0 }));
+  }
+
+  /** Tries once to take the shares, then goes on in the background. Throws when the store cannot be asked. */
+  async start(): Promise<void> {
+    await this.#keep();
+    this.#schedule();
+  }
+
+  /** Whether this process may post to the endpoint now. */
+  owns(endpoint: EndpointId): boolean {
+    return this.#ownsShare(this.#shares[shareOf(endpoint, this.#shares.length)]);
+  }
+
+  /** The shares that it may post for now, by number. */
+  owned(): ReadonlySet<number> {
+    return new Set([...this.#shares.keys()].filter((n) => this.#ownsShare(this.#shares[n])));
+  }
+
+  /** Whether this process holds the first share: duties that one worker does for all go with it. */
+  get first(): boolean {
+    return this.#shares[0]?.lease.held === true;
+  }
+
+  /** How many it holds. */
+  get held(): number {
+    return this.#shares.filter(({ lease }) => lease.held).length;
+  }
+
+  /** Gives all back. The caller has finished what it had in hand. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    await Promise.all(this.#shares.map(({ lease }) => lease.release()));
+  }
+
+  #ownsShare(share: Share | undefined): boolean {
+    return share !== undefined && !share.leaving && share.lease.held;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.#keep()
+        .catch((error: unknown) => this.#options.log.warn('leases_failed', errorFields(error)))
+        .then(() => this.#schedule());
+    }, this.#options.roundMs);
+  }
+
+  async #keep(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const wanted = this.#shares.filter(({ leftAloneUntilMs }) => leftAloneUntilMs <= nowMs);
+    await Promise.all(wanted.map(({ lease }) => lease.keep()));
+    for (const [number, share] of this.#shares.entries()) {
+      if (share.leaving && !this.#options.isBusy(number)) await this.#leave(share);
+    }
+    const held = this.#shares.filter(({ lease, leaving }) => lease.held && !leaving);
+    const part = Math.ceil(this.#shares.length / Math.max(1, await this.#options.countWorkers()));
+    for (const share of held.slice(part)) share.leaving = true;
+  }
+
+  async #leave(share: Share): Promise<void> {
+    await share.lease.release();
+    share.leaving = false;
+    share.leftAloneUntilMs = this.#options.clock.monotonicMs() + 2 * this.#options.roundMs;
+    this.#options.log.info('share_left', { lease: share.lease.name });
+  }
+}
+
+/** FNV-1a over the id: cheap, and the same in every process and version. */
+export function shareOf(endpoint: EndpointId, shares: number = SHARE_COUNT): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < endpoint.length; i++) hash = Math.imul(hash ^ endpoint.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % shares;
+}

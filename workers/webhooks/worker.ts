@@ -1,0 +1,240 @@
+import type { Db } from 'mongodb';
+import type { Lease } from '../../shared/leases/lease.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { PollLoop } from '../../shared/runtime/poll-loop.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
+import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
+import {
+  type Completion,
+  completeDeliveries,
+  findDueInRange,
+  findDueOf,
+  promoteRetries,
+} from '../../shared/webhooks/delivery-store.ts';
+import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/webhooks/endpoint-store.ts';
+import { signature } from '../../shared/webhooks/sign.ts';
+import { Completer } from './complete.ts';
+import { createFigures, type Figures } from './figures.ts';
+import { DueFinder } from './find-due.ts';
+import { Health } from './health.ts';
+import { isSuccess, judge } from './judge.ts';
+import { Lanes } from './lanes.ts';
+import { Poster, type PostResult } from './post.ts';
+import { Shares, shareOf } from './shares.ts';
+import { type Target, Targets } from './targets.ts';
+
+export interface WorkerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly box: SecretBox;
+  readonly guard: AddressGuard;
+  /** One per share of the endpoints. */
+  readonly leases: readonly Lease[];
+  /** How often leases are renewed and shared out, in milliseconds. */
+  readonly leaseRoundMs: number;
+  countWorkers(): Promise<number>;
+  /** For one post as a whole. */
+  readonly timeoutMs: number;
+  /** Posts in flight to one endpoint. */
+  readonly perEndpoint: number;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+const IDLE_MS = 100;
+/** Time from one round's start to the next while there is work: what comes in between is read together. */
+const ROUND_MS = 5;
+const RETRY_LOOK_MS = 250;
+const RETRIES_PER_LOOK = 500;
+/** How long a stop waits for posts in flight. */
+const DRAIN_MS = 10_000;
+/** And then for the last completions; together shorter than a process has to stop (lifecycle.ts). */
+const LAST_WRITES_MS = 2_000;
+const USER_AGENT = 'Harkara-Webhooks/1.0';
+
+/**
+ * Posts the due deliveries of the endpoints whose shares it holds. A round finds what is due and puts it into lanes; posts
+ * start as lanes allow, and each delivery is completed by one update, in groups. After a crash, what was in hand is due still.
+ */
+export class WebhookWorker {
+  readonly #options: WorkerOptions;
+  readonly #loop: PollLoop;
+  readonly #shares: Shares;
+  readonly #lanes: Lanes;
+  readonly #targets: Targets;
+  readonly #finder: DueFinder;
+  readonly #poster: Poster;
+  readonly #health: Health;
+  readonly #completer: Completer;
+  readonly #figures: Figures;
+  readonly #running = new Set<Promise<void>>();
+  /**
+   * The shares owned when the round began. What a read brings of a share that was taken since may be older than the last
+   * holder's completions.
+   */
+  #owned: ReadonlySet<number> = new Set();
+  #roundStartedMs = Number.NEGATIVE_INFINITY;
+  #retriesLookedMs = Number.NEGATIVE_INFINITY;
+  #stopping = false;
+
+  constructor(options: WorkerOptions) {
+    const { db, clock, log, box, guard, timeoutMs } = options;
+    this.#options = options;
+    this.#figures = createFigures(options.metrics);
+    this.#poster = new Poster({ guard, clock, timeoutMs });
+    this.#completer = new Completer({ log, write: (completions) => completeDeliveries(db, completions) });
+    this.#targets = new Targets({ clock, log, box, guard, findEndpoints: (ids) => findEndpoints(db, ids) });
+    this.#health = new Health({
+      log,
+      noteFailingSince: (id, since) => noteHealth(db, id, since),
+      disable: (id, reason) => disableEndpoint(db, id, reason),
+    });
+    this.#lanes = new Lanes({
+      perEndpoint: options.perEndpoint,
+      isFailing: (endpoint) => this.#targets.get(endpoint)?.failingSince !== undefined,
+    });
+    this.#shares = new Shares({
+      leases: options.leases,
+      clock,
+      log,
+      countWorkers: options.countWorkers,
+      isBusy: (share) => this.#lanes.inHand((endpoint) => shareOf(endpoint, options.leases.length) === share) > 0,
+      roundMs: options.leaseRoundMs,
+    });
+    this.#finder = new DueFinder({
+      findInRange: (range, limit) => findDueInRange(db, range, limit),
+      findOf: (endpoint, limit) => findDueOf(db, endpoint, limit),
+      owns: (endpoint) => this.#owned.has(shareOf(endpoint, options.leases.length)) && this.#shares.owns(endpoint),
+      wanted: (endpoint) => this.#lanes.wanted(endpoint),
+      take: (delivery) => this.#lanes.add(delivery),
+    });
+    this.#loop = new PollLoop({ name: 'webhooks', idleMs: IDLE_MS, log, work: () => this.#round() });
+  }
+
+  /** Takes what shares it can and begins. Throws when the store cannot be asked. */
+  async start(): Promise<void> {
+    await this.#shares.start();
+    this.#loop.start();
+  }
+
+  /** Starts no post any more, waits for those in flight (10 s at most), writes their completions and gives the shares back. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#loop.stop();
+    this.#lanes.letGo(() => true);
+    await this.#drained(DRAIN_MS);
+    // Whatever is in flight still ends now, as a failed try.
+    await this.#poster.close();
+    this.#completer.giveUp();
+    await this.#drained(LAST_WRITES_MS);
+    await this.#shares.stop();
+  }
+
+  async #drained(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    const drained = Promise.allSettled(this.#running).then(() => this.#health.settled());
+    await Promise.race([drained, tooLong]);
+    clearTimeout(timer);
+  }
+
+  async #round(): Promise<'more' | 'idle'> {
+    const { clock, db } = this.#options;
+    const restMs = this.#roundStartedMs + ROUND_MS - clock.monotonicMs();
+    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+    this.#roundStartedMs = clock.monotonicMs();
+    // One worker does it for all: which endpoint a retry belongs to does not matter.
+    if (this.#shares.first && this.#roundStartedMs - this.#retriesLookedMs >= RETRY_LOOK_MS) {
+      const promoted = await promoteRetries(db, clock.now(), RETRIES_PER_LOOK);
+      // A full look is followed by another one at once.
+      if (promoted < RETRIES_PER_LOOK) this.#retriesLookedMs = this.#roundStartedMs;
+    }
+    this.#lanes.letGo((endpoint) => !this.#shares.owns(endpoint));
+    this.#lanes.forgetCompleted();
+    this.#owned = this.#shares.owned();
+    const found = await this.#finder.round();
+    await this.#targets.refresh(this.#lanes.endpoints());
+    this.#pump();
+    this.#figures.now({
+      queued: this.#lanes.queued,
+      inFlight: this.#lanes.inFlight,
+      shares: this.#shares.held,
+    });
+    return found > 0 ? 'more' : 'idle';
+  }
+
+  #pump(): void {
+    while (!this.#stopping) {
+      const delivery = this.#lanes.next();
+      if (delivery === undefined) return;
+      const running: Promise<void> = this.#deliver(delivery).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  /** From the lane to the stored completion. Never rejects. */
+  async #deliver(delivery: DeliveryDocument): Promise<void> {
+    try {
+      const completion = await this.#attempt(delivery).finally(() => this.#lanes.posted(delivery));
+      this.#pump();
+      if (completion !== undefined) await this.#completer.complete(completion);
+      this.#lanes.completed(delivery);
+      this.#pump();
+    } catch (error) {
+      // It stays in hand: posted again and again would be worse than a log that lacks an entry until the next start.
+      this.#options.log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
+    }
+  }
+
+  /** Posts one delivery; undefined when that is not (any more) for this process to do. */
+  async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
+    const { clock, log, random } = this.#options;
+    const target = this.#targets.get(delivery.endpoint);
+    if (target === undefined || !this.#shares.owns(delivery.endpoint)) return undefined;
+    if (!target.active) {
+      log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
+      return { id: delivery._id, state: 'discarded' };
+    }
+    const startedAt = clock.now();
+    const posted = await this.#post(target, delivery, startedAt);
+    const now = clock.now();
+    this.#figures.post(posted.result, posted.durationMs);
+    this.#health.note(target, posted.result, isSuccess(posted.result), now);
+    const completion = judge(delivery, posted, { startedAt, now, random: random() });
+    if (completion.state === 'exhausted') {
+      log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
+    }
+    return completion;
+  }
+
+  async #post(target: Target, { eventId, body: text }: DeliveryDocument, at: Date): Promise<PostResult> {
+    if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
+    const body = Buffer.from(text);
+    const seconds = Math.floor(at.getTime() / 1_000);
+    const keys = target.keys.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > at).map(({ key }) => key);
+    return this.#poster.post({
+      origin: target.origin,
+      path: target.path,
+      headers: [
+        'content-type',
+        'application/json',
+        'user-agent',
+        USER_AGENT,
+        'webhook-id',
+        eventId,
+        'webhook-timestamp',
+        String(seconds),
+        'webhook-signature',
+        signature(keys, eventId, seconds, body),
+      ],
+      body,
+    });
+  }
+}
