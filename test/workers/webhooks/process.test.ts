@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { eventId, newId } from '../../../shared/runtime/ids.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { createAnnouncer, type StateChange } from '../../../shared/webhooks/announce.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { SMS_EVENTS } from '../../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { makeMessage } from '../../shared/webhooks/make.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+const MAIN = fileURLToPath(new URL('../../../workers/webhooks/main.ts', import.meta.url));
+
+describe('webhooks worker: process', function () {
+  this.timeout(60_000);
+
+  const key = randomBytes(32);
+  const children = new Set<ChildProcess>();
+  let store: TestStore;
+  let target: Receiver;
+
+  before(async () => {
+    store = await openTestStore();
+    target = await openReceiver();
+  });
+  after(async () => {
+    await target.close();
+    await store.close();
+  });
+  afterEach(async () => {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    children.clear();
+  });
+
+  async function startProcess(): Promise<ChildProcess> {
+    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: {
+        ...process.env,
+        MONGODB_URI: store.uri,
+        MONGODB_DATABASE: store.db.databaseName,
+        HARKARA_SECRET_KEY: key.toString('hex'),
+        WEBHOOK_ALLOW_HTTP: 'yes',
+        WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+        LOG_LEVEL: 'silent',
+      },
+    });
+    children.add(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('message', () => resolve());
+      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
+    });
+    return child;
+  }
+
+  function ended(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => child.once('exit', () => resolve()));
+  }
+
+  it('kill -9 in the middle: every event reaches the endpoint, with its own id and signature', async () => {
+    const account = newId('acc');
+    const { secret } = await createEndpoint(store.db, systemClock, createSecretBox(key), {
+      account,
+      url: target.url,
+      events: SMS_EVENTS,
+    });
+    const changes = Array.from({ length: 1_000 }, (): StateChange => {
+      return { message: makeMessage({ account }), entry: { state: 'sent', at: systemClock.now() } };
+    });
+    await createAnnouncer({ db: store.db, clock: systemClock }).announce(changes);
+
+    let killed = 0;
+    while (killed < 3) {
+      const before = target.received.length;
+      const child = await startProcess();
+      await eventually(() => target.received.length > before + 50, 'posting');
+      child.kill('SIGKILL');
+      await ended(child);
+      killed++;
+    }
+    const last = await startProcess();
+    await eventually(
+      async () => (await deliveriesOf(store.db).countDocuments({ state: 'due' })) === 0,
+      'all done',
+      30_000,
+    );
+
+    const ids = target.received.map(({ headers }) => String(headers['webhook-id']));
+    expect(new Set(ids)).to.deep.equal(new Set(changes.map(({ message }) => eventId(message._id, 'sent'))));
+    // Only what was in flight or not yet written when a process was killed came again.
+    expect(ids.length - changes.length).to.be.below(killed * 300);
+    const webhook = new Webhook(secret);
+    for (const { body, headers } of target.received) {
+      const event = webhook.verify(body, {
+        'webhook-id': String(headers['webhook-id']),
+        'webhook-timestamp': String(headers['webhook-timestamp']),
+        'webhook-signature': String(headers['webhook-signature']),
+      });
+      expect(event).to.include({ event: 'message.sent' });
+    }
+
+    last.kill('SIGINT');
+    await ended(last);
+    expect(last.exitCode).to.equal(0);
+    expect(await store.db.collection('leases').countDocuments({ until: { $gt: new Date(1) } })).to.equal(0);
+  });
+});
