@@ -398,7 +398,7 @@ describe('the simulated SMSC, spoken to in bytes', () => {
       const esme = await client().bound();
       esme.write(...Array.from({ length: 10 }, (_, at) => submit(at + 2)));
       await eventually(() => smsc.stats().waiting.acme === 7, 'seven waiting behind three');
-      const before = esme.of('00000005').length;
+      const before = (await esme.have('00000005', 3)).length;
       esme.acknowledge();
       await eventually(() => smsc.stats().deliveries.acknowledged === 10, 'all of them');
 
