@@ -26,6 +26,15 @@ export class KeyBuffer {
     return this;
   }
 
+  /** Begins a further key behind what is there; gives its start. */
+  begin(prefix: number): number {
+    this.reserve(4);
+    const start = this.length;
+    this.bytes.writeUInt32BE(prefix, start);
+    this.length = start + 4;
+    return start;
+  }
+
   append(type: number, buf: Buffer, pos: number, descending = false): void {
     const start = this.length;
     this.put(type, buf, pos);

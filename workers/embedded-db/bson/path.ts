@@ -26,7 +26,7 @@ export function parsePath(text: string): Path {
 }
 
 /** `0`, `12`; -1 for anything else. */
-export function arrayIndex(name: string): number {
+function arrayIndex(name: string): number {
   return /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1;
 }
 

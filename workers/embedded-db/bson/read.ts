@@ -148,15 +148,24 @@ export class Elements {
   }
 }
 
-/** Short ASCII names are far more common than others, and for them this is twice as fast as `toString`. */
+/** Names by a hash of their bytes: the same few come again and again, and making a string costs more than comparing. */
+const NAMES: (string | undefined)[] = new Array(1024).fill(undefined);
+const LONGEST_CACHED = 40;
+
 export function textAt(buf: Buffer, start: number, end: number): string {
-  if (end - start > 16) return buf.toString('utf8', start, end);
-  let text = '';
-  for (let i = start; i < end; i++) {
-    const byte = byteAt(buf, i);
-    if (byte > 127) return buf.toString('utf8', start, end);
-    text += String.fromCharCode(byte);
+  const length = end - start;
+  if (length > LONGEST_CACHED) return buf.toString('utf8', start, end);
+  let hash = length;
+  for (let i = start; i < end; i++) hash = (hash * 31 + byteAt(buf, i)) | 0;
+  const slot = hash & 1023;
+  const known = NAMES[slot];
+  if (known !== undefined && known.length === length) {
+    let i = 0;
+    while (i < length && known.charCodeAt(i) === buf[start + i]) i++;
+    if (i === length) return known; // a byte above 127 never equals: those names are made anew
   }
+  const text = buf.toString('utf8', start, end);
+  if (text.length === length) NAMES[slot] = text;
   return text;
 }
 

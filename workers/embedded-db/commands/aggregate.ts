@@ -145,7 +145,7 @@ function addStage(inner: Results, { name, argument, stage }: Stage, context: Exp
       const tree = parseUpdateStage(stage);
       const writer = new BsonWriter();
       return mapping(inner, (doc) => {
-        applyTree(tree, { buf: doc, pos: 0, context, inserting: true }, writer, true);
+        applyTree(tree.root, { buf: doc, pos: 0, context, inserting: true }, writer, true);
         return Buffer.from(writer.buf.subarray(0, writer.length));
       });
     }

@@ -5,8 +5,8 @@ import { BsonWriter } from '../bson/write.ts';
 import { DuplicateKeyError, StoreError } from '../errors.ts';
 import { copyWithoutId } from '../update/update.ts';
 import { affectedIndexes, type Catalog, type Collection, type Index } from './catalog.ts';
-import type { Database } from './database.ts';
-import { type EntryKeys, entryKeys } from './index-keys.ts';
+import type { Database, KeySlice } from './database.ts';
+import { EntryKeys } from './index-keys.ts';
 
 /** 16 MiB, as mongod. */
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
@@ -23,6 +23,12 @@ export class Documents {
   private readonly catalog: Catalog;
   private readonly writer = new BsonWriter();
   private readonly keyBuffer = new KeyBuffer();
+  /** The entries before and after a change, and where those of each index end. */
+  private readonly before = new EntryKeys();
+  private readonly after = new EntryKeys();
+  private readonly boundsBefore: number[] = [];
+  private readonly bounds: number[] = [];
+  private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** Goes up with every document written: tells whether a command that failed had already written. */
   writes = 0;
   /** Since the start, as `serverStatus().metrics.document` has them. */
@@ -66,20 +72,26 @@ export class Documents {
     }
     const key = this.keyOf(collection, id);
     const idKey = key.subarray(4);
-    const entries = collection.indexes.map((index) => {
-      const made = entryKeys(index, doc, idKey);
-      if (index.unique) this.checkUnique(collection, index, made.keys, idKey, doc, key);
-      return made;
-    });
+    const { indexes } = collection;
+    const { after } = this;
+    after.clear();
+    for (let i = 0; i < indexes.length; i++) {
+      const index = indexes[i];
+      if (index === undefined) break;
+      const first = after.count;
+      after.add(index, doc, idKey);
+      this.bounds[i] = after.count;
+      this.noteFlags(collection, index, after);
+      if (index.unique) this.checkUnique(collection, index, first, idKey, doc, key);
+    }
     this.writes++;
     if (!this.database.putNew(key, doc)) throw duplicateId(collection, id);
-    for (const [i, made] of entries.entries()) {
-      const index = collection.indexes[i];
-      if (index === undefined) continue;
-      for (const entry of made.keys) this.putEntry(index, entry, idKey);
-      this.remember(collection, index, made);
+    let entry = 0;
+    for (let i = 0; i < indexes.length; i++) {
+      const index = indexes[i];
+      const end = this.bounds[i] ?? 0;
+      for (; entry < end; entry++) this.putEntry(index, after, entry, idKey);
     }
-    this.counts.inserted++;
     this.catalog.addCount(collection, 1);
     return id;
   }
@@ -90,60 +102,90 @@ export class Documents {
       throw new StoreError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT_BYTES}`);
     }
     const idKey = key.subarray(4);
-    const changes = affectedIndexes(collection, paths).map((index) => {
-      const before = entryKeys(index, old, idKey);
-      const after = entryKeys(index, next, idKey);
-      const gone = without(before.keys, after.keys);
-      const added = without(after.keys, before.keys);
-      if (index.unique) this.checkUnique(collection, index, added, idKey, next);
-      return { index, after, gone, added };
-    });
-    this.writes++;
-    for (const { index, after, gone, added } of changes) {
-      for (const entry of gone) this.database.entries.removeSync(entry);
-      for (const entry of added) this.putEntry(index, entry, idKey);
-      this.remember(collection, index, after);
+    const { before, after } = this;
+    before.clear();
+    after.clear();
+    const indexes = affectedIndexes(collection, paths);
+    for (let i = 0; i < indexes.length; i++) {
+      const index = indexes[i];
+      if (index === undefined) break;
+      const first = after.count;
+      before.add(index, old, idKey);
+      after.add(index, next, idKey);
+      this.noteFlags(collection, index, after);
+      this.boundsBefore[i] = before.count;
+      this.bounds[i] = after.count;
+      if (index.unique) this.checkUnique(collection, index, first, idKey, next);
     }
-    this.database.documents.putSync(key, next);
-    this.counts.updated++;
+    this.writes++;
+    let fromBefore = 0;
+    let fromAfter = 0;
+    for (let i = 0; i < indexes.length; i++) {
+      const toBefore = this.boundsBefore[i] ?? 0;
+      const toAfter = this.bounds[i] ?? 0;
+      for (let k = fromBefore; k < toBefore; k++) {
+        if (!after.has(fromAfter, toAfter, before, k)) this.removeEntry(before, k);
+      }
+      for (let k = fromAfter; k < toAfter; k++) {
+        if (!before.has(fromBefore, toBefore, after, k)) this.putEntry(indexes[i], after, k, idKey);
+      }
+      fromBefore = toBefore;
+      fromAfter = toAfter;
+    }
+    this.database.put(this.database.documents, key, next);
   }
 
   remove(collection: Collection, key: Buffer, old: Buffer): void {
     this.writes++;
     const idKey = key.subarray(4);
-    for (const index of collection.indexes) {
-      for (const entry of entryKeys(index, old, idKey).keys) this.database.entries.removeSync(entry);
-    }
-    this.database.documents.removeSync(key);
-    this.counts.deleted++;
+    const { before } = this;
+    before.clear();
+    for (const index of collection.indexes) before.add(index, old, idKey);
+    for (let k = 0; k < before.count; k++) this.removeEntry(before, k);
+    this.database.remove(this.database.documents, key);
     this.catalog.addCount(collection, -1);
   }
 
   /** Adds the entries of a stored document to a new index. Throws 11000. */
   addToIndex(collection: Collection, index: Index, key: Buffer, doc: Buffer): void {
     const idKey = key.subarray(4);
-    const made = entryKeys(index, doc, idKey);
-    if (index.unique) this.checkUnique(collection, index, made.keys, idKey, doc);
+    const { after } = this;
+    after.clear();
+    after.add(index, doc, idKey);
+    this.noteFlags(collection, index, after);
+    if (index.unique) this.checkUnique(collection, index, 0, idKey, doc);
     this.writes++;
-    for (const entry of made.keys) this.putEntry(index, entry, idKey);
-    for (const [i, flag] of made.multikey?.entries() ?? []) if (flag) index.multikey[i] = true;
-    if (made.truncated) index.truncated = true;
+    for (let k = 0; k < after.count; k++) this.putEntry(index, after, k, idKey);
   }
 
-  private putEntry(index: Index, entry: Buffer, idKey: Buffer): void {
-    this.database.entries.putSync(entry, index.unique ? idKey : offsetBytes(entry.length - idKey.length));
+  private putEntry(index: Index | undefined, keys: EntryKeys, key: number, idKey: Buffer): void {
+    const slice = this.sliceOf(keys, key);
+    const value = index?.unique === true ? idKey : offsetBytes(slice.end - slice.start - idKey.length);
+    this.database.put(this.database.entries, slice, value);
   }
 
+  private removeEntry(keys: EntryKeys, key: number): void {
+    this.database.remove(this.database.entries, this.sliceOf(keys, key));
+  }
+
+  private sliceOf(keys: EntryKeys, key: number): KeySlice {
+    this.slice.bytes = keys.bytes;
+    this.slice.start = keys.start(key);
+    this.slice.end = keys.end(key);
+    return this.slice;
+  }
+
+  /** Looks whether another document holds one of the keys of `after` from `first` on. */
   private checkUnique(
     collection: Collection,
     index: Index,
-    keys: readonly Buffer[],
+    first: number,
     idKey: Buffer,
     doc: Buffer,
     inserting?: Buffer,
   ): void {
-    for (const key of keys) {
-      const holder = this.database.get(this.database.entries, key);
+    for (let k = first; k < this.after.count; k++) {
+      const holder = this.database.get(this.database.entries, this.sliceOf(this.after, k));
       if (holder === undefined || holder.equals(idKey)) continue;
       // mongod looks at `_id` first, so an insert that violates both is answered with that one.
       if (inserting !== undefined && this.get(inserting) !== undefined) {
@@ -153,15 +195,15 @@ export class Documents {
     }
   }
 
-  private remember(collection: Collection, index: Index, made: EntryKeys): void {
+  /** The flags of an index only go up; too early (the statement may still fail) does no harm. */
+  private noteFlags(collection: Collection, index: Index, made: EntryKeys): void {
+    if (!made.truncated && made.arrays === 0) return;
     let changed = made.truncated && !index.truncated;
     if (made.truncated) index.truncated = true;
-    if (made.multikey !== undefined) {
-      for (const [i, flag] of made.multikey.entries()) {
-        if (!flag || index.multikey[i] === true) continue;
-        index.multikey[i] = true;
-        changed = true;
-      }
+    for (let f = 0; f < index.fields.length; f++) {
+      if ((made.arrays & (1 << f)) === 0 || index.multikey[f] === true) continue;
+      index.multikey[f] = true;
+      changed = true;
     }
     if (changed) this.catalog.indexesChanged(collection);
   }
@@ -173,10 +215,6 @@ for (let i = 0; i < 2048; i++) OFFSETS.writeUInt16BE(i, i * 2);
 
 function offsetBytes(offset: number): Buffer {
   return OFFSETS.subarray(offset * 2, offset * 2 + 2);
-}
-
-function without(keys: readonly Buffer[], others: readonly Buffer[]): readonly Buffer[] {
-  return keys.filter((key) => !others.some((other) => other.equals(key)));
 }
 
 function checkId(id: Value): void {

@@ -1,105 +1,212 @@
 import { KeyBuffer } from '../bson/key.ts';
-import { indexedValues, newIndexedValues } from '../bson/path.ts';
+import { type IndexedValues, indexedValues, newIndexedValues, type Path } from '../bson/path.ts';
 import { byteAt, findElement, TYPE } from '../bson/read.ts';
 import { StoreError } from '../errors.ts';
 import type { Index } from './catalog.ts';
 
-/** The entries that one document has in one index. */
-export interface EntryKeys {
-  readonly keys: Buffer[];
-  /** Fields in which an array was met; undefined when there was none, the usual case. */
-  multikey: boolean[] | undefined;
-  truncated: boolean;
-}
-
-const buffer = new KeyBuffer();
 /** Stands where other entries have the rank of their `_id`: something below FF follows every component (see key.ts). */
 const UNIQUE_END = 1;
+/** Of more keys than this a set remembers which there are. */
+const FEW = 16;
 
 /**
- * The keys of the document in `index`, made from its bytes: none when a partial or sparse index leaves it out, several
- * when an array is on a path. `idKey` is the key of its `_id`.
+ * The entries that documents have in indexes, as bytes one after the other in one buffer that is used again and again:
+ * an update makes the keys of two documents, and garbage would cost more than the keys.
  */
-export function entryKeys(index: Index, doc: Buffer, idKey: Buffer): EntryKeys {
-  const out: EntryKeys = { keys: [], multikey: undefined, truncated: false };
-  if (index.partial !== undefined && !index.partial.includes(TYPE.object, doc, 0)) return out;
-  if (!singleKey(index, doc, idKey, out)) manyKeys(index, doc, idKey, out);
-  return out;
+export class EntryKeys {
+  private readonly buffer = new KeyBuffer();
+  private readonly starts: number[] = [];
+  private readonly ends: number[] = [];
+  count = 0;
+  /** A key of the index added last was too long and holds a hash. */
+  truncated = false;
+  /** Bits of the fields of the index added last in which an array was met. */
+  arrays = 0;
+
+  clear(): void {
+    this.buffer.length = 0;
+    this.count = 0;
+  }
+
+  get bytes(): Buffer {
+    return this.buffer.bytes;
+  }
+
+  start(key: number): number {
+    return this.starts[key] ?? 0;
+  }
+
+  end(key: number): number {
+    return this.ends[key] ?? 0;
+  }
+
+  view(key: number): Buffer {
+    return this.buffer.bytes.subarray(this.start(key), this.end(key));
+  }
+
+  /** Whether one of the keys from `from` to `to` has the bytes of `other`'s key. */
+  has(from: number, to: number, other: EntryKeys, key: number): boolean {
+    for (let i = from; i < to; i++) if (this.same(i, other, key)) return true;
+    return false;
+  }
+
+  private same(mine: number, other: EntryKeys, theirs: number): boolean {
+    const start = this.start(mine);
+    const otherStart = other.start(theirs);
+    const length = this.end(mine) - start;
+    if (length !== other.end(theirs) - otherStart) return false;
+    const a = this.buffer.bytes;
+    const b = other.buffer.bytes;
+    // From the end: keys of one index begin alike.
+    for (let i = length - 1; i >= 0; i--) if (a[start + i] !== b[otherStart + i]) return false;
+    return true;
+  }
+
+  /**
+   * Adds the keys of the document in `index`, made from its bytes: none when a partial or sparse index leaves it out,
+   * several when an array is on a path. `idKey` is the key of its `_id`.
+   */
+  add(index: Index, doc: Buffer, idKey: Buffer): void {
+    this.truncated = false;
+    this.arrays = 0;
+    if (index.partial !== undefined && !index.partial.includes(TYPE.object, doc, 0)) return;
+    const start = this.buffer.length;
+    if (this.addOne(index, doc, idKey)) return;
+    this.buffer.length = start;
+    this.addMany(index, doc, idKey);
+  }
+
+  /** The common case: no array on any path. False when there is one. */
+  private addOne(index: Index, doc: Buffer, idKey: Buffer): boolean {
+    const { fields } = index;
+    let missing = 0;
+    const start = this.buffer.begin(index.id);
+    for (let f = 0; f < fields.length; f++) {
+      const field = fields[f];
+      if (field === undefined || !locate(field.path, doc)) return false;
+      if (foundType === TYPE.missing) missing++;
+      this.buffer.append(foundType === TYPE.missing ? TYPE.null : foundType, doc, foundPos, field.descending);
+    }
+    if (index.sparse && missing === fields.length) this.buffer.length = start;
+    else this.finish(index, start, idKey);
+    return true;
+  }
+
+  private finish(index: Index, start: number, idKey: Buffer): void {
+    this.buffer.truncated = false;
+    this.buffer.limit(start + 4);
+    if (this.buffer.truncated) this.truncated = true;
+    if (index.unique) this.buffer.appendByte(UNIQUE_END);
+    else this.buffer.appendBytes(idKey, 0, idKey.length);
+    this.starts[this.count] = start;
+    this.ends[this.count] = this.buffer.length;
+    this.count++;
+  }
+
+  private addMany(index: Index, doc: Buffer, idKey: Buffer): void {
+    const { fields } = index;
+    let missing = 0;
+    for (let f = 0; f < fields.length; f++) {
+      const values = valuesFor(f);
+      const field = fields[f];
+      if (field === undefined) break;
+      indexedValues(field.path, doc, 0, values);
+      if (values.missing) missing++;
+      if (values.multikey) this.arrays |= 1 << f;
+      chosen[f] = 0;
+    }
+    if (index.sparse && missing === fields.length) return;
+    rejectParallelArrays(index, this.arrays);
+    const first = this.count;
+    let known: Set<string> | undefined;
+    do {
+      const start = this.buffer.begin(index.id);
+      for (let f = 0; f < fields.length; f++) {
+        const values = valuesFor(f);
+        const at = chosen[f] ?? 0;
+        this.buffer.append(values.types[at] ?? TYPE.null, doc, values.positions[at] ?? 0, fields[f]?.descending);
+      }
+      this.finish(index, start, idKey);
+      const key = this.count - 1;
+      if (key - first >= FEW) known = this.remember(known, first, key);
+      if (known === undefined ? this.has(first, key, this, key) : known.has(this.text(key))) {
+        this.count--;
+        this.buffer.length = start;
+      } else {
+        known?.add(this.text(key));
+      }
+    } while (nextCombination(fields.length));
+  }
+
+  private remember(known: Set<string> | undefined, from: number, to: number): Set<string> {
+    if (known !== undefined) return known;
+    const made = new Set<string>();
+    for (let i = from; i < to; i++) made.add(this.text(i));
+    return made;
+  }
+
+  private text(key: number): string {
+    return this.view(key).toString('latin1');
+  }
 }
 
-/** The common case, without allocations: every field is at the top level and no array. False when it is not so. */
-function singleKey(index: Index, doc: Buffer, idKey: Buffer, out: EntryKeys): boolean {
-  let missing = 0;
-  buffer.start(index.id);
-  for (const { path, descending } of index.fields) {
-    const part = path.parts[0];
-    if (part === undefined || path.parts.length > 1) return false;
-    const at = findElement(doc, 0, part);
+/** Where `locate` found the value. */
+let foundType = 0;
+let foundPos = 0;
+
+/** Follows a path to one value or to nothing; false when there is an array on it. */
+function locate(path: Path, doc: Buffer): boolean {
+  const { parts } = path;
+  let type: number = TYPE.object;
+  let pos = 0;
+  for (let p = 0; p < parts.length; p++) {
+    const part = parts[p];
+    if (part === undefined) return false;
+    const at = type === TYPE.object ? findElement(doc, pos, part) : -1;
     if (at < 0) {
-      missing++;
-      buffer.append(TYPE.null, doc, 0, descending);
-      continue;
+      foundType = TYPE.missing;
+      return true;
     }
-    const type = byteAt(doc, at);
+    type = byteAt(doc, at);
     if (type === TYPE.array) return false;
-    buffer.append(type, doc, at + part.length + 2, descending);
+    pos = at + part.length + 2;
   }
-  if (index.sparse && missing === index.fields.length) return true;
-  finish(index, idKey, out);
+  foundType = type;
+  foundPos = pos;
   return true;
 }
 
-function finish(index: Index, idKey: Buffer, out: EntryKeys): void {
-  buffer.limit(4);
-  if (buffer.truncated) out.truncated = true;
-  if (index.unique) buffer.appendByte(UNIQUE_END);
-  else buffer.appendBytes(idKey, 0, idKey.length);
-  out.keys.push(buffer.copy());
-}
+/** Scratch of `addMany`: the values of each field, and which of them is in the key being made. */
+const scratch: IndexedValues[] = [];
+const chosen: number[] = [];
 
-function manyKeys(index: Index, doc: Buffer, idKey: Buffer, out: EntryKeys): void {
-  const fields = index.fields.map((field) => {
-    const values = newIndexedValues();
-    indexedValues(field.path, doc, 0, values);
-    return { ...field, values, chosen: 0 };
-  });
-  if (index.sparse && fields.every(({ values }) => values.missing)) return;
-  if (fields.some(({ values }) => values.multikey)) out.multikey = fields.map(({ values }) => values.multikey);
-  rejectParallelArrays(fields);
-  const seen = new Set<string>();
-  // Counts through all combinations; as only one array may vary (or paths inside one array), they are few.
-  for (;;) {
-    buffer.start(index.id);
-    for (const { values, chosen, descending } of fields) {
-      buffer.append(values.types[chosen] ?? TYPE.null, doc, values.positions[chosen] ?? 0, descending);
-    }
-    const text = buffer.view().toString('latin1');
-    if (!seen.has(text)) {
-      seen.add(text);
-      finish(index, idKey, out);
-    }
-    let i = fields.length - 1;
-    for (; i >= 0; i--) {
-      const field = fields[i];
-      if (field === undefined) break;
-      field.chosen++;
-      if (field.chosen < field.values.types.length) break;
-      field.chosen = 0;
-    }
-    if (i < 0) return;
+function valuesFor(field: number): IndexedValues {
+  let values = scratch[field];
+  if (values === undefined) {
+    values = newIndexedValues();
+    scratch[field] = values;
   }
+  return values;
 }
 
-interface FieldValues {
-  readonly path: Index['fields'][number]['path'];
-  readonly values: { readonly multikey: boolean };
+/** Counts through all combinations. Only the paths inside one array may vary, so they are few. */
+function nextCombination(fields: number): boolean {
+  for (let f = fields - 1; f >= 0; f--) {
+    const next = (chosen[f] ?? 0) + 1;
+    if (next < valuesFor(f).types.length) {
+      chosen[f] = next;
+      return true;
+    }
+    chosen[f] = 0;
+  }
+  return false;
 }
 
-function rejectParallelArrays(fields: readonly FieldValues[]): void {
-  const arrays = fields.filter(({ values }) => values.multikey);
-  const first = arrays[0];
-  if (first === undefined) return;
-  const other = arrays.find(({ path }) => path.parts[0]?.equals(first.path.parts[0] ?? Buffer.alloc(0)) !== true);
-  if (other === undefined) return;
-  throw new StoreError(171, `cannot index parallel arrays [${other.path.text}] [${first.path.text}]`);
+function rejectParallelArrays(index: Index, arrays: number): void {
+  if ((arrays & (arrays - 1)) === 0) return; // at most one
+  const paths = index.fields.filter((_, f) => (arrays & (1 << f)) !== 0).map((field) => field.path.text);
+  const [first = '', ...others] = paths;
+  const top = (path: string): string => path.split('.')[0] ?? '';
+  const other = others.find((path) => top(path) !== top(first));
+  if (other !== undefined) throw new StoreError(171, `cannot index parallel arrays [${other}] [${first}]`);
 }

@@ -1,4 +1,4 @@
-import { arrayIndex } from '../bson/path.ts';
+import { parsePath } from '../bson/path.ts';
 import { fieldOf, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
 import { notSupported, StoreError } from '../errors.ts';
@@ -40,29 +40,57 @@ export function idOf({ buf, pos }: DocumentScope): string {
   return id.type === TYPE.missing ? 'null' : show(id);
 }
 
-export function newNode(name: string): UpdateNode {
-  return { name, bytes: Buffer.from(name), index: arrayIndex(name), children: [], change: undefined };
+function newNode(name: string): UpdateNode {
+  // As a path of its own the name is cached with its bytes and its number.
+  const path = parsePath(name);
+  return {
+    name,
+    bytes: path.parts[0] ?? Buffer.alloc(0),
+    index: path.indexes[0] ?? -1,
+    children: [],
+    change: undefined,
+  };
 }
 
 export const REMOVE: Change = { next: () => MISSING, creates: false, onInsertOnly: false };
 
+/** An update's root node and the dotted paths of its changes. */
+export interface UpdateTree {
+  readonly root: UpdateNode;
+  readonly paths: string[];
+}
+
+export function newTree(): UpdateTree {
+  return { root: newNode(''), paths: [] };
+}
+
 /** Places a change at a path. Two changes at one path, or one inside the other, are the conflict 40. */
-export function addChange(root: UpdateNode, path: string, change: Change): void {
+export function addChange(tree: UpdateTree, path: string, change: Change): void {
   if (path === '') throw new StoreError(56, 'An empty update path is not valid.');
-  let node = root;
-  const names = path.includes('.') ? path.split('.') : [path];
-  for (const [level, name] of names.entries()) {
-    checkName(name, path);
-    let child = childOf(node, name);
-    if (child === undefined) {
-      child = newNode(name);
-      insertSorted(node.children, child);
-    } else if (child.change !== undefined || level === names.length - 1) {
-      throw conflict(path, names.slice(0, level + 1).join('.'));
-    }
-    node = child;
+  tree.paths.push(path);
+  if (!path.includes('.')) {
+    placeChild(tree.root, path, path, true, path).change = change;
+    return;
+  }
+  let node = tree.root;
+  const names = path.split('.');
+  for (let level = 0; level < names.length; level++) {
+    const last = level === names.length - 1;
+    node = placeChild(node, names[level] ?? '', path, last, names.slice(0, level + 1).join('.'));
   }
   node.change = change;
+}
+
+function placeChild(node: UpdateNode, name: string, path: string, last: boolean, at: string): UpdateNode {
+  checkName(name, path);
+  const known = childOf(node, name);
+  if (known !== undefined) {
+    if (known.change !== undefined || last) throw conflict(path, at);
+    return known;
+  }
+  const child = newNode(name);
+  insertSorted(node.children, child);
+  return child;
 }
 
 function conflict(path: string, at: string): StoreError {
@@ -96,14 +124,6 @@ function insertSorted(children: UpdateNode[], child: UpdateNode): void {
 
 function comesBefore(a: UpdateNode, b: UpdateNode): boolean {
   return a.index >= 0 && b.index >= 0 ? a.index < b.index : a.name < b.name;
-}
-
-/** The dotted paths of all changes. */
-export function changedPaths(node: UpdateNode, prefix = ''): string[] {
-  return node.children.flatMap((child) => {
-    const path = prefix + child.name;
-    return child.change === undefined ? changedPaths(child, `${path}.`) : [path];
-  });
 }
 
 /** Whether applying the node makes something when nothing is there. */

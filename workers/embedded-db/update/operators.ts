@@ -5,11 +5,11 @@ import { byteAt, Elements, fieldOf, MISSING, TYPE, type Value } from '../bson/re
 import { asString, date, isNumber, show, typeName } from '../bson/value.ts';
 import { notSupported, StoreError } from '../errors.ts';
 import { addToSet, pop, pull, pullAll, push } from './array-operators.ts';
-import { addChange, type Change, type DocumentScope, idOf, newNode, REMOVE, type UpdateNode } from './node.ts';
+import { addChange, type Change, type DocumentScope, idOf, newTree, REMOVE, type UpdateTree } from './node.ts';
 
 /** Parses `{ $set: …, $inc: … }` into a tree. Errors: 9 and 14 for what is no update, 40 for conflicting paths. */
-export function parseOperators(update: Value): UpdateNode {
-  const root = newNode('');
+export function parseOperators(update: Value): UpdateTree {
+  const tree = newTree();
   const operators = new Elements(update.buf, update.pos);
   while (operators.next()) {
     const operator = operators.name();
@@ -23,12 +23,12 @@ export function parseOperators(update: Value): UpdateNode {
     const fields = new Elements(operators.buf, operators.pos);
     while (fields.next()) {
       const path = fields.name();
-      if (operator === '$rename') rename(root, path, fields.value());
-      else addChange(root, path, parseChange(operator, path, fields.value()));
+      if (operator === '$rename') rename(tree, path, fields.value());
+      else addChange(tree, path, parseChange(operator, path, fields.value()));
     }
     if (!KNOWN.has(operator)) throw unknownModifier(operator);
   }
-  return root;
+  return tree;
 }
 
 const KNOWN = new Set([
@@ -151,7 +151,7 @@ function currentDate(argument: Value): Change {
 }
 
 /** Takes the source away and puts its value at the target; nothing happens when there is no source. */
-function rename(root: UpdateNode, from: string, argument: Value): void {
+function rename(tree: UpdateTree, from: string, argument: Value): void {
   const to = asString(argument);
   if (to === undefined)
     throw new StoreError(2, `The 'to' field for $rename must be a string: ${from}: ${show(argument)}`);
@@ -162,9 +162,9 @@ function rename(root: UpdateNode, from: string, argument: Value): void {
     const found = plainElement(source, document.buf, document.pos);
     return found.pos < 0 ? MISSING : { type: found.type, buf: document.buf, pos: found.pos };
   };
-  addChange(root, from, REMOVE);
+  addChange(tree, from, REMOVE);
   addChange(
-    root,
+    tree,
     to,
     creating((current, document) => {
       const moved = value(document);

@@ -5,7 +5,7 @@ import { notSupported, StoreError } from '../errors.ts';
 import { parseExpression } from '../query/expression.ts';
 import { isOperators } from '../query/filter.ts';
 import { applyTree } from './apply.ts';
-import { addChange, changedPaths, type DocumentScope, newNode, REMOVE, type UpdateNode } from './node.ts';
+import { addChange, type DocumentScope, newTree, REMOVE, type UpdateTree } from './node.ts';
 
 /** An update given as an array of stages. Each stage sees the document that the one before made. */
 export interface Pipeline {
@@ -17,22 +17,22 @@ export function parsePipeline(stages: Value): Pipeline {
   const trees = valuesOf(stages).map(parseStage);
   const between = new BsonWriter();
   return {
-    paths: trees.flatMap((tree) => changedPaths(tree)),
+    paths: trees.flatMap((tree) => tree.paths),
     apply(scope, out) {
       // Two writers take turns, so that the last stage writes into `out`.
       let current = scope;
       for (const [i, tree] of trees.entries()) {
         const writer = (trees.length - i) % 2 === 1 ? out : between;
-        applyTree(tree, current, writer, true);
+        applyTree(tree.root, current, writer, true);
         current = { ...scope, buf: writer.buf, pos: 0 };
       }
-      if (trees.length === 0) applyTree(newNode(''), scope, out, true);
+      if (trees.length === 0) applyTree(newTree().root, scope, out, true);
     },
   };
 }
 
 /** One stage as a tree of changes: `$set`, `$addFields`, `$unset`. */
-export function parseStage(stage: Value): UpdateNode {
+export function parseStage(stage: Value): UpdateTree {
   if (stage.type !== TYPE.object) throw new StoreError(14, 'Each element of an update pipeline must be an object');
   const elements = new Elements(stage.buf, stage.pos);
   if (!elements.next())
@@ -42,16 +42,16 @@ export function parseStage(stage: Value): UpdateNode {
   if (elements.next()) {
     throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
   }
-  const root = newNode('');
+  const tree = newTree();
   switch (name) {
     case '$set':
     case '$addFields':
       if (argument.type !== TYPE.object) throw new StoreError(40272, `${name} specification stage must be an object`);
-      addFields(root, '', argument);
-      return root;
+      addFields(tree, '', argument);
+      return tree;
     case '$unset':
-      for (const path of unsetPaths(argument)) addChange(root, path, REMOVE);
-      return root;
+      for (const path of unsetPaths(argument)) addChange(tree, path, REMOVE);
+      return tree;
     case '$project':
     case '$replaceRoot':
     case '$replaceWith':
@@ -62,18 +62,18 @@ export function parseStage(stage: Value): UpdateNode {
 }
 
 /** An object that is no expression names fields inside: `{ a: { b: 1 } }` sets `a.b` and keeps what else `a` has. */
-function addFields(root: UpdateNode, prefix: string, spec: Value): void {
+function addFields(tree: UpdateTree, prefix: string, spec: Value): void {
   const elements = new Elements(spec.buf, spec.pos);
   while (elements.next()) {
     const path = prefix + elements.name();
     const value = elements.value();
     if (value.type !== TYPE.object || isOperators(value)) {
       const expression = parseExpression(value);
-      addChange(root, path, { next: (_current, scope) => expression(scope), creates: true, onInsertOnly: false });
+      addChange(tree, path, { next: (_current, scope) => expression(scope), creates: true, onInsertOnly: false });
     } else if (isEmptyContainer(value.buf, value.pos)) {
       throw new StoreError(40180, `an empty object is not a valid value. Found empty object at path ${path}`);
     } else {
-      addFields(root, `${path}.`, value);
+      addFields(tree, `${path}.`, value);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { BsonWriter } from '../bson/write.ts';
 import { StoreError } from '../errors.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { applyTree } from './apply.ts';
-import { changedPaths, type DocumentScope } from './node.ts';
+import type { DocumentScope } from './node.ts';
 import { parseOperators } from './operators.ts';
 import { parsePipeline } from './pipeline.ts';
 
@@ -30,7 +30,7 @@ export function parseUpdate(update: Value, context: ExpressionContext): Update {
   }
   if (byteAt(update.buf, update.pos + 4) !== 0 && byteAt(update.buf, update.pos + 5) === 0x24) {
     const tree = parseOperators(update);
-    return make(changedPaths(tree), context, (scope, out) => applyTree(tree, scope, out, false));
+    return make(tree.paths, context, (scope, out) => applyTree(tree.root, scope, out, false));
   }
   return replacement(update);
 }

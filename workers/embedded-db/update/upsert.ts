@@ -2,7 +2,7 @@ import { TYPE, type Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Filter } from '../query/filter.ts';
 import { applyTree } from './apply.ts';
-import { addChange, newNode, type UpdateNode } from './node.ts';
+import { addChange, newTree, type UpdateTree } from './node.ts';
 
 const EMPTY = Buffer.from([5, 0, 0, 0, 0]);
 const writer = new BsonWriter(512);
@@ -12,22 +12,22 @@ const writer = new BsonWriter(512);
  * inside `$and`, and in an `$or` or `$in` of one), in the order of their paths. For a replacement only `_id` counts.
  */
 export function upsertSeed(filter: Filter, idOnly: boolean): Buffer {
-  const root = newNode('');
-  pin(filter, root, idOnly);
-  applyTree(root, { buf: EMPTY, pos: 0, context: { nowMs: 0 }, inserting: true }, writer, false);
+  const tree = newTree();
+  pin(filter, tree, idOnly);
+  applyTree(tree.root, { buf: EMPTY, pos: 0, context: { nowMs: 0 }, inserting: true }, writer, false);
   return Buffer.from(writer.buf.subarray(0, writer.length));
 }
 
-function pin(filter: Filter, root: UpdateNode, idOnly: boolean): void {
+function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
   if (filter.kind === 'and' || (filter.kind === 'or' && filter.filters.length === 1)) {
-    for (const part of filter.filters) pin(part, root, idOnly);
+    for (const part of filter.filters) pin(part, tree, idOnly);
     return;
   }
   if (filter.kind !== 'field') return;
   const value = pinned(filter.test);
   if (value === undefined || value.type === TYPE.regex) return;
   if (idOnly && filter.path.text !== '_id') return;
-  addChange(root, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
+  addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
 }
 
 function pinned(test: (Filter & { kind: 'field' })['test']): Value | undefined {
