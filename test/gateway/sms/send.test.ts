@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
@@ -355,6 +356,28 @@ describe('POST /v2/send', () => {
         expect(await tracesOf(account)).to.equal(before);
       });
     }
+  });
+
+  it('answers 400 or 403, stores and charges nothing, whatever JSON it is sent', async () => {
+    const account = await makeAccount(store.db, 0);
+    const key = await makeKey(store.db, account);
+    const field = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[1-9][0-9]{7,14}$/));
+    const bodies = fc.oneof(
+      fc.record({ to: field, message: field, sender: field, route: field }, { requiredKeys: [] }),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.jsonValue(),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const answer = await send(key, JSON.stringify(body));
+        expect(answer.status).to.be.oneOf([400, 403]);
+        expectProblem(answer, answer.body.code);
+      }),
+      { numRuns: 200 },
+    );
+
+    expect(await tracesOf(account)).to.equal(0);
   });
 
   describe('503', () => {
