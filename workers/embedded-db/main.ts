@@ -1,16 +1,12 @@
 import { join, resolve } from 'node:path';
-import { loadConfig } from '../../shared/config/settings.ts';
-import { runProcess } from '../../shared/runtime/lifecycle.ts';
-import { createLog, errorFields } from '../../shared/runtime/log.ts';
+import { runConfigured } from '../../shared/config/run-configured.ts';
+import { errorFields } from '../../shared/runtime/log.ts';
 import { startEmbeddedStore } from './server.ts';
 
 /** Below the 15 s after which the process must have ended; the others have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
-const config = loadConfig();
-const log = createLog('embedded-db', config.logLevel);
-
-runProcess(log, async (life) => {
+runConfigured('embedded-db', async ({ config, log, life }) => {
   const store = await startEmbeddedStore({
     dir: join(resolve(config.dataDir), 'store'),
     durability: 'fsync',

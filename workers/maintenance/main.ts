@@ -1,27 +1,12 @@
 import { schedule } from 'node-cron';
-import { loadConfig } from '../../shared/config/settings.ts';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import { ensureIndexes } from '../../shared/mongo/indexes.ts';
-import { reportProcess } from '../../shared/processes/report.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { runProcess } from '../../shared/runtime/lifecycle.ts';
-import { createLog } from '../../shared/runtime/log.ts';
-import { Metrics } from '../../shared/runtime/metrics.ts';
+import { runApp } from '../../shared/processes/run-app.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { createDuties } from './duties.ts';
 
-runProcess(createLog('maintenance', 'info'), async (life) => {
-  const config = loadConfig();
-  const log = createLog('maintenance', config.logLevel);
-  const store = await connectStore(config);
-  life.onStop('store', () => store.close());
-  await ensureIndexes(store.db);
-
-  const metrics = new Metrics();
-  const announcer = createAnnouncer({ db: store.db, clock: systemClock });
-  const duties = createDuties({ db: store.db, clock: systemClock, log, metrics, announcer });
+runApp('maintenance', async ({ db, clock, log, metrics, life }) => {
+  const announcer = createAnnouncer({ db, clock });
+  const duties = createDuties({ db, clock, log, metrics, announcer });
   life.onStop('lease', () => duties.release());
-  life.onStop('report', reportProcess('maintenance', store.db, metrics, systemClock, log));
 
   await duties.keepLease();
   const tasks = [

@@ -1,0 +1,20 @@
+import { type Lifecycle, runProcess, StartError } from '../runtime/lifecycle.ts';
+import { createLog, type Log } from '../runtime/log.ts';
+import { type Config, loadConfig } from './settings.ts';
+
+/** The first lines of every process: settings, a log at the level that they say, and a lifecycle. Bad settings end it with one sentence each. */
+export function runConfigured(
+  app: string,
+  start: (base: { readonly config: Config; readonly log: Log; readonly life: Lifecycle }) => Promise<void>,
+): void {
+  let config: Config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+  const log = createLog(app, config.logLevel);
+  runProcess(log, (life) => start({ config, log, life }));
+}

@@ -1,0 +1,35 @@
+import type { Db } from 'mongodb';
+import { runConfigured } from '../config/run-configured.ts';
+import type { Config } from '../config/settings.ts';
+import { connectStore } from '../mongo/connect.ts';
+import { ensureIndexes } from '../mongo/indexes.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { Lifecycle } from '../runtime/lifecycle.ts';
+import type { Log } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { reportProcess } from './report.ts';
+
+/** What every process of the product has from the start. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly life: Lifecycle;
+}
+
+/**
+ * The beginning that all processes but the store share: settings, log, the store with its indexes, figures that are
+ * reported. `start` wires what is the process's own and calls `life.ready()`; what it registers is closed before the store.
+ */
+export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): void {
+  runConfigured(app, async ({ config, log, life }) => {
+    const metrics = new Metrics();
+    const store = await connectStore(config);
+    life.onStop('store', () => store.close());
+    await ensureIndexes(store.db);
+    life.onStop('report', reportProcess(app, store.db, metrics, systemClock, log));
+    await start({ config, db: store.db, clock: systemClock, log, metrics, life });
+  });
+}
