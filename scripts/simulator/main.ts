@@ -25,6 +25,8 @@ async function run(settings: Settings): Promise<void> {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
+  // Whoever started it with a channel (PM2) is gone, and nobody would stop it any more.
+  process.once('disconnect', stop);
 
   console.log(`SMSC on 127.0.0.1:${smsc.port}, webhook receiver on ${receiver.url} (GET / shows what came)`);
   process.send?.('ready');

@@ -119,7 +119,7 @@ export const SETTINGS = {
     ['off', 'on'],
     'Development only: PM2 also starts the simulated carrier and webhook receiver. `npm start` sets it.',
   ),
-  simulatorSmppPort: integer('SIMULATOR_SMPP_PORT', 2775, 0, 65_535, 'TCP port of the simulated carrier.'),
+  simulatorSmscPort: integer('SIMULATOR_SMSC_PORT', 2775, 0, 65_535, 'TCP port of the simulated carrier.'),
   simulatorWebhookPort: integer('SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -14,7 +14,12 @@ export interface ProcessIdentity {
 }
 
 export function thisProcess(): ProcessIdentity {
-  return { machine: `${hostname()}@${bootId()}`, pid: process.pid, startedAt: startTime(process.pid) ?? '' };
+  return processIdentity(process.pid);
+}
+
+/** Of a living process on this machine, a child for example. */
+export function processIdentity(pid: number): ProcessIdentity {
+  return { machine: `${hostname()}@${bootId()}`, pid, startedAt: startTime(pid) ?? '' };
 }
 
 /** As one string, `<host>@<boot>/<pid>/<start>`: what documents hold and compare. */

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Looks at what PM2 started, from outside: it writes a pid file for each process and removes it when the process ended. */
+export function appPids(pm2Home: string): number[] {
+  let names: string[];
+  try {
+    names = readdirSync(join(pm2Home, 'pids'));
+  } catch {
+    return []; // PM2 did not get that far.
+  }
+  return names
+    .map((name) => Number(readFileSync(join(pm2Home, 'pids', name), 'utf8')))
+    .filter((pid) => Number.isInteger(pid) && pid > 0 && isOurs(pid));
+}
+
+/** Waits until none of them lives; after `timeoutMs` the rest is killed. */
+export async function awaitGone(pids: readonly number[], timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (pids.some(isOurs)) {
+    if (performance.now() > deadline) {
+      for (const pid of pids.filter(isOurs)) kill(pid, 'SIGKILL');
+    }
+    await wait(50);
+  }
+}
+
+/** Sends a signal; that the process is gone by now is as good. */
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/**
+ * Whether the pid still belongs to one of our programs: PM2 sets the title of its processes to `node <script>`, and ours
+ * are `main.js` of the build. Where there is no /proc, a living process has to do.
+ */
+function isOurs(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('main.js');
+  } catch {
+    if (process.platform === 'linux') return false;
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+
+const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];
+const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
+/** Something that every build has. */
+const OUTPUT = join('dist', 'scripts', 'dev', 'guard.js');
+const STAMP = join('dist', '.tsbuildinfo');
+
+/** Builds `dist/` when it is missing or older than a source. Throws `StartError` when the compiler finds faults. */
+export async function buildIfNeeded(root: string, stopping: AbortSignal, say: (line: string) => void): Promise<void> {
+  if (isFresh(root)) return;
+  say('Building …');
+  // The compiler trusts its stamp and would not notice that outputs were deleted.
+  if (!existsSync(join(root, OUTPUT))) rmSync(join(root, 'dist'), { recursive: true, force: true });
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    signal: stopping,
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
+  });
+  stopping.throwIfAborted();
+  if (code !== 0)
+    throw new StartError('The build failed: see the compiler above (after an update, run `npm ci` first).');
+  const now = new Date();
+  utimesSync(join(root, STAMP), now, now);
+}
+
+function isFresh(root: string): boolean {
+  if (!existsSync(join(root, OUTPUT)) || !existsSync(join(root, STAMP))) return false;
+  const builtAt = statSync(join(root, STAMP)).mtimeMs;
+  const sources = SOURCES.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
+  );
+  return [...sources, ...SETTINGS].every((file) => statSync(join(root, file)).mtimeMs <= builtAt);
+}

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { appPids, awaitGone, kill } from './app-processes.ts';
+import { parsePm2Line } from './pm2-lines.ts';
+import { forgetPart, notePart } from './run-lock.ts';
+
+/**
+ * Stands between `npm start` and PM2, as a process of its own in a group of its own: a Ctrl-C of the terminal does not
+ * reach PM2 past it, and when `npm start` is killed (the channel between them breaks) it stops PM2 as Ctrl-C would. It ends
+ * when nothing of the run is left.
+ *
+ * Arguments: pm2-runtime's script, the ecosystem file, the run directory, the log directory. PM2_HOME is in the environment.
+ */
+const [pm2Runtime = '', ecosystem = '', runDir = '', logs = ''] = process.argv.slice(2);
+const pm2Home = process.env.PM2_HOME ?? '';
+
+/** PM2 gives a process 20 s (`kill_timeout`), and the store is the last to go. */
+const STOP_MS = 45_000;
+/** A process that lost PM2 ends by itself in 15 s. */
+const ORPHAN_MS = 17_000;
+
+/** What the guard hears. */
+export type GuardOrder = 'stop' | 'kill';
+
+const pm2 = spawn(process.execPath, [pm2Runtime, 'start', '--no-auto-exit', ecosystem], {
+  stdio: ['ignore', 'pipe', 'pipe'],
+});
+if (pm2.pid !== undefined) notePart(runDir, 'pm2', pm2.pid);
+notePart(runDir, 'guard', process.pid);
+
+const log = createWriteStream(join(logs, 'pm2.log'), { flags: 'a', mode: 0o600 });
+for (const stream of [pm2.stdout, pm2.stderr]) {
+  createInterface({ input: stream }).on('line', (line) => {
+    log.write(`${line}\n`);
+    const news = parsePm2Line(line);
+    if (news !== undefined && process.connected) process.send?.(news);
+  });
+}
+
+let stopping = false;
+function stop(): void {
+  if (stopping) return;
+  stopping = true;
+  pm2.kill('SIGINT');
+  void wait(STOP_MS, undefined, { ref: false }).then(killAll);
+}
+
+/** PM2 first, so that it brings nothing back. */
+function killAll(): void {
+  stopping = true;
+  const pids = appPids(pm2Home);
+  pm2.kill('SIGKILL');
+  for (const pid of pids) kill(pid, 'SIGKILL');
+}
+
+process.on('message', (order: unknown) => {
+  if (order === 'stop') stop();
+  if (order === 'kill') killAll();
+});
+process.on('disconnect', stop);
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+// The terminal went away: `npm start` hears of it and says what to do.
+process.on('SIGHUP', () => {});
+
+pm2.once('close', () => {
+  void awaitGone(appPids(pm2Home), ORPHAN_MS).then(() => {
+    forgetPart(runDir, 'pm2');
+    forgetPart(runDir, 'guard');
+    process.exit(stopping ? 0 : 1);
+  });
+});
+pm2.once('error', () => process.exit(1));

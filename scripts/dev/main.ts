@@ -1,0 +1,139 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readEnvFile } from '../../shared/config/env-file.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { buildIfNeeded } from './build.ts';
+import { endReason } from './end-reason.ts';
+import { followLines } from './follow.ts';
+import { gatewayUrl, greeting, receiverUrl } from './greeting.ts';
+import { clearLeftovers } from './leftovers.ts';
+import { AppEnded, Pm2 } from './pm2.ts';
+import { awaitReady } from './ready.ts';
+import { type RunFiles, runFiles } from './run-files.ts';
+import { forgetPart, takeRun } from './run-lock.ts';
+import { type Demo, seedDemo, trustWebhooks } from './seed.ts';
+import { type RunSettings, runSettings } from './settings.ts';
+import { stopSignals } from './stop-signals.ts';
+
+/**
+ * `npm start`: everything on one bare machine, in the foreground. Builds, starts all processes under PM2, makes a demo
+ * account, says how to send a message, and shows what the simulated carrier and the webhook receiver see, until Ctrl-C.
+ */
+const root = join(import.meta.dirname, '..', '..');
+/** A store named by MONGODB_URI should be there already. */
+const MONGODB_WAIT_MS = 3_000;
+const READY_MS = 60_000;
+
+let pm2: Pm2 | undefined;
+const stopping = stopSignals(() => pm2?.kill());
+const stopped = new Promise<never>((_, reject) => {
+  stopping.addEventListener('abort', () => reject(stopping.reason));
+});
+stopped.catch(() => {}); // Raced below; alone it is no fault.
+
+async function run(files: RunFiles): Promise<void> {
+  await clearLeftovers(files, say);
+  const settings = await runSettings(loadConfig(), files);
+  await buildIfNeeded(root, stopping, say);
+  if (settings.config.mongodbUri !== '') await (await connectStore(settings.config, MONGODB_WAIT_MS)).close();
+  freshFolders(files);
+
+  say('Starting …');
+  const wanted = await wantedApps(settings.env);
+  stopping.throwIfAborted();
+  pm2 = new Pm2(root, files, settings.env);
+  const unexpected = pm2.gone.then(() => Promise.reject(new StartError(`PM2 ended. Its log: ${files.logs}/pm2.log`)));
+  unexpected.catch(() => {}); // The same.
+  const failures = [stopped, unexpected, pm2.failed];
+  const demo = await Promise.race([seed(settings), ...failures]);
+  await Promise.race([pm2.whenReady(wanted), ...failures]);
+  await trustWebhooks(demo);
+  const { config } = settings;
+  await Promise.race([awaitReady(gatewayUrl(config), receiverUrl(config), READY_MS), ...failures]);
+
+  console.log(greeting(config, files, demo));
+  followLines(join(files.logs, 'simulator-out.log'), say);
+  pm2.settled((news) => {
+    if (news.kind === 'ended') {
+      const how = news.code === 0 ? news.signal : `code ${news.code}`;
+      say(`${news.app} ended (${how}); PM2 starts it again. Its logs: ${files.logs}/${news.app}-*.log`);
+    } else if (news.app === 'simulator') void trustWebhooks(demo).catch(() => {}); // Ended again: so it will be online again.
+  });
+  await Promise.race([stopped, unexpected]);
+}
+
+/** Closes its connection: the embedded store waits for its last client when it stops. */
+async function seed({ config }: RunSettings): Promise<Demo> {
+  const store = await connectStore(config);
+  try {
+    const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+    return await seedDemo(store.db, systemClock, box, config);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Which processes PM2 will start, and how many of each: as the ecosystem file says with these settings. */
+async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, number>> {
+  Object.assign(process.env, env);
+  const { apps }: { apps: readonly { name: string; instances?: number }[] } = await import(
+    pathToFileURL(join(root, 'ecosystem.config.js')).href
+  );
+  return new Map(apps.map(({ name, instances }) => [name, instances ?? 1]));
+}
+
+/** PM2 starts from nothing; the logs of the run before are kept. */
+function freshFolders({ pm2Home, logs, previousLogs }: RunFiles): void {
+  rmSync(pm2Home, { recursive: true, force: true });
+  mkdirSync(pm2Home, { recursive: true, mode: 0o700 });
+  rmSync(previousLogs, { recursive: true, force: true });
+  if (existsSync(logs)) renameSync(logs, previousLogs);
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+}
+
+function say(line: string): void {
+  console.log(line);
+}
+
+async function main(): Promise<number> {
+  let files: RunFiles | undefined;
+  let code = 0;
+  try {
+    readEnvFile(root);
+    const { dataDir } = loadConfig();
+    files = runFiles(dataDir);
+    takeRun(files.runDir, dataDir);
+  } catch (error) {
+    explain(error);
+    return 1;
+  }
+  try {
+    await run(files);
+  } catch (error) {
+    if (stopping.aborted) say('\nStopping …');
+    else {
+      explain(error instanceof AppEnded ? new StartError(endReason(files.logs, error.app)) : error);
+      code = 1;
+    }
+  }
+  if (pm2 !== undefined) {
+    pm2.stop();
+    // The guard itself was killed: do its work.
+    if ((await pm2.gone) === 'unexpectedly') await clearLeftovers(files, say);
+  }
+  forgetPart(files.runDir, 'starter');
+  if (code === 0) say('Stopped.');
+  return code;
+}
+
+function explain(error: unknown): void {
+  if (error instanceof StartError) console.error(error.message);
+  else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+}
+
+process.exit(await main());

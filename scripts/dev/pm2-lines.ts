@@ -1,0 +1,17 @@
+/** What PM2 says of a process, as the guard passes it on. */
+export type AppNews =
+  | { readonly kind: 'online'; readonly app: string }
+  | { readonly kind: 'ended'; readonly app: string; readonly code: number; readonly signal: string };
+
+/** `2026-11-21T10:00:00: PM2 log: App [gateway:2] exited with code [1] via signal [SIGINT]`, of PM2 7. */
+const ONLINE = / PM2 log: App \[([\w-]+):\d+\] online$/;
+const EXITED = / PM2 log: App \[([\w-]+):\d+\] exited with code \[(\d+)\] via signal \[(\w+)\]$/;
+
+/** Undefined for the lines that tell nothing of that. */
+export function parsePm2Line(line: string): AppNews | undefined {
+  const [, online] = ONLINE.exec(line) ?? [];
+  if (online !== undefined) return { kind: 'online', app: online };
+  const [, app, code, signal] = EXITED.exec(line) ?? [];
+  if (app === undefined || signal === undefined) return undefined;
+  return { kind: 'ended', app, code: Number(code), signal };
+}

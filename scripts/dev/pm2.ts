@@ -1,0 +1,78 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { AppNews } from './pm2-lines.ts';
+import type { RunFiles } from './run-files.ts';
+
+/** PM2 with all processes of the product, behind the guard (guard.ts). */
+export class Pm2 {
+  /** Rejected with the first process that ends before `settled()`: `npm start` takes no second try. */
+  readonly failed: Promise<never>;
+  /** Fulfilled when nothing of the run is left; whether that was wanted. */
+  readonly gone: Promise<'stopped' | 'unexpectedly'>;
+  readonly #guard: ChildProcess;
+  readonly #online = new Map<string, number>();
+  #onNews: ((news: AppNews) => void) | undefined;
+  #changed = (): void => {};
+
+  constructor(root: string, files: RunFiles, env: NodeJS.ProcessEnv) {
+    const script = join(root, 'node_modules', 'pm2', 'bin', 'pm2-runtime');
+    this.#guard = fork(
+      join(root, 'dist', 'scripts', 'dev', 'guard.js'),
+      [script, join(root, 'ecosystem.config.js'), files.runDir, files.logs],
+      { cwd: root, env, detached: true, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+    );
+    this.gone = new Promise((resolve) => {
+      this.#guard.once('close', (code) => resolve(code === 0 ? 'stopped' : 'unexpectedly'));
+    });
+    this.failed = new Promise((_, reject) => {
+      this.#guard.on('message', (news: AppNews) => {
+        if (news.kind === 'online') {
+          this.#online.set(news.app, (this.#online.get(news.app) ?? 0) + 1);
+          this.#changed();
+        }
+        if (this.#onNews !== undefined) this.#onNews(news);
+        else if (news.kind === 'ended') reject(new AppEnded(news.app));
+      });
+    });
+    // Looked at by `whenReady` and main; an early failure must not count as unhandled before that.
+    this.failed.catch(() => {});
+  }
+
+  /** Waits until PM2 heard "ready" from as many processes of each app as `wanted` says. */
+  async whenReady(wanted: ReadonlyMap<string, number>): Promise<void> {
+    const all = (): boolean => [...wanted].every(([app, count]) => (this.#online.get(app) ?? 0) >= count);
+    const ready = new Promise<void>((resolve) => {
+      this.#changed = () => {
+        if (all()) resolve();
+      };
+      this.#changed();
+    });
+    await Promise.race([ready, this.failed]);
+  }
+
+  /** From now on a process that ends is news, not a failure: PM2 starts it again. */
+  settled(onNews: (news: AppNews) => void): void {
+    this.#onNews = onNews;
+  }
+
+  /** Stops all gracefully; may be called again. */
+  stop(): void {
+    this.#onNews = () => {};
+    if (this.#guard.connected) this.#guard.send('stop');
+  }
+
+  /** Ends all at once. */
+  kill(): void {
+    if (this.#guard.connected) this.#guard.send('kill');
+  }
+}
+
+/** A process ended while it should have started. */
+export class AppEnded extends Error {
+  readonly app: string;
+
+  constructor(app: string) {
+    super(`${app} ended`);
+    this.app = app;
+  }
+}

@@ -1,0 +1,31 @@
+import { createServer } from 'node:net';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+
+/**
+ * Makes sure that a port can be listened on, and gives it back: of a busy one a person hears here, in one sentence, and
+ * not from a process that PM2 starts again and again. Port 0 becomes a free one. Throws `StartError`.
+ */
+export async function freePort(host: string, port: number, setting: string): Promise<number> {
+  const server = createServer();
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        const address = server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') {
+      throw new StartError(
+        `Port ${port} is taken by another program: choose a free one, ${setting}=${port + 1} npm start.`,
+      );
+    }
+    throw new StartError(
+      `Cannot listen on ${host}:${port} (${setting}): ${error instanceof Error ? error.message : error}.`,
+    );
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}

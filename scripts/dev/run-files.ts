@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Where `npm start` keeps things; all below the data directory. */
+export interface RunFiles {
+  readonly dataDir: string;
+  /** Who runs: one file each for `starter`, `guard`, `pm2`, with the process's identity. */
+  readonly runDir: string;
+  /** PM2's own directory, new for every run. */
+  readonly pm2Home: string;
+  /** JSON lines of each process, and pm2.log. Those of the run before are in `previousLogs`. */
+  readonly logs: string;
+  readonly previousLogs: string;
+}
+
+/** PM2 listens on Unix sockets there (`interactor.sock` is the longest name); see `embeddedSocketPath` for the limit. */
+const PM2_HOME_MAX = 85;
+
+export function runFiles(dataDirSetting: string): RunFiles {
+  const dataDir = resolve(dataDirSetting);
+  const inside = join(dataDir, 'pm2');
+  const elsewhere = join(tmpdir(), `harkara-pm2-${createHash('sha256').update(inside).digest('hex').slice(0, 16)}`);
+  const files = {
+    dataDir,
+    runDir: join(dataDir, 'run'),
+    pm2Home: Buffer.byteLength(inside) <= PM2_HOME_MAX ? inside : elsewhere,
+    logs: join(dataDir, 'logs'),
+    previousLogs: join(dataDir, 'logs.previous'),
+  };
+  mkdirSync(files.runDir, { recursive: true, mode: 0o700 });
+  return files;
+}

@@ -1,0 +1,86 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { createAccount, listAccounts } from '../../shared/accounts/store.ts';
+import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '../../shared/carriers/store.ts';
+import type { Config } from '../../shared/config/settings.ts';
+import { topUp } from '../../shared/credits/change.ts';
+import { createKey } from '../../shared/keys/store.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+
+/** What a newcomer needs to send a message. */
+export interface Demo {
+  readonly account: AccountDocument;
+  readonly balance: number;
+  readonly key: string;
+  readonly webhookUrl: string;
+  readonly webhookSecret: string;
+}
+
+const ACCOUNT_NAME = 'Demo of npm start';
+const CARRIER = 'simulator';
+const CREDITS = 10_000;
+const DAY_MS = 24 * 3_600_000;
+/** A fresh key each time; those of earlier runs go on working for a while, for whoever pasted one somewhere. */
+const KEY_DAYS = 7;
+const ACCOUNT_DAYS = 365;
+
+/** Makes what is missing, by the functions that `npm run ops` uses; the next `npm start` finds it. */
+export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Config): Promise<Demo> {
+  await ensureIndexes(db);
+  await seedCarrier(db, clock, box, config.simulatorSmscPort);
+  const account = await seedAccount(db, clock);
+  const { balance } =
+    account.balance < CREDITS / 10 ? await topUp(db, account._id, CREDITS, newId('top').slice(4)) : account;
+  const webhookUrl = `http://127.0.0.1:${config.simulatorWebhookPort}/demo`;
+  const { secret } = await createEndpoint(db, clock, box, {
+    account: account._id,
+    url: webhookUrl,
+    events: SMS_EVENTS,
+  });
+  const { key } = await createKey(db, clock, {
+    account: account._id,
+    name: 'npm start',
+    scopes: ['send', 'read'],
+    expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
+  });
+  return { account, balance, key, webhookUrl, webhookSecret: secret };
+}
+
+/** Hands the receiver the secret of its webhooks. Rejects when the receiver does not answer. */
+export async function trustWebhooks(demo: Pick<Demo, 'webhookUrl' | 'webhookSecret'>): Promise<void> {
+  const answer = await fetch(demo.webhookUrl, { method: 'PUT', body: demo.webhookSecret });
+  if (!answer.ok) throw new Error(`the webhook receiver answered ${answer.status} to its secret`);
+}
+
+async function seedAccount(db: Db, clock: Clock): Promise<AccountDocument> {
+  const found = (await listAccounts(db)).find((account) => account.name === ACCOUNT_NAME);
+  if (found !== undefined && found.expiryDate >= isoDate(clock.now())) return found;
+  return createAccount(db, clock, {
+    name: ACCOUNT_NAME,
+    currency: 'INR',
+    expiryDate: isoDate(new Date(clock.now().getTime() + ACCOUNT_DAYS * DAY_MS)),
+    senders: 'any',
+  });
+}
+
+async function seedCarrier(db: Db, clock: Clock, box: SecretBox, port: number): Promise<void> {
+  const found = (await listCarriers(db)).find((carrier) => carrier._id === CARRIER);
+  if (found === undefined) {
+    await createCarrier(db, clock, box, {
+      _id: CARRIER,
+      name: 'Simulator',
+      host: '127.0.0.1',
+      port,
+      systemId: 'harkara',
+      password: 'simulate',
+    });
+    return;
+  }
+  if (found.port !== port) await updateCarrier(db, box, CARRIER, { port });
+  if (found.status !== 'active') await setCarrierStatus(db, CARRIER, 'active');
+}

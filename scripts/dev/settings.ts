@@ -1,0 +1,36 @@
+import { type Config, loadConfig } from '../../shared/config/settings.ts';
+import { freePort } from './ports.ts';
+import type { RunFiles } from './run-files.ts';
+
+/** The settings of this run: as configured, plus what makes it a demonstration on this machine alone. */
+export interface RunSettings {
+  readonly config: Config;
+  /** The same, for the processes that PM2 starts. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What would make PM2 talk to its makers' service, or take this for a program started by itself. */
+const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
+
+/** Checks the ports, and adds the simulator and webhooks to this machine. Throws `StartError`. */
+export async function runSettings(config: Config, files: RunFiles): Promise<RunSettings> {
+  const port = await freePort(config.host, config.port, 'PORT');
+  const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'SIMULATOR_SMSC_PORT');
+  const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'SIMULATOR_WEBHOOK_PORT');
+  const env: NodeJS.ProcessEnv = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !PM2_VARIABLES.test(name))),
+    HARKARA_DATA_DIR: files.dataDir,
+    HARKARA_SIMULATOR: 'on',
+    PORT: String(port),
+    SIMULATOR_SMSC_PORT: String(smscPort),
+    SIMULATOR_WEBHOOK_PORT: String(webhookPort),
+    WEBHOOK_ALLOW_HTTP: 'yes',
+    WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, '127.0.0.0/8'].join(','),
+    PM2_HOME: files.pm2Home,
+    PM2_DEFAULT_LOG_PATH: files.logs,
+    PM2_DISABLE_VERSION_CHECK: 'true',
+    // All at once: each waits for the store by itself, and the store waits for all at the end.
+    PM2_CONCURRENT_ACTIONS: '16',
+  };
+  return { config: loadConfig(env), env };
+}

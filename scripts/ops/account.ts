@@ -1,0 +1,116 @@
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { createAccount, findAccount, listAccounts, setAccountStatus } from '../../shared/accounts/store.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { isoDate } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
+import { accountId, choice, day, name, optional, required, withDefault, words } from './parameters.ts';
+import { sheet, table } from './show.ts';
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+/** Every code that this Node knows; a typo here would be seen by customers. */
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
+const currency = {
+  ...words('CODE', 'a currency code of ISO 4217 like INR or EUR', /^[A-Z]{3}$/),
+  parse: (text: string) => (CURRENCIES.has(text) ? text : undefined),
+};
+const account = required(accountId, 'the account');
+
+export const ACCOUNT_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'account',
+    verb: 'create',
+    about: 'Creates an account, without credits.',
+    args: {},
+    options: {
+      name: required(name, 'what people call it'),
+      currency: withDefault(currency, 'INR', 'ISO 4217 code of the price of its credits'),
+      expiryDate: optional(day, 'last day (UTC) to spend credits on; a year from now'),
+      senders: withDefault(choice(['any', 'registered']), 'any', 'which senders may be used'),
+    },
+    async run({ name, currency, expiryDate, senders }, { db, clock }) {
+      const last = expiryDate ?? isoDate(new Date(clock.now().getTime() + YEAR_MS));
+      if (last < isoDate(clock.now())) throw new Failure(`--expiry-date ${last} is over already: name a later day.`);
+      const store = await db();
+      // The first command on a fresh MongoDB may come before the product has run on it.
+      await ensureIndexes(store);
+      const made = await createAccount(store, clock, { name, currency, expiryDate: last, senders });
+      return shown(made, `Created. Next: npm run ops -- credits top-up ${made._id} 1000`);
+    },
+  }),
+  defineCommand({
+    noun: 'account',
+    verb: 'list',
+    about: 'Shows all accounts, oldest first.',
+    args: {},
+    options: {},
+    async run(_, { db }) {
+      const all = await listAccounts(await db());
+      const rows = all.map((one) => [one._id, one.status, String(one.balance), one.expiryDate, one.name]);
+      return {
+        text: table(['ACCOUNT', 'STATUS', 'CREDITS', 'UNTIL', 'NAME'], rows, 'There are no accounts yet.'),
+        json: all.map(view),
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'account',
+    verb: 'show',
+    about: 'Shows an account.',
+    args: { account },
+    options: {},
+    run: async ({ account }, { db }) => shown(await existing(await db(), account)),
+  }),
+  status('suspend', 'suspended', 'Refuses its sends (403) and keeps what is queued, until it is resumed.'),
+  status('resume', 'active', 'Lets a suspended account send again.'),
+];
+
+/** The account, or `Failure` that says how to find the right one. */
+export async function existing(db: Awaited<ReturnType<Context['db']>>, id: AccountId): Promise<AccountDocument> {
+  const found = await findAccount(db, id);
+  if (found === undefined) throw new Failure(`There is no account ${id}: \`account list\` shows them.`);
+  return found;
+}
+
+function status(verb: string, to: AccountDocument['status'], about: string): Command {
+  return defineCommand({
+    noun: 'account',
+    verb,
+    about,
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      await setAccountStatus(store, account, to);
+      return { text: `${account} is ${to}.`, json: { account, status: to } };
+    },
+  });
+}
+
+function shown(one: AccountDocument, after?: string): Answer {
+  const fields = {
+    account: one._id,
+    name: one.name,
+    status: one.status,
+    credits: one.balance,
+    currency: one.currency,
+    expiry: one.expiryDate,
+    senders: one.senders,
+    created: one.createdAt.toISOString(),
+  };
+  return { text: after === undefined ? sheet(fields) : `${sheet(fields)}\n${after}`, json: view(one) };
+}
+
+function view(one: AccountDocument): unknown {
+  return {
+    account: one._id,
+    name: one.name,
+    status: one.status,
+    balance: one.balance,
+    currency: one.currency,
+    expiry_date: one.expiryDate,
+    senders: one.senders,
+    created_at: one.createdAt,
+  };
+}

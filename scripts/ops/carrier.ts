@@ -1,0 +1,187 @@
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { BadCarrier, type CarrierInput } from '../../shared/carriers/carrier-form.ts';
+import {
+  CarrierExists,
+  createCarrier,
+  listCarriers,
+  NoSuchCarrier,
+  setCarrierStatus,
+  updateCarrier,
+} from '../../shared/carriers/store.ts';
+import type { Route } from '../../shared/messages/message.ts';
+import { type Answer, type Command, defineCommand, Failure } from './command.ts';
+import { choice, flag, integer, list, name, optional, type Parameter, required, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const PASSWORD_VARIABLE = 'SMPP_PASSWORD';
+const PATHS = ['transactional', 'promotional'] as const satisfies readonly Route[];
+const carrier = required(words('CARRIER', '1 to 32 of a-z, 0-9 and -', /^[a-z0-9-]{1,32}$/), 'its short name');
+const host = words('HOST', 'a host name or an address', /^[^\s/]{1,253}$/);
+const port = integer('PORT', 1, 65_535);
+const systemId = words('ID', '1 to 15 ASCII characters', /^[\x20-\x7e]{1,15}$/);
+const WEEK_MS = 604_800_000;
+const IS_MS = 'in milliseconds';
+
+/** `standard` only for the help: what is left out keeps its value in an update and takes the default in a creation. */
+function setting<T>(
+  shape: Parameters<typeof optional<T>>[0],
+  standard: unknown,
+  about: string,
+): Parameter<T | undefined> {
+  return { ...optional(shape, about), standard: String(standard) };
+}
+
+const D = CARRIER_DEFAULTS;
+const settings = {
+  tls: setting(choice(['no', 'yes']), 'no', 'connect with TLS'),
+  systemType: setting(
+    words('TYPE', 'at most 12 ASCII characters', /^[\x20-\x7e]{0,12}$/),
+    D.systemType,
+    'system_type of the bind',
+  ),
+  bindKind: setting(
+    choice(['transceiver', 'pair']),
+    D.bindKind,
+    'one session for both ways, or transmitter and receiver',
+  ),
+  binds: setting(integer('N', 1, 50), D.binds, 'parallel binds of that kind'),
+  windowSize: setting(integer('N', 1, 10_000), D.windowSize, 'unanswered submit_sm per bind'),
+  perSecond: setting(integer('N', 0, 100_000), D.perSecond, 'segments a second over all binds; 0: no limit of ours'),
+  paths: setting(list('PATHS', PATHS), D.paths.join(','), 'what it serves'),
+  enquireLinkMs: setting(integer('MS', 100, 600_000), D.enquireLinkMs, `silence before an enquire_link, ${IS_MS}`),
+  responseTimeoutMs: setting(
+    integer('MS', 100, 600_000),
+    D.responseTimeoutMs,
+    `how long it may take to answer, ${IS_MS}`,
+  ),
+  idForm: setting(choice(['learn', 'exact']), D.idForm, 'whether ids in receipts may be in another notation'),
+  receiptOffsetMinutes: setting(
+    integer('MIN', -840, 840),
+    D.receiptOffsetMinutes,
+    'time zone of dates in receipts, east of UTC',
+  ),
+  unknownPolicy: setting(choice(['assume_sent', 'resend']), D.unknownPolicy, 'for a submit whose answer never came'),
+  unknownWaitMs: setting(integer('MS', 0, WEEK_MS), D.unknownWaitMs, `after how long, ${IS_MS}`),
+};
+const PASSWORD_NOTE =
+  `The password comes from ${PASSWORD_VARIABLE}, from stdin with --password-stdin, or is asked for; never from an option,\n` +
+  'which the list of processes would show. Workers take the change up within seconds.';
+
+export const CARRIER_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'carrier',
+    verb: 'create',
+    about: 'Adds a carrier; the SMPP worker binds to it within seconds.',
+    args: { carrier },
+    options: {
+      name: optional(name, 'what people and the status of messages call it; the short name, unless given'),
+      host: required(host, 'where its SMSC is'),
+      port: required(port, 'its SMPP port'),
+      systemId: required(systemId, 'system_id of the bind'),
+      passwordStdin: flag('read the password from stdin'),
+      ...settings,
+    },
+    notes: PASSWORD_NOTE,
+    run: ({ carrier, name, passwordStdin, ...given }, { db, clock, box, secret }) =>
+      explained(async () => {
+        const store = await db();
+        const password = await secret(PASSWORD_VARIABLE, passwordStdin);
+        const { host, port, systemId, ...rest } = given;
+        const input = { _id: carrier, name: name ?? carrier, host, port, systemId, password };
+        const made = await createCarrier(store, clock, box(), { ...changes(rest), ...input });
+        return { text: `${carrier} is created. Its bind shows in the metrics (harkara_smpp_binds).`, json: view(made) };
+      }),
+  }),
+  defineCommand({
+    noun: 'carrier',
+    verb: 'update',
+    about: 'Changes settings of a carrier; its binds begin anew with them.',
+    args: { carrier },
+    options: {
+      name: optional(name, 'what people and the status of messages call it'),
+      host: optional(host, 'where its SMSC is'),
+      port: optional(port, 'its SMPP port'),
+      systemId: optional(systemId, 'system_id of the bind'),
+      password: flag(`change the password, to ${PASSWORD_VARIABLE} or what is typed`),
+      passwordStdin: flag('change the password, to what is on stdin'),
+      ...settings,
+    },
+    notes: `What is not named stays as it is. ${PASSWORD_NOTE}`,
+    run: ({ carrier, password, passwordStdin, ...given }, { db, box, secret }) =>
+      explained(async () => {
+        const change = {
+          ...changes(given),
+          ...(password || passwordStdin ? { password: await secret(PASSWORD_VARIABLE, passwordStdin) } : {}),
+        };
+        if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
+        const updated = await updateCarrier(await db(), box(), carrier, change);
+        return { text: `${carrier} is updated: ${Object.keys(change).join(', ')}.`, json: view(updated) };
+      }),
+  }),
+  defineCommand({
+    noun: 'carrier',
+    verb: 'list',
+    about: 'Shows all carriers and their settings (--json: every one).',
+    args: {},
+    options: {},
+    async run(_, { db }) {
+      const all = await listCarriers(await db());
+      const rows = all.map((one) => [
+        one._id,
+        one.status,
+        `${one.host}:${one.port}${one.tls ? ' (TLS)' : ''}`,
+        one.systemId,
+        `${one.binds} ${one.bindKind}`,
+        String(one.windowSize),
+        one.perSecond === 0 ? 'no limit' : String(one.perSecond),
+        one.paths.join(','),
+        one.name,
+      ]);
+      const heading = ['CARRIER', 'STATUS', 'ADDRESS', 'SYSTEM ID', 'BINDS', 'WINDOW', 'PER SECOND', 'PATHS', 'NAME'];
+      return { text: table(heading, rows, 'There are no carriers yet.'), json: all.map(view) };
+    },
+  }),
+  status('pause', 'paused', 'Ends its binds; what waits for it waits, or goes by another carrier of its paths.'),
+  status('resume', 'active', 'Binds to a paused carrier again.'),
+];
+
+function status(verb: string, to: CarrierDocument['status'], about: string): Command {
+  return defineCommand({
+    noun: 'carrier',
+    verb,
+    about,
+    args: { carrier },
+    options: {},
+    run: ({ carrier }, { db }) =>
+      explained(async () => {
+        await setCarrierStatus(await db(), carrier, to);
+        return { text: `${carrier} is ${to}.`, json: { carrier, status: to } };
+      }),
+  });
+}
+
+/** What was given, as the document has it. */
+function changes(
+  given: { readonly [name: string]: unknown } & { readonly tls?: 'no' | 'yes' | undefined },
+): Partial<Omit<CarrierInput, '_id'>> {
+  const { tls, ...rest } = given;
+  const named = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(named), ...(tls === undefined ? {} : { tls: tls === 'yes' }) };
+}
+
+/** The carriers' own errors are sentences about their fields. */
+async function explained(run: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof BadCarrier) throw new Failure(`Refused. ${error.message}`, { cause: error });
+    if (error instanceof CarrierExists) throw new Failure(`Not created: ${error.message} (see \`carrier update\`).`);
+    if (error instanceof NoSuchCarrier) throw new Failure(`Not done: ${error.message}; \`carrier list\` shows them.`);
+    throw error;
+  }
+}
+
+/** Without the password, sealed or not. */
+function view({ _id, password: _, ...rest }: CarrierDocument): unknown {
+  return { carrier: _id, ...rest };
+}

@@ -1,0 +1,68 @@
+import type { Db } from 'mongodb';
+import type { Config } from '../../shared/config/settings.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { Parameter } from './parameters.ts';
+
+/**
+ * A command of `npm run ops`, `<noun> <verb> <arguments> --options`: declared as data, from which the parser, the help
+ * and the checks come. One file per noun.
+ */
+export interface Command {
+  readonly noun: string;
+  readonly verb: string;
+  /** What it does, one line. */
+  readonly about: string;
+  readonly args: Readonly<Record<string, Parameter<unknown>>>;
+  readonly options: Readonly<Record<string, Parameter<unknown>>>;
+  /** Further paragraphs of its help. */
+  readonly notes?: string;
+  /** `values` are what the parameters made of the words; only `defineCommand` may say so. */
+  run(values: Readonly<Record<string, unknown>>, context: Context): Promise<Answer>;
+}
+
+/** What a command may use; opened when first asked for, closed by main. */
+export interface Context {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Throws `Failure` with what to do when no store answers. */
+  db(): Promise<Db>;
+  box(): SecretBox;
+  /** A secret that must not be seen in the list of processes: from the variable, from stdin, or asked for on the terminal. */
+  secret(variable: string, fromStdin: boolean): Promise<string>;
+}
+
+/** What a command says: `text` to a person, `json` to a program; `ok: false` makes the exit code 1. */
+export interface Answer {
+  readonly text: string;
+  readonly json: unknown;
+  readonly ok?: boolean;
+}
+
+/** Typed wrongly: exit code 2. One sentence that names the option and what would be right. */
+export class UsageError extends Error {}
+
+/** Could not be done: exit code 1. One sentence, with what to do about it. */
+export class Failure extends Error {}
+
+type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = {
+  readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
+};
+
+/** Declares a command with the types of its parameters. */
+export function defineCommand<
+  A extends Readonly<Record<string, Parameter<unknown>>>,
+  O extends Readonly<Record<string, Parameter<unknown>>>,
+>(
+  command: Omit<Command, 'run' | 'args' | 'options'> & {
+    readonly args: A;
+    readonly options: O;
+    run(values: Values<A> & Values<O>, context: Context): Promise<Answer>;
+  },
+): Command {
+  return {
+    ...command,
+    // The parser fills every name of args and options with what that parameter's `read` returned.
+    run: (values, context) => command.run(values as Values<A> & Values<O>, context),
+  };
+}

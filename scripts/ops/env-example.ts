@@ -1,0 +1,29 @@
+import { SETTINGS } from '../../shared/config/settings.ts';
+import { type Command, defineCommand } from './command.ts';
+
+/** The text of `.env.example`: every setting with its meaning, form and default. A test compares the file with it. */
+export function envExample(): string {
+  const blocks = Object.values(SETTINGS).map(({ env, about, form, fallback }) => {
+    const standard = String(fallback); // A list shows as its words with commas.
+    return `# ${about}\n# Form: ${form}.\n#${env}=${standard}\n`;
+  });
+  return [
+    '# Settings of Harkara. Copy to .env and take the "#" from the lines that you change; the environment goes before .env.\n' +
+      '# Written by `npm run ops -- env-example > .env.example` from shared/config/settings.ts.\n',
+    ...blocks,
+  ].join('\n');
+}
+
+export const ENV_EXAMPLE_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'env-example',
+    verb: '',
+    about: 'Writes every setting with its meaning and default, the text of .env.example.',
+    args: {},
+    options: {},
+    run: async () => ({
+      text: envExample().trimEnd(),
+      json: Object.values(SETTINGS).map(({ env, about, form, fallback }) => ({ env, about, form, fallback })),
+    }),
+  }),
+];

@@ -1,0 +1,50 @@
+import type { Command } from './command.ts';
+import { call, optionName } from './read-words.ts';
+
+/** All commands, or those of one noun. */
+export function helpForAll(commands: readonly Command[], noun?: string): string {
+  const shown = commands.filter((command) => noun === undefined || command.noun === noun);
+  return [
+    'Operates Harkara: accounts, keys, credits, senders, carriers, webhooks, the ledger.',
+    '',
+    'npm run ops -- <what> <do> [arguments] [--options]',
+    '',
+    ...table(shown.map((command) => [usage(command), command.about])),
+    '',
+    '--json  answer as JSON, for programs        --help  after any command: its arguments and options',
+    'Exit code: 0 done, 1 not done, 2 typed wrongly. Settings come from the environment or .env (see .env.example).',
+  ].join('\n');
+}
+
+/** One command: arguments, options, notes. */
+export function helpForOne(command: Command): string {
+  const rows = [
+    ...Object.entries(command.args).map(([name, parameter]) => [`<${name}>`, `${parameter.about} (${parameter.form})`]),
+    ...Object.entries(command.options).map(([name, parameter]) => {
+      const standard = parameter.standard === undefined ? '' : ` [${parameter.standard || 'none'}]`;
+      const must = parameter.required ? ' (required)' : '';
+      return [`--${optionName(name)} ${parameter.value}`.trim(), `${parameter.about}${must}${standard}`];
+    }),
+    ['--json', 'answer as JSON'],
+  ];
+  const head = [`${call(command)} ${words(command)}`.trim(), '', command.about, '', ...table(rows)];
+  return [...head, ...(command.notes === undefined ? [] : ['', command.notes])].join('\n');
+}
+
+function usage(command: Command): string {
+  return [command.noun, command.verb, words(command)].filter((word) => word !== '').join(' ');
+}
+
+function words(command: Command): string {
+  const args = Object.keys(command.args).map((name) => `<${name}>`);
+  const must = Object.entries(command.options)
+    .filter(([, parameter]) => parameter.required)
+    .map(([name, parameter]) => `--${optionName(name)} ${parameter.value}`);
+  return [...args, ...must].join(' ');
+}
+
+/** Two columns. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`);
+}

@@ -1,0 +1,148 @@
+import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
+
+/**
+ * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left
+ * out; it returns undefined for what cannot be, and the parser says which form would be right.
+ */
+export interface Parameter<T> {
+  /** `NAME` in `--name NAME`; empty for a switch. */
+  readonly value: string;
+  readonly about: string;
+  /** What a right value looks like, after "must be". */
+  readonly form: string;
+  /** Must be given; there is no default. */
+  readonly required: boolean;
+  /** Shown in the help. */
+  readonly standard?: string;
+  read(text: string | undefined): { readonly value: T } | undefined;
+}
+
+interface Shape<T> {
+  readonly value: string;
+  readonly form: string;
+  parse(text: string): T | undefined;
+}
+
+/** Must be given. */
+export function required<T>(shape: Shape<T>, about: string): Parameter<T> {
+  return {
+    ...shape,
+    about,
+    required: true,
+    read: (text) => (text === undefined ? undefined : boxed(shape.parse(text))),
+  };
+}
+
+/** May be left out; undefined then. */
+export function optional<T>(shape: Shape<T>, about: string): Parameter<T | undefined> {
+  return {
+    ...shape,
+    about,
+    required: false,
+    read: (text) => (text === undefined ? { value: undefined } : boxed(shape.parse(text))),
+  };
+}
+
+/** May be left out; `standard` then, which must be of the shape itself. */
+export function withDefault<T>(shape: Shape<T>, standard: string, about: string): Parameter<T> {
+  return { ...shape, about, required: false, standard, read: (text) => boxed(shape.parse(text ?? standard)) };
+}
+
+/** `--name`, without a value. */
+export function flag(about: string): Parameter<boolean> {
+  return { value: '', form: 'alone', about, required: false, read: (text) => ({ value: text !== undefined }) };
+}
+
+export const name: Shape<string> = {
+  value: 'NAME',
+  form: 'text of 1 to 100 characters',
+  parse: (text) => (text.trim().length > 0 && text.length <= 100 ? text.trim() : undefined),
+};
+
+export function words(value: string, form: string, pattern: RegExp): Shape<string> {
+  return { value, form, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+export function integer(value: string, min: number, max: number): Shape<number> {
+  return {
+    value,
+    form: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const number = Number(text);
+      return /^-?\d+$/.test(text) && number >= min && number <= max ? number : undefined;
+    },
+  };
+}
+
+export function choice<const T extends string>(choices: readonly T[]): Shape<T> {
+  return {
+    value: choices.join('|'),
+    form: choices.join(' or '),
+    parse: (text) => choices.find((one) => one === text),
+  };
+}
+
+/** Comma-separated, at least one, none twice. */
+export function list<const T extends string>(value: string, choices: readonly T[]): Shape<readonly T[]> {
+  return {
+    value,
+    form: `one or more of ${choices.join(', ')} (with commas)`,
+    parse: (text) => {
+      const found = new Set<T>();
+      for (const word of text.split(',')) {
+        const known = choices.find((one) => one === word.trim());
+        if (known === undefined) return undefined;
+        found.add(known);
+      }
+      return [...found];
+    },
+  };
+}
+
+/** An instant, ISO 8601 with an offset. */
+export const instant: Shape<Date> = {
+  value: 'TIME',
+  form: 'a time like 2027-01-31T12:00:00Z',
+  parse: (text) => {
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+    const time = new Date(text);
+    return Number.isNaN(time.getTime()) ? undefined : time;
+  },
+};
+
+/** A calendar day that exists. */
+export const day: Shape<string> = {
+  value: 'DAY',
+  form: 'a day like 2027-12-31',
+  parse: (text) => {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
+    const time = new Date(`${text}T00:00:00Z`);
+    return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) ? text : undefined;
+  },
+};
+
+export const accountId: Shape<AccountId> = {
+  value: 'ACCOUNT',
+  form: 'an account id like acc_01kam…, as `account list` shows it',
+  parse: (text) => (isAccountId(text) ? text : undefined),
+};
+
+export const endpointId: Shape<EndpointId> = {
+  value: 'WEBHOOK',
+  form: 'a webhook id like whk_01kam…, as `webhook list` shows it',
+  parse: (text) => (isEndpointId(text) ? text : undefined),
+};
+
+const ID_TAIL = '[0-9a-hjkmnp-tv-z]{26}';
+
+function isAccountId(text: string): text is AccountId {
+  return new RegExp(`^acc_${ID_TAIL}$`).test(text);
+}
+
+function isEndpointId(text: string): text is EndpointId {
+  return new RegExp(`^whk_${ID_TAIL}$`).test(text);
+}
+
+function boxed<T>(value: T | undefined): { readonly value: T } | undefined {
+  return value === undefined ? undefined : { value };
+}

@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util';
+import { type Command, UsageError } from './command.ts';
+
+/** What the words of a command line ask for. */
+export type Request =
+  | { readonly kind: 'help'; readonly noun?: string; readonly command?: Command }
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      readonly values: Readonly<Record<string, unknown>>;
+      readonly json: boolean;
+    };
+
+/** Finds the command and reads its parameters. Throws `UsageError` with all that is wrong with them, a sentence a line. */
+export function readWords(commands: readonly Command[], words: readonly string[]): Request {
+  const [noun, verb, ...rest] = words;
+  if (noun === undefined || isHelp(noun)) return { kind: 'help' };
+  const ofNoun = commands.filter((command) => command.noun === noun);
+  if (ofNoun.length === 0) {
+    throw new UsageError(`There is no "${noun}": say ${alternatives(commands.map((command) => command.noun))}.`);
+  }
+  // A noun with one nameless verb (`env-example`) takes its options at once.
+  const command = ofNoun.find((one) => one.verb === '') ?? ofNoun.find((one) => one.verb === verb);
+  if (command === undefined) {
+    if (verb === undefined || isHelp(verb)) return { kind: 'help', noun };
+    throw new UsageError(`There is no "${noun} ${verb}": say ${alternatives(ofNoun.map((one) => one.verb))}.`);
+  }
+  const tail = command.verb === '' ? words.slice(1) : rest;
+  if (tail.some(isHelp)) return { kind: 'help', command };
+  return { kind: 'run', command, ...readParameters(command, tail) };
+}
+
+function readParameters(
+  command: Command,
+  words: readonly string[],
+): { readonly values: Readonly<Record<string, unknown>>; readonly json: boolean } {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value }]) => [
+      optionName(name),
+      { type: value === '' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  let parsed: { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] };
+  try {
+    parsed = parseArgs({
+      args: [...words],
+      options: { ...options, json: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    // Node's own sentences: "Unknown option '--nmae'.", "Option '--name <value>' argument missing".
+    throw new UsageError(
+      `${error instanceof Error ? error.message.split('. ')[0] : error}. See \`${call(command)} --help\`.`,
+    );
+  }
+
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  const take = (label: string, name: string, text: string | undefined): void => {
+    const parameter = command.args[name] ?? command.options[name];
+    const value = parameter?.read(text);
+    if (value !== undefined) values[name] = value.value;
+    else if (text === undefined) problems.push(`${label} is missing: ${parameter?.about}`);
+    else problems.push(`${label} must be ${parameter?.form}, not "${text}".`);
+  };
+  const names = Object.keys(command.args);
+  names.forEach((name, i) => {
+    take(`<${name}>`, name, parsed.positionals[i]);
+  });
+  for (const extra of parsed.positionals.slice(names.length)) problems.push(`"${extra}" is one word too many.`);
+  for (const name of Object.keys(command.options)) {
+    const given = parsed.values[optionName(name)];
+    take(`--${optionName(name)}`, name, given === true ? '' : typeof given === 'string' ? given : undefined);
+  }
+  if (problems.length > 0) throw new UsageError(`${problems.join('\n')}\nSee \`${call(command)} --help\`.`);
+  return { values, json: parsed.values.json === true };
+}
+
+/** `expiresAt` is `--expires-at`. */
+export function optionName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** How a person runs it. */
+export function call(command: Command): string {
+  return ['npm run ops --', command.noun, command.verb].filter((word) => word !== '').join(' ');
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h' || word === 'help';
+}
+
+function alternatives(words: readonly string[]): string {
+  const distinct = [...new Set(words)];
+  const last = distinct.pop() ?? '';
+  return distinct.length === 0 ? last : `${distinct.join(', ')} or ${last}`;
+}

@@ -1,0 +1,108 @@
+import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import {
+  createEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  listEndpoints,
+  TooManyEndpoints,
+} from '../../shared/webhooks/endpoint-store.ts';
+import { existing } from './account.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
+import { accountId, endpointId, list, required, withDefault, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const account = required(accountId, 'the account');
+const webhook = required(endpointId, 'the webhook');
+
+export const WEBHOOK_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'webhook',
+    verb: 'create',
+    about: 'Posts the events of an account to a URL; shows the secret that signs them, this once.',
+    args: { account, url: required(words('URL', 'an https:// address', /^\S+$/), 'where to post') },
+    options: { events: withDefault(list('EVENTS', SMS_EVENTS), SMS_EVENTS.join(','), 'what to post') },
+    notes:
+      'Refused are http (allowed by WEBHOOK_ALLOW_HTTP=yes) and private addresses (allowed by WEBHOOK_ALLOW_SUBNETS);\n' +
+      'gateways and workers need the same settings. A URL that the account has already keeps its id and secret, takes the\n' +
+      'new events and is enabled.',
+    async run({ account, url, events }, { db, clock, box, config }) {
+      const verdict = await checkEndpointUrl(url, guardOptions(config));
+      if (!verdict.ok) throw new Failure(`${url} is refused. ${verdict.detail} See \`webhook create --help\`.`);
+      const store = await db();
+      await existing(store, account);
+      const { endpoint, secret, created } = await createEndpoint(store, clock, box(), { account, url, events }).catch(
+        (error: unknown) => {
+          if (error instanceof TooManyEndpoints) throw new Failure(`Not created: ${error.message}.`, { cause: error });
+          throw error;
+        },
+      );
+      return {
+        text: created
+          ? `${endpoint._id}\n${secret}\nKeep the secret now: it checks the signatures (Standard Webhooks) and is not shown again.`
+          : `${endpoint._id} had this URL already: it keeps its secret, posts ${events.join(', ')} and is enabled.`,
+        json: { ...view(endpoint), created, ...(created ? { secret } : {}) },
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'list',
+    about: 'Shows the webhooks of an account.',
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      const all = await listEndpoints(store, account);
+      const rows = all.map((one) => [
+        one._id,
+        one.status + (one.disabledReason === undefined ? '' : ` (${one.disabledReason})`),
+        one.failingSince?.toISOString() ?? '-',
+        one.url,
+        one.events.length === SMS_EVENTS.length ? 'all' : one.events.join(','),
+      ]);
+      return {
+        text: table(['WEBHOOK', 'STATUS', 'FAILING SINCE', 'URL', 'EVENTS'], rows, 'It has no webhooks yet.'),
+        json: all.map(view),
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'disable',
+    about: 'Stops posting to a webhook; what is due is discarded.',
+    args: { webhook },
+    options: {},
+    async run({ webhook }, { db }) {
+      const done = await disableEndpoint(await db(), webhook, 'operator');
+      if (!done) throw new Failure(`There is no enabled webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      return { text: `${webhook} is disabled.`, json: { webhook, status: 'disabled' } };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'enable',
+    about: 'Posts to a webhook again, from now on.',
+    args: { webhook },
+    options: {},
+    async run({ webhook }, { db }) {
+      const done = await enableEndpoint(await db(), webhook);
+      if (!done) throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      return { text: `${webhook} is enabled.`, json: { webhook, status: 'active' } };
+    },
+  }),
+];
+
+function view(one: EndpointDocument): Readonly<Record<string, unknown>> {
+  return {
+    webhook: one._id,
+    account: one.account,
+    url: one.url,
+    events: one.events,
+    status: one.status,
+    disabled_reason: one.disabledReason ?? null,
+    failing_since: one.failingSince ?? null,
+    created_at: one.createdAt,
+  };
+}

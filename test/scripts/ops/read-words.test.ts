@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { type Command, defineCommand, UsageError } from '../../../scripts/ops/command.ts';
+import { helpForAll, helpForOne } from '../../../scripts/ops/help.ts';
+import {
+  accountId,
+  choice,
+  day,
+  flag,
+  instant,
+  integer,
+  list,
+  name,
+  optional,
+  required,
+  withDefault,
+} from '../../../scripts/ops/parameters.ts';
+import { readWords } from '../../../scripts/ops/read-words.ts';
+
+const ACCOUNT = 'acc_01kamzz0000000000000000000';
+
+const commands: readonly Command[] = [
+  defineCommand({
+    noun: 'thing',
+    verb: 'create',
+    about: 'Creates a thing.',
+    args: { account: required(accountId, 'the account'), amount: required(integer('AMOUNT', 1, 10), 'how many') },
+    options: {
+      name: required(name, 'what people call it'),
+      color: withDefault(choice(['red', 'blue']), 'red', 'its color'),
+      routes: withDefault(list('ROUTES', ['a', 'b']), 'a,b', 'its routes'),
+      expiresAt: optional(instant, 'its end'),
+      lastDay: optional(day, 'its last day'),
+      loud: flag('make a noise'),
+    },
+    run: async () => ({ text: '', json: null }),
+  }),
+  defineCommand({
+    noun: 'thing',
+    verb: 'list',
+    about: 'Shows things.',
+    args: {},
+    options: {},
+    run: async () => ({ text: '', json: null }),
+  }),
+  defineCommand({
+    noun: 'alone',
+    verb: '',
+    about: 'Has no verb.',
+    args: {},
+    options: {},
+    run: async () => ({ text: '', json: null }),
+  }),
+];
+
+describe('words of npm run ops', () => {
+  it('become the values that the command declares, defaults included', () => {
+    const request = readWords(commands, ['thing', 'create', ACCOUNT, '3', '--name', ' Shop ', '--loud', '--json']);
+
+    expect(request).to.include({ kind: 'run', json: true });
+    expect(request.kind === 'run' && request.values).to.deep.equal({
+      account: ACCOUNT,
+      amount: 3,
+      name: 'Shop',
+      color: 'red',
+      routes: ['a', 'b'],
+      expiresAt: undefined,
+      lastDay: undefined,
+      loud: true,
+    });
+  });
+
+  it('a command without a verb takes its options at once', () => {
+    expect(readWords(commands, ['alone', '--json'])).to.include({ kind: 'run', json: true });
+  });
+
+  const wrong: readonly [what: string, words: string, says: string][] = [
+    ['an unknown noun', 'thng list', 'There is no "thng": say thing or alone.'],
+    ['an unknown verb', 'thing make', 'There is no "thing make": say create or list.'],
+    ['an unknown option', 'thing list --colour red', "Unknown option '--colour'"],
+    ['a word too many', 'thing list more', '"more" is one word too many.'],
+    ['a missing argument', `thing create ${ACCOUNT} --name x`, '<amount> is missing: how many'],
+    ['a missing option', `thing create ${ACCOUNT} 3`, '--name is missing: what people call it'],
+    ['a bad account', 'thing create shop 3 --name x', '<account> must be an account id like acc_01kam…'],
+    ['a bad number', `thing create ${ACCOUNT} 11 --name x`, '<amount> must be a whole number from 1 to 10, not "11".'],
+    ['a fraction', `thing create ${ACCOUNT} 1.5 --name x`, '<amount> must be a whole number from 1 to 10'],
+    ['a bad choice', `thing create ${ACCOUNT} 3 --name x --color green`, '--color must be red or blue, not "green".'],
+    ['a bad list', `thing create ${ACCOUNT} 3 --name x --routes a,c`, '--routes must be one or more of a, b'],
+    [
+      'a time without offset',
+      `thing create ${ACCOUNT} 3 --name x --expires-at 2027-01-01T00:00`,
+      '--expires-at must be',
+    ],
+    [
+      'a day that does not exist',
+      `thing create ${ACCOUNT} 3 --name x --last-day 2027-02-30`,
+      '--last-day must be a day',
+    ],
+  ];
+  for (const [what, words, says] of wrong) {
+    it(`${what} is told in one sentence`, () => {
+      expect(() => readWords(commands, words.split(' ')))
+        .to.throw(UsageError)
+        .with.property('message')
+        .that.includes(says);
+    });
+  }
+
+  it('all that is wrong is told at once', () => {
+    const read = () => readWords(commands, ['thing', 'create', 'shop', 'many']);
+
+    expect(read).to.throw(UsageError, /<account> must be[\s\S]*<amount> must be[\s\S]*--name is missing/);
+  });
+
+  it('--help is understood at every level', () => {
+    expect(readWords(commands, [])).to.deep.equal({ kind: 'help' });
+    expect(readWords(commands, ['--help'])).to.deep.equal({ kind: 'help' });
+    expect(readWords(commands, ['thing'])).to.deep.equal({ kind: 'help', noun: 'thing' });
+    expect(readWords(commands, ['thing', '--help'])).to.deep.equal({ kind: 'help', noun: 'thing' });
+    expect(readWords(commands, ['thing', 'create', '--help'])).to.include({ kind: 'help', command: commands[0] });
+  });
+
+  it('help names every command, argument and option', () => {
+    const all = helpForAll(commands);
+    const one = helpForOne(commands[0] as Command); // defined above
+
+    expect(all).to.include('thing create <account> <amount> --name NAME').and.to.include('alone');
+    expect(helpForAll(commands, 'thing')).not.to.include('alone');
+    for (const word of [
+      '<account>',
+      '<amount>',
+      '--name NAME',
+      '--color red|blue',
+      '--expires-at TIME',
+      '--loud',
+      '[red]',
+    ]) {
+      expect(one).to.include(word);
+    }
+  });
+});
