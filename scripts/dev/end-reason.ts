@@ -10,19 +10,20 @@ export function endReason(logs: string, app: string): string {
   return `${app} did not start${reason === undefined ? '' : `: ${reason.trim()}`}\nIts log: ${file}`;
 }
 
-/** The last line of the JSON log that names an error. */
+/** What ended the process (runtime/lifecycle.ts says `start_failed` or `failed`), else the last error that it logged. */
 function loggedReason(log: readonly string[]): string | undefined {
-  for (const line of [...log].reverse()) {
-    try {
-      const entry: unknown = JSON.parse(line);
-      if (typeof entry === 'object' && entry !== null && 'error' in entry && typeof entry.error === 'string') {
-        return entry.error;
-      }
-    } catch {
-      // Not of our log: a person's line of the simulator, or a cut one.
-    }
+  const errors = log.flatMap((line) => errorOf(line) ?? []).reverse();
+  return (errors.find(({ event }) => event === 'start_failed' || event === 'failed') ?? errors[0])?.error;
+}
+
+function errorOf(line: string): { readonly event: unknown; readonly error: string } | undefined {
+  try {
+    const entry: unknown = JSON.parse(line);
+    if (typeof entry !== 'object' || entry === null || !('error' in entry) || typeof entry.error !== 'string') return;
+    return { event: 'msg' in entry ? entry.msg : undefined, error: entry.error };
+  } catch {
+    return undefined; // Not of our log: a person's line of the simulator, or a cut one.
   }
-  return undefined;
 }
 
 function lines(file: string): string[] {

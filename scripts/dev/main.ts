@@ -67,10 +67,12 @@ async function run(files: RunFiles): Promise<void> {
   await Promise.race([stopped, unexpected]);
 }
 
-/** Closes its connection: the embedded store waits for its last client when it stops. */
+/** Closes its connection, also when it is stopped: the embedded store waits for its last client before it ends. */
 async function seed({ config }: RunSettings): Promise<Demo> {
   const store = await connectStore(config);
+  stopping.addEventListener('abort', () => void store.close());
   try {
+    stopping.throwIfAborted();
     const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
     return await seedDemo(store.db, systemClock, box, config);
   } finally {

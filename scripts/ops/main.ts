@@ -1,62 +1,13 @@
 import { readEnvFile } from '../../shared/config/env-file.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { ACCOUNT_COMMANDS } from './account.ts';
-import { CARRIER_COMMANDS } from './carrier.ts';
-import { type Command, Failure, UsageError } from './command.ts';
-import { openContext } from './context.ts';
-import { CREDITS_COMMANDS } from './credits.ts';
-import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
-import { helpForAll, helpForOne } from './help.ts';
-import { KEY_COMMANDS } from './key.ts';
-import { LEDGER_COMMANDS } from './ledger.ts';
-import { readWords } from './read-words.ts';
-import { SENDER_COMMANDS } from './sender.ts';
-import { WEBHOOK_COMMANDS } from './webhook.ts';
+import { runOps } from './run.ts';
 
 /** `npm run ops -- …`: what an operator does by hand. Answers on stdout; says what is wrong on stderr. */
-const COMMANDS: readonly Command[] = [
-  ...ACCOUNT_COMMANDS,
-  ...KEY_COMMANDS,
-  ...CREDITS_COMMANDS,
-  ...SENDER_COMMANDS,
-  ...CARRIER_COMMANDS,
-  ...WEBHOOK_COMMANDS,
-  ...LEDGER_COMMANDS,
-  ...ENV_EXAMPLE_COMMANDS,
-];
-
-async function run(words: readonly string[]): Promise<number> {
-  const request = readWords(COMMANDS, words);
-  if (request.kind === 'help') {
-    console.log(request.command === undefined ? helpForAll(COMMANDS, request.noun) : helpForOne(request.command));
-    return 0;
-  }
-  readEnvFile('.');
-  const context = openContext(loadConfig());
-  try {
-    const answer = await request.command.run(request.values, context);
-    console.log(request.json ? JSON.stringify(answer.json, null, 2) : answer.text);
-    return answer.ok === false ? 1 : 0;
-  } finally {
-    await context.close();
-  }
-}
-
-/** Never a stack for what a person can mend; a stack for what we must. */
-function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
-  if (error instanceof UsageError) return { text: error.message, code: 2 };
-  if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };
-  return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), code: 1 };
-}
-
-run(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    const { text, code } = explain(error);
-    console.error(text);
-    process.exitCode = code;
+process.exitCode = await runOps(
+  process.argv.slice(2),
+  { out: (text) => console.log(text), err: (text) => console.error(text) },
+  () => {
+    readEnvFile('.');
+    return loadConfig();
   },
 );

@@ -11,15 +11,21 @@ describe('why a process did not start', () => {
   });
   afterEach(() => rmSync(logs, { recursive: true, force: true }));
 
-  it('is the error that its log names last', () => {
+  it('is the error that ended it, not what failed before and after', () => {
     writeFileSync(
       join(logs, 'smpp-out.log'),
-      '{"msg":"a","error":"first"}\n{"msg":"start_failed","error":"PORT must be text."}\n{"msg":"stopped"}\n',
+      '{"msg":"a","error":"first"}\n{"msg":"start_failed","error":"PORT must be text."}\n{"msg":"stop_failed","error":"late"}\n',
     );
 
     expect(endReason(logs, 'smpp')).to.equal(
       `smpp did not start: PORT must be text.\nIts log: ${join(logs, 'smpp-out.log')}`,
     );
+  });
+
+  it('is the last error, when nothing is said to have ended it', () => {
+    writeFileSync(join(logs, 'smpp-out.log'), '{"msg":"a","error":"first"}\n{"msg":"b","error":"second"}\n');
+
+    expect(endReason(logs, 'smpp')).to.include('smpp did not start: second');
   });
 
   it('is what it wrote to stderr, when its log says nothing', () => {

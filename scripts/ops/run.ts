@@ -1,0 +1,65 @@
+import type { Config } from '../../shared/config/settings.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { ACCOUNT_COMMANDS } from './account.ts';
+import { CARRIER_COMMANDS } from './carrier.ts';
+import { type Command, Failure, UsageError } from './command.ts';
+import { openContext } from './context.ts';
+import { CREDITS_COMMANDS } from './credits.ts';
+import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
+import { helpForAll, helpForOne } from './help.ts';
+import { KEY_COMMANDS } from './key.ts';
+import { LEDGER_COMMANDS } from './ledger.ts';
+import { readWords } from './read-words.ts';
+import { SENDER_COMMANDS } from './sender.ts';
+import { WEBHOOK_COMMANDS } from './webhook.ts';
+
+const COMMANDS: readonly Command[] = [
+  ...ACCOUNT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...CREDITS_COMMANDS,
+  ...SENDER_COMMANDS,
+  ...CARRIER_COMMANDS,
+  ...WEBHOOK_COMMANDS,
+  ...LEDGER_COMMANDS,
+  ...ENV_EXAMPLE_COMMANDS,
+];
+
+/** Where a command answers, and where it says what is wrong. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Runs one command line. Returns the exit code: 0 done, 1 not done, 2 typed wrongly. */
+export async function runOps(
+  words: readonly string[],
+  terminal: Terminal,
+  readConfig: () => Config,
+): Promise<0 | 1 | 2> {
+  try {
+    const request = readWords(COMMANDS, words);
+    if (request.kind === 'help') {
+      terminal.out(request.command === undefined ? helpForAll(COMMANDS, request.noun) : helpForOne(request.command));
+      return 0;
+    }
+    const context = openContext(readConfig());
+    try {
+      const answer = await request.command.run(request.values, context);
+      terminal.out(request.json ? JSON.stringify(answer.json, null, 2) : answer.text);
+      return answer.ok === false ? 1 : 0;
+    } finally {
+      await context.close();
+    }
+  } catch (error) {
+    const { text, code } = explain(error);
+    terminal.err(text);
+    return code;
+  }
+}
+
+/** Never a stack for what a person can mend; a stack for what we must. */
+function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
+  if (error instanceof UsageError) return { text: error.message, code: 2 };
+  if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };
+  return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), code: 1 };
+}

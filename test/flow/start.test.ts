@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { isGone, type ProcessIdentity, processIdentity } from '../../shared/runtime/process-identity.ts';
+import { eventually } from '../support/eventually.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** On a busy machine the build alone may take a while. */
+const START_MS = 100_000;
+const STOP_MS = 40_000;
+
+/** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
+class NpmStart {
+  readonly dataDir: string;
+  readonly npm: ChildProcess;
+  out = '';
+  readonly exited: Promise<number | null>;
+
+  constructor(dataDir: string, env: Record<string, string> = {}) {
+    this.dataDir = dataDir;
+    this.npm = spawn('npm', ['start'], {
+      cwd: ROOT,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        MONGODB_URI: '',
+        HARKARA_DATA_DIR: dataDir,
+        PORT: '0',
+        SIMULATOR_SMSC_PORT: '0',
+        SIMULATOR_WEBHOOK_PORT: '0',
+        ...env,
+      },
+    });
+    for (const stream of [this.npm.stdout, this.npm.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.out += chunk;
+      });
+    }
+    this.exited = new Promise((resolve) => this.npm.once('close', resolve));
+  }
+
+  /** Waits for the greeting; fails with what was said instead. */
+  async ready(): Promise<this> {
+    await eventually(
+      () => this.out.includes('Ctrl-C stops everything') || this.npm.exitCode !== null,
+      'npm start',
+      START_MS,
+    );
+    expect(this.out).to.include('Ctrl-C stops everything');
+    return this;
+  }
+
+  /** What the terminal does at Ctrl-C: the signal goes to every process of the group. */
+  ctrlC(): void {
+    process.kill(-(this.npm.pid ?? 0), 'SIGINT');
+  }
+
+  /** Every process of this run: npm, `npm start` itself, its guard, PM2, and what PM2 started. */
+  processes(): ProcessIdentity[] {
+    const noted = ['starter', 'guard', 'pm2'].map((part) => readFileSync(join(this.dataDir, 'run', part), 'utf8'));
+    const apps = readdirSync(join(this.dataDir, 'pm2', 'pids')).map((name) =>
+      readFileSync(join(this.dataDir, 'pm2', 'pids', name), 'utf8'),
+    );
+    const pids = [...noted.map((text) => text.split('/').at(-2)), ...apps, this.npm.pid].map(Number);
+    return pids.map(processIdentity);
+  }
+
+  /** For `after` hooks: whatever happened, nothing stays. */
+  async end(): Promise<void> {
+    if (this.npm.exitCode === null && this.npm.signalCode === null) this.ctrlC();
+    await this.exited;
+  }
+}
+
+describe('npm start', function () {
+  this.timeout(START_MS + STOP_MS);
+  let folder: string;
+  const runs: NpmStart[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'harkara-start-'));
+  });
+  afterEach(async () => {
+    for (const run of runs.splice(0)) await run.end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(env?: Record<string, string>): NpmStart {
+    const run = new NpmStart(folder, env);
+    runs.push(run);
+    return run;
+  }
+
+  it('prints a curl line that works: the message is delivered and its signed webhook shown; Ctrl-C leaves nothing', async () => {
+    const run = await start().ready();
+    const sent = await request(curlLine(run.out, '/v2/send'));
+    expect(sent).to.include({ status: 'success', to: '919876543210', status_code: '1000', credits_used: 1 });
+    const id = String(sent.message_id);
+
+    let status: Readonly<Record<string, unknown>> = {};
+    await eventually(
+      async () => {
+        status = await request(curlLine(run.out, '/v2/status/').replace('MESSAGE_ID', id));
+        return status.status === 'delivered';
+      },
+      'delivered',
+      20_000,
+    );
+    expect(status).to.include({ message_id: id, operator: 'Simulator' });
+    expect(status.delivered_at).to.be.a('string');
+    const webhook = new RegExp(`webhook message\\.delivered ${id} · signature valid · answered 200`);
+    await eventually(() => webhook.test(run.out), 'its webhook on the terminal', 20_000);
+
+    const second = start();
+    expect(await second.exited).to.equal(1);
+    expect(second.out).to.match(
+      /npm start runs already on .+ \(process \d+\): stop it with Ctrl-C, or set HARKARA_DATA_DIR/,
+    );
+
+    const processes = run.processes();
+    expect(processes).to.have.length(11); // npm, starter, guard, PM2, 2 gateways, 4 workers, the simulator
+    run.ctrlC();
+    expect(await run.exited).to.equal(0);
+    await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
+  });
+
+  it('killed, it leaves nothing either; the next start goes on with the same account', async () => {
+    const killed = await start().ready();
+    const processes = killed.processes();
+    for (const pid of [processes[0]?.pid, killed.npm.pid]) process.kill(pid ?? 0, 'SIGKILL');
+
+    const next = await start().ready();
+
+    expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
+    expect(accountOf(next.out)).to.equal(accountOf(killed.out));
+    next.ctrlC();
+    expect(await next.exited).to.equal(0);
+  });
+
+  it('a process that does not start ends it all, with the reason and the log', async () => {
+    const run = start({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' });
+
+    expect(await run.exited).to.equal(1);
+    expect(run.out).to.match(/webhooks did not start: WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet/);
+    expect(run.out).to.include(join(folder, 'logs', 'webhooks-'));
+    expect(readdirSync(join(folder, 'run'))).to.deep.equal([]);
+  });
+
+  describe('says in one sentence', () => {
+    let other: Server;
+    let port: string;
+    before(async () => {
+      // Something that listens and is not MongoDB: it hangs up on whoever speaks.
+      other = createServer((socket) =>
+        socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+      );
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const address = other.address();
+      port = String(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+    after(() => new Promise((resolve) => other.close(resolve)));
+
+    const cases: readonly [what: string, env: () => Record<string, string>, says: () => string][] = [
+      ['that a port is busy', () => ({ PORT: port }), () => `Port ${port} is taken by another program`],
+      [
+        'that the SMPP port is busy',
+        () => ({ SIMULATOR_SMSC_PORT: port }),
+        () => `Port ${port} is taken by another program: choose a free one, SIMULATOR_SMSC_PORT=`,
+      ],
+      [
+        'that MONGODB_URI is not MongoDB',
+        () => ({ MONGODB_URI: `mongodb://127.0.0.1:${port}/` }),
+        () => 'MONGODB_URI does not answer as MongoDB',
+      ],
+      [
+        'that MONGODB_URI is no address',
+        () => ({ MONGODB_URI: 'localhost' }),
+        () => 'MONGODB_URI is not a MongoDB address',
+      ],
+      [
+        'that a setting is wrong',
+        () => ({ LOG_LEVEL: 'loud' }),
+        () => 'LOG_LEVEL must be debug | info | warn | error | silent',
+      ],
+    ];
+    for (const [what, env, says] of cases) {
+      it(what, async () => {
+        const run = start(env());
+
+        expect(await run.exited).to.equal(1);
+        const said = run.out.split('\n').filter((line) => line !== '' && !/^(>|npm |Building)/.test(line));
+        expect(said, run.out).to.have.length(1);
+        expect(said[0]).to.include(says());
+      });
+    }
+  });
+});
+
+function curlLine(out: string, path: string): string {
+  return out.split('\n').find((line) => line.includes('curl -s http') && line.includes(path)) ?? '';
+}
+
+function accountOf(out: string): string | undefined {
+  return /acc_\w+/.exec(out)?.[0];
+}
+
+/** Does what the printed curl line does, as a shell would read its words; a bare machine may have no curl. */
+async function request(line: string): Promise<Readonly<Record<string, unknown>>> {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const after = (option: string) => words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []));
+  const [body] = after('-d');
+  const answer = await fetch(words[2] ?? '', {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: after('-H').map((header): [string, string] => [header.split(': ')[0] ?? '', header.split(': ')[1] ?? '']),
+    ...(body === undefined ? {} : { body }),
+  });
+  const answered: unknown = await answer.json();
+  expect(answered).to.be.an('object');
+  return { ...(answered as object) }; // Looked at the line above.
+}

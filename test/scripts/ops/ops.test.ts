@@ -1,0 +1,332 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runOps } from '../../../scripts/ops/run.ts';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** What one command answered. */
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('npm run ops', () => {
+  let store: TestStore;
+  let dataDir: string;
+  let env: Record<string, string>;
+  before(async () => {
+    store = await openTestStore();
+    dataDir = mkdtempSync(join(tmpdir(), 'harkara-ops-'));
+    env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dataDir };
+  });
+  after(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** Runs a command line whose words are divided by spaces. */
+  async function ops(line: string, more: Record<string, string> = {}): Promise<Ran> {
+    const said = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        said.out += `${text}\n`;
+      },
+      err: (text: string) => {
+        said.err += `${text}\n`;
+      },
+    };
+    const code = await runOps(line.split(' '), terminal, () => loadConfig({ ...env, ...more }));
+    return { code, ...said };
+  }
+
+  async function json(line: string, more?: Record<string, string>): Promise<Readonly<Record<string, unknown>>> {
+    const { code, out, err } = await ops(`${line} --json`, more);
+    expect(err).to.equal('');
+    expect(code).to.equal(0);
+    return JSON.parse(out);
+  }
+
+  async function newAccount(): Promise<string> {
+    return String((await json('account create --name Shop')).account);
+  }
+
+  describe('account', () => {
+    it('is created, shown, listed, suspended and resumed', async () => {
+      const made = await json(
+        'account create --name Shop --currency EUR --expiry-date 2999-12-31 --senders registered',
+      );
+      const id = String(made.account);
+
+      expect(made).to.include({ name: 'Shop', status: 'active', balance: 0, currency: 'EUR', senders: 'registered' });
+      expect(await json(`account show ${id}`)).to.include({ account: id, expiry_date: '2999-12-31' });
+      expect((await ops('account list')).out).to.include(id);
+      await json(`account suspend ${id}`);
+      expect(await json(`account show ${id}`)).to.include({ status: 'suspended' });
+      await json(`account resume ${id}`);
+      expect(await json(`account show ${id}`)).to.include({ status: 'active' });
+    });
+
+    it('with a currency that does not exist or a day that is over is refused', async () => {
+      expect(await ops('account create --name x --currency XYZ')).to.include({ code: 2 });
+      const { code, err } = await ops('account create --name x --expiry-date 2001-01-01');
+
+      expect(code).to.equal(1);
+      expect(err).to.equal('--expiry-date 2001-01-01 is over already: name a later day.\n');
+    });
+
+    it('that does not exist is told with the way to find the right one', async () => {
+      const unknown = 'acc_00000000000000000000000000';
+
+      for (const line of [`account show ${unknown}`, `key list ${unknown}`, `credits top-up ${unknown} 5`]) {
+        expect(await ops(line)).to.deep.equal({
+          code: 1,
+          out: '',
+          err: `There is no account ${unknown}: \`account list\` shows them.\n`,
+        });
+      }
+    });
+  });
+
+  describe('key', () => {
+    it('is shown at its creation and never again, and can be revoked', async () => {
+      const account = await newAccount();
+      const made = await json(`key create ${account} --name server --scopes send`);
+
+      expect(made.key).to.match(/^hk_live_[0-9a-z]{26}_[0-9a-f]{64}$/);
+      const listed = await ops(`key list ${account} --json`);
+      expect(JSON.parse(listed.out)).to.have.length(1);
+      expect(listed.out).to.include(String(made.id)).and.not.to.include(String(made.key).split('_').pop());
+      await json(`key revoke ${made.id}`);
+      expect((await ops(`key list ${account}`)).out).to.include('revoked');
+    });
+
+    it('that does not exist cannot be revoked', async () => {
+      expect(await ops('key revoke 0000')).to.include({ code: 1 });
+    });
+  });
+
+  describe('credits top-up', () => {
+    it('with the same id adds once', async () => {
+      const account = await newAccount();
+
+      const first = await json(`credits top-up ${account} 500 --id invoice-7`);
+      const again = await json(`credits top-up ${account} 500 --id invoice-7`);
+
+      expect(first).to.include({ kind: 'applied', balance: 500 });
+      expect(again).to.include({ kind: 'already', balance: 500 });
+    });
+
+    it('without an id adds each time', async () => {
+      const account = await newAccount();
+
+      await ops(`credits top-up ${account} 5`);
+      const { out } = await ops(`credits top-up ${account} 5`);
+
+      expect(out).to.include('Balance: 10.');
+    });
+
+    it('refuses what is no whole positive number', async () => {
+      const account = await newAccount();
+
+      for (const amount of ['0', '1.5', '1e3', 'ten']) {
+        expect(await ops(`credits top-up ${account} ${amount}`)).to.include({ code: 2 });
+      }
+      expect(await json(`account show ${account}`)).to.include({ balance: 0 });
+    });
+  });
+
+  describe('sender', () => {
+    it('is registered once', async () => {
+      const account = await newAccount();
+
+      await json(`sender create ${account} HARKRA --routes transactional`);
+      const again = await ops(`sender create ${account} HARKRA`);
+
+      expect(again).to.include({ code: 1, err: `HARKRA is registered to ${account} already.\n` });
+      expect((await ops(`sender list ${account}`)).out).to.match(/HARKRA +approved +transactional/);
+    });
+
+    it('of a form that cannot travel is refused', async () => {
+      expect(await ops(`sender create ${await newAccount()} TWELVE-CHARS`)).to.include({ code: 2 });
+    });
+  });
+
+  describe('carrier', () => {
+    afterEach(() => {
+      delete process.env.SMPP_PASSWORD;
+    });
+
+    it('is created with the defaults, its password sealed and never shown', async () => {
+      process.env.SMPP_PASSWORD = 'pa55word';
+
+      const made = await ops('carrier create acme --host smsc.example --port 2775 --system-id us --json');
+      const listed = await ops('carrier list --json');
+
+      const stored = await store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'acme' });
+      const box = createSecretBox(loadSecretKey('', dataDir));
+      expect(JSON.parse(made.out)).to.include({ carrier: 'acme', name: 'acme', windowSize: 50, tls: false });
+      expect(box.open(stored?.password ?? '')).to.equal('pa55word');
+      for (const said of [made.out, listed.out]) expect(said).not.to.match(/pa55word|password/);
+    });
+
+    it('keeps in an update what is not named', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await ops('carrier create beta --host smsc.example --port 2775 --system-id us --window-size 10');
+
+      const updated = await json('carrier update beta --per-second 100 --tls yes --paths promotional');
+
+      expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, tls: true, paths: ['promotional'] });
+      const stored = await store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'beta' });
+      expect(createSecretBox(loadSecretKey('', dataDir)).open(stored?.password ?? '')).to.equal('one');
+    });
+
+    it('can be paused and resumed', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await ops('carrier create gamma --host smsc.example --port 2775 --system-id us');
+
+      await json('carrier pause gamma');
+      expect((await ops('carrier list')).out).to.match(/gamma +paused/);
+      await json('carrier resume gamma');
+      expect((await ops('carrier list')).out).to.match(/gamma +active/);
+    });
+
+    it('that exists already, or does not exist, is told', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await ops('carrier create delta --host smsc.example --port 2775 --system-id us');
+
+      const twice = await ops('carrier create delta --host smsc.example --port 2775 --system-id us');
+
+      expect(twice).to.include({ code: 1 });
+      expect(twice.err).to.include('exists already');
+      expect((await ops('carrier pause none')).err).to.include('`carrier list` shows them');
+      expect(await ops('carrier update delta')).to.include({ code: 1 });
+    });
+  });
+
+  describe('webhook', () => {
+    const allowed = { WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' };
+
+    it('is created with a secret that is shown once, disabled and enabled', async () => {
+      const account = await newAccount();
+      const made = await json(`webhook create ${account} http://127.0.0.1:9/hook --events message.sent`, allowed);
+
+      expect(made.secret).to.match(/^whsec_/);
+      const listed = await ops(`webhook list ${account}`);
+      expect(listed.out).to.include(String(made.webhook)).and.not.to.include('whsec_');
+      const again = await json(`webhook create ${account} http://127.0.0.1:9/hook`, allowed);
+      expect(again).to.include({ webhook: made.webhook, created: false }).and.not.to.have.property('secret');
+      await json(`webhook disable ${made.webhook}`);
+      expect((await ops(`webhook list ${account}`)).out).to.include('disabled (operator)');
+      await json(`webhook enable ${made.webhook}`);
+      expect((await ops(`webhook list ${account}`)).out).to.match(/ active /);
+    });
+
+    it('on http or a private address is refused with the reason and the setting', async () => {
+      const account = await newAccount();
+
+      const http = await ops(`webhook create ${account} http://127.0.0.1:9/hook`);
+      const local = await ops(`webhook create ${account} https://127.0.0.1:9/hook`);
+      const { out } = await ops('webhook create --help');
+
+      expect(http.err).to.include('is refused. The url must begin with https://. See `webhook create --help`.');
+      expect(local.err).to.include('is refused. The url leads to a private or reserved address.');
+      expect(out).to.include('WEBHOOK_ALLOW_HTTP').and.to.include('WEBHOOK_ALLOW_SUBNETS');
+    });
+  });
+
+  describe('ledger', () => {
+    it('of an account is shown newest first', async () => {
+      const account = await newAccount();
+      await ops(`credits top-up ${account} 500 --id first`);
+      await ops(`credits top-up ${account} 7 --id second`);
+
+      const { out } = await ops(`ledger show ${account} --json`);
+
+      expect(
+        JSON.parse(out).map((entry: { seq: number; balance_after: number }) => [entry.seq, entry.balance_after]),
+      ).to.deep.equal([
+        [2, 507],
+        [1, 500],
+      ]);
+    });
+
+    it('that is whole verifies; one that was tampered with makes the exit code 1', async () => {
+      const account = await newAccount();
+      await ops(`credits top-up ${account} 500`);
+
+      expect(await ops(`ledger verify --account ${account}`)).to.include({ code: 0 });
+      await store.db.collection('ledger').updateOne({ account }, { $set: { amount: 400 } });
+      const broken = await ops('ledger verify');
+
+      expect(broken.code).to.equal(1);
+      expect(broken.out).to.include('ledgers ARE BROKEN').and.to.include('seq 1: 0 + 400 is not 500');
+    });
+  });
+
+  describe('as a program', () => {
+    it('answers on stdout, says what is wrong on stderr, and tells by its exit code', async () => {
+      const listed = await program(['account', 'list', '--json'], env);
+      const typo = await program(['acount', 'list'], env);
+
+      expect(listed).to.include({ code: 0, err: '' });
+      expect(JSON.parse(listed.out)).to.be.an('array');
+      expect(typo).to.include({ code: 2, out: '' });
+      expect(typo.err).to.include('There is no "acount"');
+    });
+
+    it('takes a password from stdin', async () => {
+      const words = [
+        'carrier',
+        'create',
+        'stdin',
+        '--host',
+        'h',
+        '--port',
+        '1',
+        '--system-id',
+        'us',
+        '--password-stdin',
+      ];
+
+      expect(await program(words, env, 'from-stdin\n')).to.include({ code: 0 });
+
+      const stored = await store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'stdin' });
+      expect(createSecretBox(loadSecretKey('', dataDir)).open(stored?.password ?? '')).to.equal('from-stdin');
+    });
+
+    it('without a store says in one sentence what to do', async () => {
+      const { code, err } = await program(['account', 'list'], { MONGODB_URI: '', HARKARA_DATA_DIR: dataDir });
+
+      expect(code).to.equal(1);
+      expect(err).to.equal(
+        `No embedded store is running in ${dataDir}: start the product first (npm start, or PM2), or set MONGODB_URI.\n`,
+      );
+    });
+  });
+});
+
+function program(words: readonly string[], env: Record<string, string>, stdin = ''): Promise<Ran> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/ops/main.ts', ...words], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    said.out += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said.err += chunk;
+  });
+  child.stdin.end(stdin);
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code: code ?? -1, ...said }));
+  });
+}
