@@ -13,6 +13,9 @@ const AWAY_NAMES = new Set([
   'MongoOperationTimeoutError',
 ]);
 
+/** What a socket says when the server is killed; the driver wraps most of it, but not a write that breaks (`EPIPE`). */
+const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'ENOENT']);
+
 /** Whether an insert failed only because what it writes is there already (ids are derived: the same write again). */
 export function isDuplicateKey(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
@@ -27,6 +30,7 @@ export function isDuplicateKey(error: unknown): boolean {
  * A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
  */
 export function isStoreTrouble(error: unknown): boolean {
+  if (error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code))) return true;
   if (error instanceof MongoServerError) return TROUBLE_CODES.has(Number(error.code));
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && AWAY_NAMES.has(error.name);

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongodb';
+import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+
+describe('isStoreTrouble', () => {
+  const cases: readonly [what: string, error: unknown, trouble: boolean][] = [
+    ['a broken connection', new MongoNetworkError('connection 3 closed'), true],
+    ['a server that steps down', new MongoServerError({ message: 'not primary', code: 10_107 }), true],
+    [
+      'a write into a socket that the killed server left',
+      Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }),
+      true,
+    ],
+    [
+      'the same inside a bulk write',
+      // As the driver makes it from a raw socket error: the code is the socket's.
+      Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'write EPIPE', code: 'EPIPE' }),
+      true,
+    ],
+    ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
+    ['a mistake of ours', new TypeError('x is not a function'), false],
+    ['nothing at all', undefined, false],
+  ];
+  for (const [what, error, trouble] of cases) {
+    it(`${what}: ${trouble ? 'trouble' : 'none'}`, () => {
+      expect(isStoreTrouble(error)).to.equal(trouble);
+    });
+  }
+});
