@@ -100,6 +100,20 @@ describe('house rules', () => {
     expect([...attics, ...novels].map(({ path }) => path)).to.deep.equal([]);
   });
 
+  it('the lock file names every optional platform package', () => {
+    // Or `npm ci` refuses it: npm drops from it what a registry does not serve (docs/decisions/0004).
+    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    };
+    const locked = Object.keys(lock.packages);
+
+    const missing = Object.values(lock.packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => !locked.some((path) => path.endsWith(`node_modules/${name}`)));
+
+    expect(missing).to.deep.equal([]);
+  });
+
   it('no source speaks of work that is not done', () => {
     const marks = sources.filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text));
 
