@@ -34,6 +34,11 @@ export class GroupCommit {
     setImmediate(() => this.commit());
   }
 
+  /** Resolves when nothing waits for a commit any more. */
+  async settled(): Promise<void> {
+    while (this.scheduled) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   private commit(): void {
     const jobs = this.jobs;
     this.jobs = [];

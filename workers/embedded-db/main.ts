@@ -7,10 +7,12 @@ import { startEmbeddedStore } from './server.ts';
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
+  let failed = false;
   const store = await startEmbeddedStore({
     dir: join(resolve(config.dataDir), 'store'),
     durability: 'fsync',
     onFatal: (error) => {
+      failed = true;
       log.error('commit_failed', errorFields(error));
       life.stop('commit_failed', error);
     },
@@ -18,6 +20,6 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   log.info('listening', { uri: store.uri });
   life.onStop('store', () => store.close());
   // Last to leave: the others write until they end, and PM2 stops all in no useful order.
-  life.onStop('clients', () => store.clientsGone(WAIT_FOR_CLIENTS_MS));
+  life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));
   life.ready();
 });

@@ -9,6 +9,7 @@ import { acquireLock } from './lock-file.ts';
 import { socketPathFor } from './socket-path.ts';
 import type { Durability } from './storage/database.ts';
 import { Store } from './store.ts';
+import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
 import type { Request } from './wire/message.ts';
 
@@ -21,6 +22,8 @@ export interface EmbeddedStoreOptions {
   readonly durability: Durability;
   /** Milliseconds since 1970, for `$$NOW`, TTL and new ObjectIds. */
   readonly now?: () => number;
+  /** How often expired documents are looked for; a minute, as in mongod, unless given. */
+  readonly ttlEveryMs?: number;
   /** Called once when a commit has failed: the process must end. */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -34,6 +37,8 @@ export interface EmbeddedStore {
   close(): Promise<void>;
 }
 
+const TTL_EVERY_MS = 60_000;
+
 /** Starts the store in this process. Throws `StartError` when another living process has the directory. */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const dir = resolve(options.dir);
@@ -43,6 +48,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   const socketPath = options.socketPath ?? socketPathFor(dir);
   const store = new Store(dir, options.durability, options.now ?? Date.now);
   const commits = new GroupCommit(store, options.onFatal ?? (() => {}));
+  const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -55,8 +61,10 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
     uri: `mongodb://${encodeURIComponent(socketPath)}`,
     clientsGone: (timeoutMs) => allGone(sockets, timeoutMs),
     close: async () => {
+      sweeper.stop();
       for (const socket of sockets) socket.destroy();
       await new Promise((done) => server.close(done));
+      await commits.settled();
       await store.database.close();
       lock.release();
     },

@@ -55,7 +55,7 @@ function exists(collection: Collection, spec: Buffer): boolean {
         `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${pair}`,
       );
     }
-    if (!same.spec.equals(wanted.spec)) {
+    if (!sameOptions(same, wanted)) {
       throw new StoreError(85, `An equivalent index already exists with the same name but different options. ${pair}`);
     }
     return true;
@@ -71,9 +71,17 @@ const PARTIAL = Buffer.from('partialFilterExpression');
 function sameEntries(a: Index, b: Index): boolean {
   const partial = (index: Index): string => show(fieldOf(index.spec, 0, PARTIAL));
   return (
-    show({ type: TYPE.object, buf: a.key, pos: 0 }).replaceAll('.0', '') ===
-      show({ type: TYPE.object, buf: b.key, pos: 0 }).replaceAll('.0', '') && partial(a) === partial(b)
+    a.fields.length === b.fields.length &&
+    a.fields.every(({ path, descending }, i) => {
+      const other = b.fields[i];
+      return other?.path.text === path.text && other.descending === descending;
+    }) &&
+    partial(a) === partial(b)
   );
+}
+
+function sameOptions(a: Index, b: Index): boolean {
+  return a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds;
 }
 
 function buildIndex(store: Store, collection: Collection, index: Index): void {

@@ -68,7 +68,7 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
   const fields = fieldsOf(new Elements(value.buf, value.pos));
   const get = (name: string): Value => fields.get(name) ?? MISSING;
   checkFields(fields.keys(), STATEMENT, 'update.updates');
-  if (fields.size > 4) refuseOptions(get, REFUSED);
+  if (fields.size > 2) refuseOptions(get, REFUSED);
   const query = documentOf(get('q'), 'update.updates.q');
   if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");
   if (!fields.has('u')) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
+import { socketPathFor } from '../../../workers/embedded-db/socket-path.ts';
+import { eventually } from '../../support/eventually.ts';
+import { EMBEDDED, tempDir } from './store-under-test.ts';
+
+const MAIN = fileURLToPath(new URL('../../../workers/embedded-db/main.ts', import.meta.url));
+
+interface Doc {
+  _id: number;
+  group: number;
+  k: string;
+  tags: string[];
+}
+
+if (EMBEDDED) {
+  describe('embedded-db process', function () {
+    this.timeout(60_000);
+    let dir: string;
+    let child: ChildProcess | undefined;
+    beforeEach(() => {
+      dir = tempDir();
+    });
+    afterEach(() => {
+      child?.kill('SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    async function startProcess(limitBlocks?: number): Promise<ChildProcess> {
+      const node = [process.execPath, '--import', 'tsx', MAIN];
+      // `ulimit -f` is the cheapest full disk: writing beyond it fails as ENOSPC would (node ignores the signal).
+      const [command = '', ...args] =
+        limitBlocks === undefined ? node : ['/bin/sh', '-c', `ulimit -f ${limitBlocks}; exec "$0" "$@"`, ...node];
+      const started = spawn(command, args, {
+        env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      child = started;
+      await new Promise<void>((resolve, reject) => {
+        started.once('message', (message) => (message === 'ready' ? resolve() : undefined));
+        started.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+      });
+      return started;
+    }
+
+    function uri(): string {
+      return `mongodb://${encodeURIComponent(socketPathFor(join(dir, 'store')))}`;
+    }
+
+    /** Writes groups of ten from several clients until the server is gone; gives the groups that were acknowledged. */
+    async function writeUntilGone(onGroups: (acknowledged: number) => void): Promise<number[]> {
+      const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 200 });
+      const all = client.db('x').collection<Doc>('c');
+      await all.createIndexes([{ key: { k: 1 }, unique: true }, { key: { tags: 1 } }]);
+      const acknowledged: number[] = [];
+      let next = 0;
+      await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          for (;;) {
+            const group = next++;
+            try {
+              await all.insertMany(
+                Array.from({ length: 10 }, (_, i) => ({
+                  _id: group * 10 + i,
+                  group,
+                  k: `${group}-${i}`,
+                  tags: ['all', `g${group}`],
+                })),
+              );
+            } catch {
+              return; // the server is gone: whether this group was stored is unknown
+            }
+            acknowledged.push(group);
+            onGroups(acknowledged.length);
+          }
+        }),
+      );
+      await client.close();
+      return acknowledged;
+    }
+
+    /** Opens what is left: acknowledged groups are there, every group is whole, indexes and count agree. */
+    async function check(acknowledged: readonly number[]): Promise<void> {
+      const store = await startEmbeddedStore({ dir: join(dir, 'store'), durability: 'none' });
+      const client = new MongoClient(store.uri);
+      try {
+        const all = client.db('x').collection<Doc>('c');
+        const docs = await all.find().toArray();
+        const sizes = new Map<number, number>();
+        for (const { group } of docs) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+
+        expect([...sizes.values()].every((size) => size === 10)).to.equal(true);
+        expect(acknowledged.filter((group) => !sizes.has(group))).to.deep.equal([]);
+        expect(await all.estimatedDocumentCount()).to.equal(docs.length);
+        expect(await all.countDocuments({ tags: 'all' })).to.equal(docs.length);
+        expect(await all.countDocuments({ k: { $gte: '' } })).to.equal(docs.length);
+      } finally {
+        await client.close();
+        await store.close();
+      }
+    }
+
+    it('loses nothing acknowledged and nothing half when it is killed under load', async () => {
+      const server = await startProcess();
+
+      const acknowledged = await writeUntilGone((groups) => {
+        if (groups === 60) server.kill('SIGKILL');
+      });
+
+      expect(acknowledged.length).to.be.at.least(60);
+      await check(acknowledged);
+    });
+
+    it('answers with errors and ends with 1 when the disk is full', async () => {
+      const server = await startProcess(4096);
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+
+      const acknowledged = await writeUntilGone(() => {});
+
+      expect(await ended).to.equal(1);
+      expect(acknowledged.length).to.be.greaterThan(0);
+      await check(acknowledged);
+    });
+
+    it('refuses to run beside another, and leaves last when it is told to stop', async () => {
+      const first = await startProcess();
+      const refused = await startProcess().then(
+        () => 'started',
+        (error: Error) => error.message,
+      );
+      expect(refused).to.equal('ended with 1');
+      const client = new MongoClient(uri());
+      const all = client.db('x').collection<{ _id: number }>('c');
+      await all.insertOne({ _id: 1 });
+      let ended = false;
+      first.once('exit', () => {
+        ended = true;
+      });
+
+      first.kill('SIGINT');
+      await all.insertOne({ _id: 2 });
+      expect(ended).to.equal(false);
+      await client.close();
+
+      await eventually(() => ended, 'the store ends after its last client', 20_000);
+      expect(first.exitCode).to.equal(0);
+    });
+  });
+}

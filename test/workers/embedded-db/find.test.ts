@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import { Binary, Decimal128, type Document, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
+import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+
+describe('embedded-db find', () => {
+  let store: StoreUnderTest;
+  before(async () => {
+    store = await storeUnderTest();
+  });
+  after(() => store.close());
+
+  it('gives nothing for a collection that is not there', async () => {
+    expect(await store.collection().find({ a: 1 }).toArray()).to.deep.equal([]);
+  });
+
+  it('sorts values of all types in BSON order, with and without an index', async () => {
+    const ordered = [
+      new MinKey(),
+      null,
+      Number.NaN,
+      -1,
+      0.5,
+      Decimal128.fromString('0.7'),
+      Long.fromNumber(1),
+      '',
+      'A',
+      'a',
+      'b',
+      {},
+      { a: 1 },
+      { a: 2 },
+      { b: 0 },
+      new Binary(Buffer.from('zz')),
+      new Binary(Buffer.from('aaa')),
+      new ObjectId('650000000000000000000001'),
+      false,
+      true,
+      new Date(-5),
+      new Date(5),
+      new Timestamp({ t: 1, i: 1 }),
+      /a/,
+      new MaxKey(),
+    ];
+    for (const indexed of [false, true]) {
+      const all = store.collection();
+      if (indexed) await all.createIndex({ v: 1 });
+      const docs = ordered.map((v, rank) => ({ _id: rank, v }));
+      await all.insertMany([...docs.slice(9), ...docs.slice(0, 9)]);
+
+      const up = await all
+        .find({}, { projection: { _id: 1 } })
+        .sort({ v: 1 })
+        .toArray();
+      const down = await all
+        .find({}, { projection: { _id: 1 } })
+        .sort({ v: -1 })
+        .toArray();
+
+      expect(up.map((doc) => doc._id)).to.deep.equal(docs.map((doc) => doc._id));
+      expect(down.map((doc) => doc._id)).to.deep.equal(docs.map((doc) => doc._id).reverse());
+    }
+  });
+
+  it('sorts an array by its smallest element upwards, by its greatest downwards', async () => {
+    const all = store.collection();
+    await all.insertMany([
+      { _id: 1, a: [5, 9] },
+      { _id: 2, a: 6 },
+      { _id: 3, a: [] },
+      { _id: 4 },
+      { _id: 5, a: [1, 7] },
+    ]);
+
+    const ids = async (direction: 1 | -1): Promise<unknown[]> =>
+      (await all.find().sort({ a: direction, _id: 1 }).toArray()).map((doc) => doc._id);
+
+    expect(await ids(1)).to.deep.equal([3, 4, 5, 1, 2]);
+    expect(await ids(-1)).to.deep.equal([1, 5, 2, 4, 3]);
+  });
+
+  it('skips and limits, sorted or not', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: i, n: 19 - i })));
+
+    const plain = await all.find().skip(5).limit(3).toArray();
+    const sorted = await all.find().sort({ n: 1 }).skip(5).limit(3).toArray();
+
+    expect(plain.map((doc) => doc._id)).to.deep.equal([5, 6, 7]);
+    expect(sorted.map((doc) => doc.n)).to.deep.equal([5, 6, 7]);
+  });
+
+  it('gives large results in batches, every document once', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 2500 }, (_, i) => ({ _id: i })));
+
+    for (const batchSize of [1, 7, 101, 5000]) {
+      const seen = await all.find({ _id: { $gte: 0 } }, { batchSize: batchSize === 1 ? 250 : batchSize }).toArray();
+      expect(seen.map((doc) => doc._id)).to.deep.equal(Array.from({ length: 2500 }, (_, i) => i));
+    }
+  });
+
+  it('goes on after a getMore although documents come and go meanwhile', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i })));
+    const cursor = all.find({}, { batchSize: 10 }).sort({ _id: 1 });
+    const seen: unknown[] = [];
+
+    for await (const doc of cursor) {
+      seen.push(doc._id);
+      if (seen.length === 15) await all.deleteMany({ _id: { $gte: 100, $lt: 200 } });
+      if (seen.length === 16) await all.insertOne({ _id: 500 });
+    }
+
+    expect(seen.slice(0, 30)).to.deep.equal(Array.from({ length: 30 }, (_, i) => i));
+    expect(new Set(seen).size).to.equal(seen.length);
+    expect(seen.at(-1)).to.equal(500);
+  });
+
+  it('keeps an exhausted or killed cursor no longer', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i })));
+    const open = await store.db.command({ find: all.collectionName, batchSize: 2 });
+    const id = Long.isLong(open.cursor.id) ? open.cursor.id : Long.fromNumber(open.cursor.id);
+
+    const killed = await store.db.command({ killCursors: all.collectionName, cursors: [id] });
+
+    expect(killed.cursorsKilled).to.have.lengthOf(1);
+    const error = await errorOf(store.db.command({ getMore: id, collection: all.collectionName }));
+    expect(error).to.include({ code: 43, codeName: 'CursorNotFound' });
+  });
+
+  const PROJECTIONS: readonly (readonly [projection: Document, result: Document])[] = [
+    [{ a: 1 }, { _id: 1, a: 1 }],
+    [{ a: 1, _id: 0 }, { a: 1 }],
+    [{ _id: 1 }, { _id: 1 }],
+    [{ 'o.x': 1 }, { _id: 1, o: { x: 1 } }],
+    [{ 'l.k': true }, { _id: 1, l: [{ k: 1 }, { k: 2 }] }],
+    [{ 'a.b': 1, nothing: 1 }, { _id: 1 }],
+    [
+      { o: 0, l: 0 },
+      { _id: 1, a: 1 },
+    ],
+    [
+      { 'o.x': 0, 'l.k': 0 },
+      { _id: 1, a: 1, o: { y: { z: 2 } }, l: [{ v: 1 }, { v: 2 }, 3] },
+    ],
+    [{ _id: 0, o: 0, l: 0 }, { a: 1 }],
+    [{}, { _id: 1, a: 1, o: { x: 1, y: { z: 2 } }, l: [{ k: 1, v: 1 }, { k: 2, v: 2 }, 3] }],
+  ];
+  for (const [projection, result] of PROJECTIONS) {
+    it(`projects ${JSON.stringify(projection)}`, async () => {
+      const all = store.collection();
+      await all.insertOne({ _id: 1, a: 1, o: { x: 1, y: { z: 2 } }, l: [{ k: 1, v: 1 }, { k: 2, v: 2 }, 3] });
+
+      expect(await all.findOne({}, { projection })).to.deep.equal(result);
+    });
+  }
+
+  it('refuses to include and exclude at once', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1 });
+
+    expect(await errorOf(all.findOne({}, { projection: { a: 1, b: 0 } }))).to.include({ code: 31254 });
+    expect(await errorOf(all.findOne({}, { projection: { a: 0, b: 1 } }))).to.include({ code: 31253 });
+  });
+
+  it('counts, with a filter, a skip and a limit', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, even: i % 2 === 0 })));
+
+    expect(await all.countDocuments()).to.equal(10);
+    expect(await all.countDocuments({ even: true })).to.equal(5);
+    expect(await all.countDocuments({ even: true }, { skip: 1, limit: 3 })).to.equal(3);
+    expect(await all.countDocuments({ even: 'none' })).to.equal(0);
+    expect(await all.estimatedDocumentCount()).to.equal(10);
+    expect((await store.db.command({ count: all.collectionName, query: { even: true }, limit: 2 })).n).to.equal(2);
+  });
+
+  it('lists distinct values, those of arrays one by one', async () => {
+    const all = store.collection();
+    await all.insertMany([{ a: 1 }, { a: [1, 2] }, { a: 'x' }, { b: 1 }, { a: { c: 1 } }, { a: Long.fromNumber(2) }]);
+
+    expect(await all.distinct('a')).to.have.deep.members([1, 2, 'x', { c: 1 }]);
+    expect(await all.distinct('a', { a: { $type: 'string' } })).to.deep.equal(['x']);
+  });
+
+  it('aggregates: match, group, sort, project, count', async () => {
+    const all = store.collection();
+    await all.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, k: i % 3, v: i })));
+
+    const groups = await all
+      .aggregate([
+        { $match: { v: { $gt: 0 } } },
+        { $sort: { v: 1 } },
+        {
+          $group: {
+            _id: '$k',
+            n: { $sum: 1 },
+            sum: { $sum: '$v' },
+            min: { $min: '$v' },
+            max: { $max: '$v' },
+            first: { $first: '$v' },
+            last: { $last: '$v' },
+            all: { $push: '$v' },
+          },
+        },
+        { $sort: { _id: 1 } },
+      ])
+      .toArray();
+    const page = await all
+      .aggregate([{ $sort: { v: -1 } }, { $skip: 2 }, { $limit: 2 }, { $project: { v: 1, _id: 0 } }])
+      .toArray();
+    const counted = await all.aggregate([{ $match: { k: 0 } }, { $count: 'n' }]).toArray();
+    const computed = await all
+      .aggregate([{ $match: { _id: 3 } }, { $set: { w: { $add: ['$v', 1] } } }, { $unset: 'k' }])
+      .toArray();
+
+    expect(groups).to.deep.equal([
+      { _id: 0, n: 3, sum: 18, min: 3, max: 9, first: 3, last: 9, all: [3, 6, 9] },
+      { _id: 1, n: 3, sum: 12, min: 1, max: 7, first: 1, last: 7, all: [1, 4, 7] },
+      { _id: 2, n: 3, sum: 15, min: 2, max: 8, first: 2, last: 8, all: [2, 5, 8] },
+    ]);
+    expect(page).to.deep.equal([{ v: 7 }, { v: 6 }]);
+    expect(counted).to.deep.equal([{ n: 4 }]);
+    expect(computed).to.deep.equal([{ _id: 3, v: 3, w: 4 }]);
+    expect(await all.aggregate([{ $match: { k: 9 } }, { $count: 'n' }]).toArray()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,235 @@
+import { expect } from 'chai';
+import { Binary, type Document, Double, Int32, Long } from 'mongodb';
+import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+
+/** A document and, per expression, what `$set: { out: expression }` makes of it. */
+const DOC = {
+  i: new Int32(7),
+  l: Long.fromNumber(7),
+  d: new Double(7.5),
+  s: 'text',
+  nil: null,
+  o: { x: 1, y: { z: 2 } },
+  a: [{ v: 1 }, { v: 2 }, 3],
+  when: new Date(1000),
+  yes: true,
+  zero: 0,
+};
+
+const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] = [
+  ['$i', new Int32(7)],
+  ['$o.y.z', new Int32(2)],
+  ['$a.v', [new Int32(1), new Int32(2)]],
+  ['$nothing', undefined],
+  [{ $literal: '$i' }, '$i'],
+  [{ $add: ['$i', 1] }, new Int32(8)],
+  [{ $add: ['$i', '$l'] }, Long.fromNumber(14)],
+  [{ $add: ['$i', '$d'] }, new Double(14.5)],
+  [{ $add: [2147483647, 1] }, Long.fromNumber(2147483648)],
+  [{ $add: ['$i', '$nil'] }, null],
+  [{ $add: ['$when', 500] }, new Date(1500)],
+  [{ $subtract: ['$i', 10] }, new Int32(-3)],
+  [{ $subtract: ['$when', new Date(400)] }, Long.fromNumber(600)],
+  [{ $subtract: ['$when', 400] }, new Date(600)],
+  [{ $multiply: ['$i', '$i', 2] }, new Int32(98)],
+  [{ $cond: [{ $gt: ['$i', 5] }, 'more', 'less'] }, 'more'],
+  [
+    {
+      $cond: Object.fromEntries([
+        ['if', '$zero'],
+        ['then', 'true'],
+        ['else', 'false'],
+      ]),
+    },
+    'false',
+  ],
+  [{ $ifNull: ['$nothing', '$nil', '$s'] }, 'text'],
+  [{ $eq: ['$i', '$l'] }, true],
+  [{ $eq: ['$nothing', null] }, false],
+  [{ $lt: ['$nothing', null] }, true],
+  [{ $lt: [null, 1] }, true],
+  [{ $lt: ['$nothing', '$$NOW'] }, true],
+  [{ $gt: ['$s', 5] }, true],
+  [{ $ne: ['$i', 8] }, true],
+  [{ $lte: ['$i', 7] }, true],
+  [{ $gte: ['$d', 8] }, false],
+  [{ $and: ['$i', '$s', { $lt: [1, 2] }] }, true],
+  [{ $and: ['$i', '$zero'] }, false],
+  [{ $or: ['$zero', '$nil', '$nothing'] }, false],
+  [{ $not: ['$nothing'] }, true],
+  [{ $in: ['$i', [1, 7]] }, true],
+  [{ $max: ['$i', '$d', '$nil'] }, new Double(7.5)],
+  [{ $min: '$a.v' }, new Int32(1)],
+  [{ $concat: ['$s', '-', '$s'] }, 'text-text'],
+  [{ $concat: ['$s', '$nil'] }, null],
+  [{ $mergeObjects: ['$o', { x: 9, w: '$i' }, '$nil'] }, { x: new Int32(9), y: { z: new Int32(2) }, w: new Int32(7) }],
+  [{ $getField: 's' }, 'text'],
+  [{ $getField: { field: 'x', input: '$o' } }, new Int32(1)],
+  [
+    ['$i', '$nothing', { $add: [1, 1] }],
+    [new Int32(7), null, new Int32(2)],
+  ],
+];
+
+const ERRORS: readonly (readonly [expression: unknown, code: number])[] = [
+  [{ $add: ['$s', 1] }, 14],
+  [{ $subtract: ['$s', 1] }, 14],
+  [{ $multiply: ['$s', 2] }, 14],
+  [{ $concat: ['$s', '$i'] }, 16702],
+  [{ $cond: [1, 2] }, 16020],
+  [{ $eq: [1] }, 16020],
+  ['$$nope', 17276],
+  [{ $add: [1], $subtract: [1] }, 15983],
+];
+
+describe('embedded-db update pipelines', () => {
+  let store: StoreUnderTest;
+  before(async () => {
+    store = await storeUnderTest();
+  });
+  after(() => store.close());
+
+  for (const [expression, result] of EXPRESSIONS) {
+    it(`evaluates ${JSON.stringify(expression)}`, async () => {
+      const all = store.collection();
+      await all.insertOne({ _id: 1, ...DOC });
+
+      await all.updateOne({ _id: 1 }, [{ $set: { out: expression } }]);
+
+      const doc = await all.findOne({}, { promoteValues: false });
+      expect(doc?.out).to.deep.equal(result);
+    });
+  }
+
+  it('answers what cannot be evaluated with the code of MongoDB', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1, ...DOC });
+
+    for (const [expression, code] of ERRORS) {
+      const error = await errorOf(all.updateOne({ _id: 1 }, [{ $set: { out: expression } }]));
+      expect(error, JSON.stringify(expression)).to.include({ code });
+    }
+  });
+
+  it('sees one time in a whole command, the time of the store', async () => {
+    const all = store.collection();
+    await all.insertMany([{ _id: 1 }, { _id: 2 }]);
+
+    await all.updateMany({}, [{ $set: { at: '$$NOW' } }]);
+
+    const [first, second] = await all.find().toArray();
+    expect(first?.at).to.deep.equal(second?.at);
+    expect(Math.abs(Date.now() - first?.at.getTime())).to.be.lessThan(60_000);
+  });
+
+  it('gives each stage what the one before made, and all fields of a stage the same document', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1, a: 1, b: 2 });
+
+    await all.updateOne({ _id: 1 }, [
+      { $set: { a: '$b', b: '$a' } },
+      { $set: { c: { $add: ['$a', '$b'] } } },
+      { $unset: 'b' },
+    ]);
+
+    expect(await all.findOne()).to.deep.equal({ _id: 1, a: 2, c: 3 });
+  });
+
+  it('sets inside objects, keeps what else they have, and makes objects of scalars', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1, o: { x: 1 }, s: 5, a: [{ k: 1 }, 2] });
+
+    await all.updateOne({ _id: 1 }, [{ $set: { 'o.y': 2, 's.t': 3, 'a.n': 0, p: { q: { r: '$s' } } } }]);
+
+    expect(await all.findOne()).to.deep.equal({
+      _id: 1,
+      o: { x: 1, y: 2 },
+      s: { t: 3 },
+      a: [{ k: 1, n: 0 }, { n: 0 }],
+      p: { q: { r: 5 } },
+    });
+  });
+
+  it('removes with $$REMOVE and with $unset', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1, a: 1, b: { c: 1, d: 2 }, e: 5 });
+
+    await all.updateOne({ _id: 1 }, [
+      { $set: { a: { $cond: [true, '$$REMOVE', 1] } } },
+      { $unset: ['b.c', 'nothing'] },
+    ]);
+
+    expect(await all.findOne()).to.deep.equal({ _id: 1, b: { d: 2 }, e: 5 });
+  });
+
+  it('refuses to change _id, and stages that are no update', async () => {
+    const all = store.collection();
+    await all.insertOne({ _id: 1, a: 1 });
+
+    expect(await errorOf(all.updateOne({ _id: 1 }, [{ $set: { _id: 2 } }]))).to.include({ code: 66 });
+    expect(await errorOf(all.updateOne({ _id: 1 }, [{ $match: { a: 1 } }] as Document[]))).to.include({ code: 72 });
+  });
+
+  it('takes and keeps a lease by the time of the store', async () => {
+    const leases = store.collection();
+    const take = (owner: string): Promise<Document | null> => {
+      const free = { $lt: ['$until', '$$NOW'] };
+      const mine = { $eq: ['$owner', owner] };
+      return leases.findOneAndUpdate(
+        { _id: 'carrier' },
+        [
+          {
+            $set: {
+              taken: { $or: [free, mine] },
+              epoch: { $add: [{ $ifNull: ['$epoch', 0] }, { $cond: [free, 1, 0] }] },
+            },
+          },
+          {
+            $set: {
+              owner: { $cond: ['$taken', owner, '$owner'] },
+              until: { $cond: ['$taken', { $add: ['$$NOW', 60_000] }, '$until'] },
+            },
+          },
+        ],
+        { upsert: true, returnDocument: 'after' },
+      );
+    };
+
+    expect(await take('a')).to.include({ owner: 'a', epoch: 1 });
+    expect(await take('b')).to.include({ owner: 'a', taken: false });
+    expect(await take('a')).to.include({ owner: 'a', epoch: 1 });
+    await leases.updateOne({ _id: 'carrier' }, { $set: { until: new Date(0) } });
+    expect(await take('b')).to.include({ owner: 'b', epoch: 2 });
+  });
+
+  it('debits an account: balance, sequence, intent with a large binary, and the last intent cleared, at once', async () => {
+    const accounts = store.collection();
+    const body = new Binary(Buffer.alloc(30_000, 1));
+    await accounts.insertOne({
+      _id: 'acc',
+      status: 'active',
+      balance: Long.fromNumber(250),
+      seq: 0,
+      expiryDate: '2027-01-01',
+    });
+    const debit = (group: string, before: string): Promise<Document | null> => {
+      const balance = { $subtract: ['$balance', 100] };
+      const seq = { $add: ['$seq', 1] };
+      return accounts.findOneAndUpdate(
+        { _id: 'acc', status: 'active', balance: { $gte: 100 }, expiryDate: { $gte: '2026-11-21' } },
+        [
+          { $set: { balance, seq, [`pending.${group}`]: { amount: 100, seq, balance, body } } },
+          { $unset: [`pending.${before}`] },
+        ],
+        { projection: { balance: 1, seq: 1 }, returnDocument: 'after' },
+      );
+    };
+
+    expect(await debit('g_1', 'g_0')).to.deep.equal({ _id: 'acc', balance: 150, seq: 1 });
+    expect(await debit('g_2', 'g_1')).to.deep.equal({ _id: 'acc', balance: 50, seq: 2 });
+    expect(await debit('g_3', 'g_2')).to.equal(null);
+
+    const stored = await accounts.findOne({}, { promoteLongs: false });
+    expect(stored?.pending).to.deep.equal({ g_2: { amount: 100, seq: 2, balance: Long.fromNumber(50), body } });
+  });
+});

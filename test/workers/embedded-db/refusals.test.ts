@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import type { Document } from 'mongodb';
+import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+
+/** What the embedded store leaves to MongoDB is refused by name: nothing is ever half done. */
+if (EMBEDDED) {
+  describe('embedded-db refusals', () => {
+    let store: StoreUnderTest;
+    let name: string;
+    before(async () => {
+      store = await storeUnderTest();
+      const all = store.collection();
+      await all.insertMany([
+        { _id: 1, a: [1, 2] },
+        { _id: 2, a: [3] },
+      ]);
+      name = all.collectionName;
+    });
+    after(() => store.close());
+
+    const find = (options: Document): Document => ({ find: 'c0', filter: {}, ...options });
+    const update = (u: unknown, options: Document = {}): Document => ({
+      update: 'c0',
+      updates: [{ q: { _id: 1 }, u, ...options }],
+    });
+    const aggregate = (...pipeline: Document[]): Document => ({ aggregate: 'c0', pipeline, cursor: {} });
+    const index = (spec: Document): Document => ({
+      createIndexes: 'c0',
+      indexes: [{ name: 'x', key: { a: 1 }, ...spec }],
+    });
+
+    const NOT_SUPPORTED: readonly Document[] = [
+      find({ filter: { $where: 'true' } }),
+      find({ filter: { $text: { $search: 'x' } } }),
+      find({ filter: { a: { $mod: [2, 0] } } }),
+      find({ filter: { a: { $near: [1, 2] } } }),
+      find({ filter: { a: { $regex: 'a b', $options: 'x' } } }),
+      find({ filter: { $expr: { $function: {} } } }),
+      find({ collation: { locale: 'de' } }),
+      find({ tailable: true }),
+      find({ projection: { a: { $slice: 1 } } }),
+      find({ projection: { 'a.$': 1 } }),
+      find({ let: { x: 1 } }),
+      update({ $set: { 'a.$': 1 } }),
+      update({ $set: { 'a.$[]': 1 } }),
+      update({ $set: { a: 1 } }, { arrayFilters: [{ x: 1 }] }),
+      update({ $bit: { a: { and: 1 } } }),
+      update({ $push: { a: { $each: [1], $sort: 1 } } }),
+      update([{ $replaceWith: { a: 1 } }]),
+      update([{ $set: { a: { $dateToString: { date: '$$NOW' } } } }]),
+      update({ $set: { a: 1 } }, { collation: { locale: 'de' } }),
+      aggregate({ $lookup: { from: 'x', localField: 'a', foreignField: 'b', as: 'c' } }),
+      aggregate({ $unwind: '$a' }),
+      aggregate({ $out: 'x' }),
+      aggregate({ $group: { _id: null, x: { $stdDevPop: '$a' } } }),
+      index({ key: { a: 'text' } }),
+      index({ key: { a: '2dsphere' } }),
+      index({ key: { a: 'hashed' } }),
+      index({ key: { '$**': 1 } }),
+      index({ collation: { locale: 'de' } }),
+      { create: 'capped', capped: true, size: 1000 },
+      { create: 'view', viewOn: 'c0', pipeline: [] },
+      { create: 'checked', validator: { a: 1 } },
+    ];
+    for (const command of NOT_SUPPORTED) {
+      it(`refuses ${JSON.stringify(command)} and says where to go`, async () => {
+        const answer = await store.db.command(command).then(
+          (reply) => reply.writeErrors?.[0] ?? reply,
+          (error) => error,
+        );
+
+        expect(answer.code).to.equal(238);
+        expect(answer.errmsg).to.match(/not supported by the embedded store; set MONGODB_URI to use MongoDB/);
+        expect(await store.db.collection(name).countDocuments()).to.equal(2);
+      });
+    }
+
+    it('answers an unknown command with 59 and an unknown field with 40415', async () => {
+      expect(await errorOf(store.db.command({ mapReduce: 'c0' }))).to.include({
+        code: 59,
+        codeName: 'CommandNotFound',
+      });
+      expect(await errorOf(store.db.command({ bulkWrite: 1, ops: [] }))).to.include({ code: 59 });
+      expect(await errorOf(store.db.command(find({ nonsense: 1 })))).to.include({ code: 40415 });
+      expect(await errorOf(store.db.command({ ping: 1, nonsense: 1 }))).to.include({ code: 40415 });
+      const statement = await store.db.command(update({ $set: { a: 1 } }, { nonsense: 1 }));
+      expect(statement.writeErrors[0]).to.include({ code: 40415 });
+    });
+
+    it('never runs a transaction as if it were none', async () => {
+      const session = store.client.startSession();
+      const all = store.db.collection<{ _id: number }>(name);
+      session.startTransaction();
+
+      expect(await errorOf(all.insertOne({ _id: 99 }, { session }))).to.include({ code: 263 });
+
+      await session.abortTransaction().catch(() => {});
+      await session.endSession();
+      expect(await all.countDocuments({ _id: 99 })).to.equal(0);
+    });
+
+    it('answers a change stream as a standalone mongod does', async () => {
+      const stream = store.db.collection(name).watch();
+
+      expect(await errorOf(stream.next())).to.include({ code: 40573 });
+      await stream.close();
+    });
+
+    it('says of an unknown stage that it is none', async () => {
+      expect(await errorOf(store.db.command(aggregate({ $nonsense: 1 })))).to.include({ code: 40324 });
+    });
+  });
+}
+
+describe('embedded-db collections', () => {
+  let store: StoreUnderTest;
+  before(async () => {
+    store = await storeUnderTest();
+  });
+  after(() => store.close());
+
+  it('are made, listed and dropped', async () => {
+    await store.db.createCollection('made');
+    await store.db.collection('written').insertOne({});
+
+    const names = (await store.db.listCollections().toArray()).map((collection) => collection.name);
+    expect(names).to.have.members(['made', 'written']);
+    expect(await store.db.listCollections({ name: 'made' }, { nameOnly: true }).toArray()).to.have.lengthOf(1);
+    expect(await store.db.dropCollection('made')).to.equal(true);
+    expect(await store.db.listCollections({ name: 'made' }).toArray()).to.have.lengthOf(0);
+    const databases = (await store.client.db().admin().listDatabases()).databases.map((database) => database.name);
+    expect(databases).to.include(store.db.databaseName);
+  });
+
+  it('dropped and made again are empty and without indexes', async () => {
+    const all = store.collection();
+    await all.createIndex({ a: 1 });
+    await all.insertMany([{ a: 1 }, { a: 2 }]);
+
+    await all.drop();
+    await all.insertOne({ _id: 1, a: 1 });
+
+    expect(await all.find({ a: 1 }).toArray()).to.deep.equal([{ _id: 1, a: 1 }]);
+    expect(await all.listIndexes().toArray()).to.have.lengthOf(1);
+    expect(await all.estimatedDocumentCount()).to.equal(1);
+  });
+
+  it('are refused with names that are none', async () => {
+    for (const collection of ['', 'a$b', '.a']) {
+      expect(await errorOf(store.db.command({ create: collection })), collection).to.include({ code: 73 });
+    }
+  });
+
+  it('answer for what is not there as MongoDB does', async () => {
+    expect(
+      await errorOf(
+        store.db.command({ drop: 'none' }).then((reply) => {
+          // Since 7.0 a drop of nothing may succeed.
+          if (reply.ok === 1) throw Object.assign(new Error('ns not found'), { code: 26 });
+        }),
+      ),
+    ).to.include({ code: 26 });
+    expect(await errorOf(store.db.collection('none').listIndexes().toArray())).to.include({ code: 26 });
+  });
+});

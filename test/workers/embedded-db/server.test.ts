@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
+import { eventually } from '../../support/eventually.ts';
+import { EMBEDDED, errorOf, type Loose, tempDir } from './store-under-test.ts';
+
+if (EMBEDDED) {
+  describe('embedded-db server', () => {
+    let dir: string;
+    let stores: EmbeddedStore[];
+    let clients: MongoClient[];
+    beforeEach(() => {
+      dir = tempDir();
+      stores = [];
+      clients = [];
+    });
+    afterEach(async () => {
+      for (const client of clients) await client.close();
+      for (const store of stores) await store.close();
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    async function start(options: Partial<Parameters<typeof startEmbeddedStore>[0]> = {}): Promise<EmbeddedStore> {
+      const store = await startEmbeddedStore({ dir, durability: 'none', ...options });
+      stores.push(store);
+      return store;
+    }
+
+    function connect(store: EmbeddedStore): MongoClient {
+      const client = new MongoClient(store.uri, { serverSelectionTimeoutMS: 5000 });
+      clients.push(client);
+      return client;
+    }
+
+    async function stop(store: EmbeddedStore): Promise<void> {
+      stores.splice(stores.indexOf(store), 1);
+      await store.close();
+    }
+
+    it('keeps documents, indexes and counts over a restart', async () => {
+      const first = await start();
+      const before = connect(first).db('x').collection<{ _id: number; k: string; tags: string[] }>('c');
+      await before.createIndex({ k: 1 }, { unique: true });
+      await before.createIndex({ tags: 1 });
+      await before.insertMany([1, 2, 3].map((n) => ({ _id: n, k: `k${n}`, tags: ['t', `t${n}`] })));
+      await before.deleteOne({ _id: 3 });
+      await stop(first);
+
+      const after = connect(await start())
+        .db('x')
+        .collection<{ _id: number; k: string; tags: string[] }>('c');
+
+      expect(await after.estimatedDocumentCount()).to.equal(2);
+      expect(await after.find({ tags: 't' }).toArray()).to.have.lengthOf(2);
+      expect(await errorOf(after.insertOne({ _id: 9, k: 'k1', tags: [] }))).to.include({ code: 11000 });
+      expect((await after.listIndexes().toArray()).map((index) => index.name)).to.deep.equal(['_id_', 'k_1', 'tags_1']);
+    });
+
+    it('is for its own user only', async () => {
+      const inside = join(dir, 'store');
+      await start({ dir: inside });
+
+      expect(statSync(inside).mode & 0o777).to.equal(0o700);
+      expect(statSync(join(inside, 'store.sock')).mode & 0o777).to.equal(0o600);
+    });
+
+    it('refuses a directory that a living process has, in one sentence', async () => {
+      const store = await start();
+
+      const error = await errorOf(start());
+
+      expect(error.message).to.equal(`The store in ${dir} is in use by process ${process.pid}; stop that one first.`);
+      expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
+    });
+
+    it('takes over from a process that is gone, and leaves no lock behind', async () => {
+      const gone = spawn(process.execPath, ['-e', '']);
+      await new Promise((resolve) => gone.once('exit', resolve));
+      mkdirSync(dir, { recursive: true });
+      for (const content of [
+        JSON.stringify({ ...thisProcess(), pid: gone.pid, startedAt: '1' }),
+        JSON.stringify({ ...thisProcess(), startedAt: '1' }), // its pid is another program's by now: ours
+        'damaged',
+        '',
+      ]) {
+        writeFileSync(join(dir, 'store.lock'), content);
+
+        const store = await start();
+
+        expect(JSON.parse(readFileSync(join(dir, 'store.lock'), 'utf8'))).to.include({ pid: process.pid });
+        await stop(store);
+        expect(() => statSync(join(dir, 'store.lock'))).to.throw('ENOENT');
+      }
+    });
+
+    it('believes a lock of another machine', async () => {
+      writeFileSync(join(dir, 'store.lock'), JSON.stringify({ machine: 'elsewhere', pid: 1, startedAt: '1' }));
+
+      expect((await errorOf(start())).message).to.match(/in use by process 1/);
+    });
+
+    it('finds a socket of its own when the directory has a long name', async () => {
+      const long = join(dir, 'x'.repeat(120));
+
+      const store = await start({ dir: long });
+
+      expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
+      expect(Buffer.byteLength(decodeURIComponent(store.uri))).to.be.lessThan(120);
+    });
+
+    it('waits for its clients to leave, and serves them meanwhile', async () => {
+      const store = await start();
+      const client = connect(store);
+      const all = client.db('x').collection<{ _id: number }>('c');
+      await all.insertOne({ _id: 1 });
+      let gone = false;
+
+      const waiting = store.clientsGone(20_000).then(() => {
+        gone = true;
+      });
+      await all.insertOne({ _id: 2 });
+      expect(gone).to.equal(false);
+      await client.close();
+      await waiting;
+
+      expect(gone).to.equal(true);
+    });
+
+    it('stops waiting for a client that does not leave', async () => {
+      const store = await start();
+      await connect(store).db('x').command({ ping: 1 });
+
+      await store.clientsGone(60);
+    });
+
+    it('removes documents whose time is over, and only those', async () => {
+      let nowMs = Date.UTC(2026, 10, 21);
+      const store = await start({ ttlEveryMs: 10, now: () => nowMs });
+      const all = connect(store).db('x').collection<{ _id: string; at?: unknown; keep?: boolean }>('c');
+      await all.createIndex({ at: 1 }, { expireAfterSeconds: 60, partialFilterExpression: { keep: false } });
+      const at = (seconds: number): Date => new Date(nowMs + seconds * 1000);
+      await all.insertMany([
+        { _id: 'old', at: at(-61), keep: false },
+        { _id: 'old in an array', at: [at(100), at(-70)], keep: false },
+        { _id: 'kept', at: at(-61), keep: true },
+        { _id: 'young', at: at(-30), keep: false },
+        { _id: 'no date', at: 5, keep: false },
+        { _id: 'none', keep: false },
+      ]);
+      const ids = async (): Promise<string[]> => (await all.find().toArray()).map((doc) => doc._id);
+
+      await eventually(async () => (await ids()).length === 4, 'the old ones are gone');
+      expect(await ids()).to.have.members(['kept', 'young', 'no date', 'none']);
+
+      nowMs += 40_000;
+      await eventually(async () => !(await ids()).includes('young'), 'the young one is gone too');
+    });
+
+    it('shares one transaction among all clients without letting one spoil it for the others', async () => {
+      const store = await start({ durability: 'fsync' });
+      const collections = Array.from({ length: 8 }, () => connect(store).db('x').collection<Loose>('c'));
+      await collections[0]?.insertOne({ _id: 0, n: 'text' });
+
+      const results = await Promise.allSettled(
+        collections.flatMap((all, i) => [
+          all.insertOne({ _id: i + 1, n: i }),
+          all.updateOne({ _id: 0 }, { $inc: { n: 1 } }),
+          all.insertOne({ _id: 0, n: 0 }),
+        ]),
+      );
+
+      expect(results.filter((result) => result.status === 'fulfilled')).to.have.lengthOf(8);
+      expect(await collections[0]?.countDocuments()).to.equal(9);
+    });
+
+    it('lets others in while one looks through a large collection', async () => {
+      const store = await start();
+      const slow = connect(store).db('x').collection('c');
+      for (let i = 0; i < 10; i++) {
+        await slow.insertMany(Array.from({ length: 3000 }, (_, n) => ({ n, text: 'x'.repeat(50) })));
+      }
+      const other = connect(store).db('x');
+      await other.command({ ping: 1 });
+      const order: string[] = [];
+
+      const scan = slow.countDocuments({ text: 'y' }).then(() => order.push('scan'));
+      await other.command({ ping: 1 });
+      order.push('ping');
+      await scan;
+
+      expect(order).to.deep.equal(['ping', 'scan']);
+    });
+  });
+}

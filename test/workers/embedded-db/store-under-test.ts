@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
+import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
+
+/** True when there is no `MONGODB_URI`: what only the embedded store does (or refuses) is tested then. */
+export const EMBEDDED = (process.env.MONGODB_URI ?? '') === '';
+
+export interface StoreUnderTest {
+  readonly uri: string;
+  readonly client: MongoClient;
+  readonly db: Db;
+  /** An empty collection of its own for each call. */
+  collection(): Collection<Loose>;
+  close(): Promise<void>;
+}
+
+/** Documents of any shape with any `_id`: these tests are about what the store does with them. */
+export interface Loose extends Document {
+  _id?: string | number | boolean | object | null;
+}
+
+export function tempDir(): string {
+  return mkdtempSync(join(tmpdir(), 'harkara-store-'));
+}
+
+/** The embedded store in a fresh directory, or the server at `MONGODB_URI`; with a fresh database either way. */
+export async function storeUnderTest(): Promise<StoreUnderTest> {
+  let embedded: EmbeddedStore | undefined;
+  const dir = tempDir();
+  if (EMBEDDED) embedded = await startEmbeddedStore({ dir, durability: 'none' });
+  const uri = embedded?.uri ?? process.env.MONGODB_URI ?? '';
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
+  const db = client.db(`harkara_test_${process.pid}_${Math.random().toString(36).slice(2)}`);
+  let collections = 0;
+  return {
+    uri,
+    client,
+    db,
+    collection: () => db.collection<Loose>(`c${collections++}`),
+    close: async () => {
+      await db.dropDatabase();
+      await client.close();
+      await embedded?.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The error that `action` ends with, as drivers show it; fails when there is none. */
+export async function errorOf(action: Promise<unknown>): Promise<Document & { message: string }> {
+  try {
+    await action;
+  } catch (error) {
+    if (error instanceof Error) return { ...error, message: error.message };
+    throw error;
+  }
+  throw new Error('expected an error');
+}
+
+/** The stages of an explained plan from the top, `IXSCAN` with its index: `FETCH IXSCAN(queue)`. */
+export async function planOf(cursor: { explain(verbosity: 'queryPlanner'): Promise<Document> }): Promise<string> {
+  const explained = await cursor.explain('queryPlanner');
+  const stages: string[] = [];
+  let stage: Document | undefined = explained.queryPlanner.winningPlan;
+  while (stage !== undefined) {
+    if (stage.stage !== 'LIMIT' && stage.stage !== 'PROJECTION_SIMPLE') {
+      stages.push(stage.indexName === undefined ? stage.stage : `${stage.stage}(${stage.indexName})`);
+    }
+    stage = stage.inputStage;
+  }
+  return stages.join(' ');
+}

@@ -1,0 +1,81 @@
+import { date, string } from './bson/value.ts';
+import { OK } from './commands/reply.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { Filter } from './query/filter.ts';
+import { planQuery } from './query/plan.ts';
+import { predicate } from './query/predicate.ts';
+import { type Hit, PAUSE, Scan } from './query/scan.ts';
+import type { Collection, Index } from './storage/catalog.ts';
+import type { Store } from './store.ts';
+
+/** Removed in one transaction; the rest follows in the next ones, so that others are not held up. */
+const BATCH = 500;
+
+/** Removes documents whose time is over: those with a date in a TTL index older than its `expireAfterSeconds`. */
+export class TtlSweeper {
+  private readonly store: Store;
+  private readonly commits: GroupCommit;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(store: Store, commits: GroupCommit, everyMs: number) {
+    this.store = store;
+    this.commits = commits;
+    this.timer = setInterval(() => this.sweep(), everyMs);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private sweep(): void {
+    for (const collection of this.store.catalog.all()) {
+      for (const index of collection.indexes) {
+        // Most sweeps find nothing and write nothing.
+        if (index.expireAfterSeconds !== undefined && this.expired(collection, index, 1).length > 0) {
+          this.remove(collection, index);
+        }
+      }
+    }
+  }
+
+  private remove(collection: Collection, index: Index): void {
+    let removed = 0;
+    this.commits.add(
+      () => {
+        // Both may have been dropped since.
+        if (this.store.catalog.get(collection.ns) !== collection || !collection.indexes.includes(index)) return OK;
+        for (const { key, doc } of this.expired(collection, index, BATCH)) {
+          this.store.documents.remove(collection, key, doc);
+          removed++;
+        }
+        return OK;
+      },
+      () => {
+        if (removed === BATCH) this.remove(collection, index);
+      },
+    );
+  }
+
+  private expired(collection: Collection, index: Index, most: number): Hit[] {
+    const nowMs = this.store.now();
+    const path = index.fields[0]?.path;
+    if (path === undefined || index.truncated) return [];
+    const old: Filter = {
+      kind: 'field',
+      path,
+      test: { op: 'lte', value: date(nowMs - (index.expireAfterSeconds ?? 0) * 1000) },
+    };
+    const filter: Filter = index.partial === undefined ? old : { kind: 'and', filters: [old, index.partial.filter] };
+    const hint = string(index.name);
+    const plan = planQuery(collection, { filter, sort: [], limited: true, hint });
+    const scan = new Scan(this.store.database, collection, plan, predicate(filter, { nowMs }), most);
+    const hits: Hit[] = [];
+    while (hits.length < most) {
+      const hit = scan.next();
+      if (hit === undefined) break;
+      if (hit !== PAUSE) hits.push(hit);
+    }
+    return hits;
+  }
+}
