@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import type { CandidateKey } from '../carriers/message-key.ts';
 import type { MessageDocument } from './message.ts';
 import type { PartReceipt } from './receipt-outcome.ts';
+import { STATES } from './status.ts';
 
 /** A final receipt as a carrier sent it, with every key it may mean. */
 export interface IncomingReceipt {
@@ -22,8 +23,12 @@ export interface Hit {
   readonly key: string;
 }
 
+/** Messages sent of late that are remembered here: most receipts come within seconds and then need no read. */
+const MAX_RECENT = 10_000;
 /** Unanswered submits that a receipt is compared with; with more of them nothing is certain anyway. */
 const MAX_UNANSWERED = 1_000;
+/** All in one answer: the server's own first batch holds 101. */
+const BATCH = 1_001;
 
 /**
  * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
@@ -33,18 +38,40 @@ export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
   readonly #carrier: string;
   #learned = '';
+  /** By key, as they were stored last; out of date is harmless, a settle filters on the version. */
+  readonly #recent = new Map<string, MessageDocument>();
 
   constructor(db: Db, carrier: string) {
     this.#messages = db.collection('messages');
     this.#carrier = carrier;
   }
 
+  /** What is stored of a message now. Final ones are forgotten: they have had their receipt. */
+  remember(message: MessageDocument): void {
+    const final = STATES[message.state].final;
+    for (const { key } of message.parts ?? []) {
+      if (key === undefined) continue;
+      this.#recent.delete(key);
+      if (!final) this.#recent.set(key, message);
+    }
+    while (this.#recent.size > MAX_RECENT) {
+      const [oldest] = this.#recent.keys();
+      if (oldest === undefined) break;
+      this.#recent.delete(oldest);
+    }
+  }
+
   /** By the learned form, then by every form. Undefined where nothing fits. */
   async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
-    const likely = receipts.map(({ candidates }) => [
-      candidates.find(({ form }) => form === this.#learned) ?? candidates[0],
-    ]);
-    const hits = await this.#find(receipts, likely);
+    const likely = receipts.map(({ candidates }) => {
+      return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
+    });
+    const recent = receipts.map((receipt, i) => this.#findRecent(receipt, likely[i]));
+    const read = await this.#find(
+      receipts,
+      likely.map((candidate, i) => (recent[i] === undefined ? [candidate] : [])),
+    );
+    const hits = recent.map((hit, i) => hit ?? read[i]);
     const missing = receipts.flatMap((receipt, i) =>
       hits[i] === undefined && receipt.candidates.length > 1 ? [{ receipt, i }] : [],
     );
@@ -71,11 +98,17 @@ export class ReceiptLookup {
    * addresses a receipt may fit one of them.
    */
   async submitting(): Promise<MessageDocument[]> {
-    return this.#messages
-      .find({ 'claim.carrier': this.#carrier, state: 'submitting' })
+    const found = await this.#messages
+      .find({ 'claim.carrier': this.#carrier, state: 'submitting' }, { batchSize: BATCH })
       .limit(MAX_UNANSWERED + 1)
-      .toArray()
-      .then((found) => (found.length > MAX_UNANSWERED ? [] : found));
+      .toArray();
+    return found.length > MAX_UNANSWERED ? [] : found;
+  }
+
+  #findRecent(receipt: IncomingReceipt, candidate: CandidateKey | undefined): Hit | undefined {
+    const message = candidate === undefined ? undefined : this.#recent.get(candidate.key);
+    if (message === undefined || candidate === undefined || !fitsAddresses(message, receipt)) return undefined;
+    return { message, key: candidate.key };
   }
 
   async #find(
@@ -84,7 +117,7 @@ export class ReceiptLookup {
   ): Promise<(Hit | undefined)[]> {
     const wanted = keys.flat().flatMap((candidate) => candidate?.key ?? []);
     if (wanted.length === 0) return receipts.map(() => undefined);
-    const found = await this.#messages.find({ 'parts.key': { $in: wanted } }).toArray();
+    const found = await this.#messages.find({ 'parts.key': { $in: wanted } }, { batchSize: BATCH }).toArray();
     const byKey = new Map<string, MessageDocument[]>();
     for (const message of found) {
       for (const { key } of message.parts ?? []) {

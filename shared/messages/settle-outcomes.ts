@@ -9,8 +9,8 @@ export interface OutcomeSettlerOptions {
   readonly settler: Settler;
   readonly clock: Clock;
   readonly log: Log;
-  /** Receipts that came before the answers with these ids are waiting for them. */
-  onKeys(keys: readonly string[]): void;
+  /** These messages were settled and have ids now: receipts for them may come, or have come already. */
+  onKeys(messages: readonly MessageDocument[]): void;
   onGroup(size: number): void;
 }
 
@@ -73,8 +73,7 @@ export class OutcomeSettler {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         const settled = await settler.settle(decisions);
-        const keys = settled.flatMap((message) => message?.parts ?? []).flatMap(({ key }) => key ?? []);
-        if (keys.length > 0) this.#options.onKeys(keys);
+        this.#options.onKeys(settled.flatMap((message) => (message?.parts === undefined ? [] : message)));
         return settled;
       } catch (error) {
         log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });

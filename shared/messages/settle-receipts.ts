@@ -59,13 +59,18 @@ export class ReceiptSettler {
     return this.#fresh.size;
   }
 
+  /** A message was sent: its receipts are on their way. */
+  expect(message: MessageDocument): void {
+    this.#lookup.remember(message);
+  }
+
   add(receipt: IncomingReceipt): Promise<ReceiptResult> {
     return this.#grouper.add(receipt);
   }
 
   /** Answers brought these keys: receipts that were here before them are settled now. */
   async adopt(keys: readonly string[]): Promise<void> {
-    if (!this.#maybeOrphans) return;
+    if (!this.#maybeOrphans || keys.length === 0) return;
     const orphans = await this.#orphans.withKeys(keys);
     await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
   }
@@ -75,6 +80,8 @@ export class ReceiptSettler {
     const nowMs = this.#options.clock.now().getTime();
     const orphans = await this.#orphans.since(new Date(nowMs - FRESH_MS), MAX_FRESH);
     for (const receipt of orphans) this.#remember(receipt.orphan, receipt);
+    // Older ones wait for an answer that died with its connection.
+    this.#maybeOrphans = orphans.length > 0;
   }
 
   /** Tries fresh orphans again; call it every few seconds. */
@@ -171,7 +178,8 @@ export class ReceiptSettler {
       message,
       decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, told, results),
     }));
-    if (items.length > 0) await this.#options.settler.settle(items);
+    const settled = items.length === 0 ? [] : await this.#options.settler.settle(items);
+    for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
     return results;
   }
 

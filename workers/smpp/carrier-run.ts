@@ -120,7 +120,11 @@ export class CarrierRun {
       clock,
       log,
       settler: settler('outcomes'),
-      onKeys: (keys) => void this.#guarded('adopt', () => receipts.adopt(keys)),
+      onKeys: (messages) => {
+        for (const message of messages) receipts.expect(message);
+        const keys = messages.flatMap(({ parts = [] }) => parts.flatMap(({ key }) => key ?? []));
+        void this.#guarded('adopt', () => receipts.adopt(keys));
+      },
       onGroup: (size) => figures.settleSize.observe({ stream: 'outcomes' }, size),
     });
     const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
