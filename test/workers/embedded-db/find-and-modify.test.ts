@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
 describe('embedded-db findAndModify', () => {
@@ -77,6 +77,36 @@ describe('embedded-db findAndModify', () => {
     for (const options of [{}, { remove: true, update: { $set: { a: 1 } } }, { remove: true, new: true }]) {
       expect(await errorOf(run(options)), JSON.stringify(options)).to.include({ code: 9 });
     }
+  });
+
+  it('gives a job scheduler its next job: null and missing locks, expired locks, by time and priority', async () => {
+    const jobs = store.collection();
+    await jobs.createIndex({ name: 1, nextRunAt: 1, priority: -1, lockedAt: 1, disabled: 1 });
+    const at = (seconds: number): Date => new Date(Date.UTC(2026, 10, 21) + seconds * 1000);
+    await jobs.insertMany([
+      { _id: 'later', name: 'n', nextRunAt: at(99) },
+      { _id: 'locked', name: 'n', nextRunAt: at(-9), lockedAt: at(-1) },
+      { _id: 'disabled', name: 'n', nextRunAt: at(-9), disabled: true },
+      { _id: 'other', name: 'm', nextRunAt: at(-9) },
+      { _id: 'low', name: 'n', nextRunAt: at(-5), priority: 0, lockedAt: null },
+      { _id: 'high', name: 'n', nextRunAt: at(-5), priority: 10 },
+      { _id: 'expired', name: 'n', nextRunAt: at(-2), lockedAt: at(-700) },
+    ]);
+    const next = (): Promise<Document | null> =>
+      jobs.findOneAndUpdate(
+        {
+          name: 'n',
+          disabled: { $ne: true },
+          $or: [{ lockedAt: { $eq: null }, nextRunAt: { $lte: at(0) } }, { lockedAt: { $lte: at(-600) } }],
+        },
+        { $set: { lockedAt: at(0) } },
+        { sort: { nextRunAt: 1, priority: -1 }, returnDocument: 'after' },
+      );
+
+    const order: unknown[] = [];
+    for (let i = 0; i < 4; i++) order.push((await next())?._id);
+
+    expect(order).to.deep.equal(['high', 'low', 'expired', undefined]);
   });
 
   it('gives each document to one of many competing clients only', async () => {

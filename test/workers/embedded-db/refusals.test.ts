@@ -145,6 +145,33 @@ describe('embedded-db collections', () => {
     expect(await all.estimatedDocumentCount()).to.equal(1);
   });
 
+  it('are renamed with their documents and indexes, over another only when told so', async () => {
+    const [all, other] = [store.collection(), store.collection()];
+    await all.createIndex({ a: 1 }, { unique: true });
+    await all.insertMany([
+      { _id: 1, a: 1 },
+      { _id: 2, a: 2 },
+    ]);
+    await other.insertOne({ _id: 9 });
+
+    expect(await errorOf(all.rename(other.collectionName))).to.include({ code: 48 });
+    await all.rename(other.collectionName, { dropTarget: true });
+
+    expect(await other.find({ a: { $gt: 0 } }).toArray()).to.have.lengthOf(2);
+    expect(await errorOf(other.insertOne({ _id: 3, a: 1 }))).to.include({ code: 11000 });
+    expect(await all.countDocuments()).to.equal(0);
+    expect(await other.estimatedDocumentCount()).to.equal(2);
+  });
+
+  it('get another expiry by collMod', async () => {
+    const all = store.collection();
+    await all.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+
+    await store.db.command({ collMod: all.collectionName, index: { keyPattern: { at: 1 }, expireAfterSeconds: 90 } });
+
+    expect((await all.listIndexes().toArray())[1]).to.include({ name: 'at_1', expireAfterSeconds: 90 });
+  });
+
   it('are refused with names that are none', async () => {
     for (const collection of ['', 'a$b', '.a']) {
       expect(await errorOf(store.db.command({ create: collection })), collection).to.include({ code: 73 });

@@ -177,6 +177,19 @@ if (EMBEDDED) {
       expect(await collections[0]?.countDocuments()).to.equal(9);
     });
 
+    it('tells what it has written, and what it has used', async () => {
+      const client = connect(await start());
+      const all = client.db('x').collection<Loose>('c');
+      await all.insertMany([{ _id: 1 }, { _id: 2 }]);
+      await all.updateOne({ _id: 1 }, { $set: { n: 1 } });
+      await all.deleteMany({});
+
+      const status = await client.db().command({ serverStatus: 1 });
+
+      expect(status.metrics.document).to.deep.equal({ inserted: 2, updated: 1, deleted: 2 });
+      expect(status.extra_info.user_time_us).to.be.greaterThan(0);
+    });
+
     it('lets others in while one looks through a large collection', async () => {
       const store = await start();
       const slow = connect(store).db('x').collection('c');

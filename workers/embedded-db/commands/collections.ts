@@ -1,14 +1,15 @@
-import { TYPE, type Value } from '../bson/read.ts';
+import { documentBytes, Elements, MISSING, TYPE, type Value } from '../bson/read.ts';
+import { asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
+import { notSupported, StoreError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { fromList } from '../query/results.ts';
-import type { Collection } from '../storage/catalog.ts';
+import { type Collection, checkNamespace } from '../storage/catalog.ts';
 import type { Store } from '../store.ts';
-import { type Command, refuseOptions } from './command.ts';
+import { type Command, fieldsOf, refuseOptions } from './command.ts';
 import { dropCollection, ID_SPEC } from './indexes.ts';
-import { cursorReply, reply } from './reply.ts';
+import { cursorReply, OK, reply } from './reply.ts';
 
 export const CREATE_REFUSED = [
   'capped',
@@ -32,7 +33,7 @@ export function create(store: Store, command: Command): Buffer {
     throw new StoreError(48, `Collection ${command.db}.${name} already exists.`);
   }
   store.catalog.ensure(command.db, name);
-  return reply(() => {});
+  return OK;
 }
 
 export function drop(store: Store, command: Command): Buffer {
@@ -44,6 +45,47 @@ export function drop(store: Store, command: Command): Buffer {
   return reply((out) => {
     out.int32('nIndexesWas', indexes);
     out.string('ns', ns);
+  });
+}
+
+/** Only the name changes: documents and entries go by the collection's number. */
+export function renameCollection(store: Store, command: Command): Buffer {
+  const from = command.collection();
+  const to = asString(command.get('to')) ?? '';
+  const collection = store.catalog.get(from);
+  if (collection === undefined) throw new StoreError(26, `Source collection ${from} does not exist`);
+  if (from === to) throw new StoreError(20, "Can't rename a collection to itself");
+  const target = store.catalog.get(to);
+  if (target !== undefined && !command.flag('dropTarget', false)) throw new StoreError(48, 'target namespace exists');
+  const dot = to.indexOf('.');
+  checkNamespace(to.slice(0, Math.max(dot, 0)), to.slice(dot + 1));
+  if (target !== undefined) dropCollection(store, target);
+  store.catalog.rename(collection, to.slice(0, dot), to.slice(dot + 1));
+  return OK;
+}
+
+/** Changes the time after which documents expire. */
+export function collMod(store: Store, command: Command): Buffer {
+  const ns = `${command.db}.${command.collection()}`;
+  const collection = store.catalog.get(ns);
+  if (collection === undefined) throw new StoreError(26, `ns does not exist: ${ns}`);
+  const change = command.document('index');
+  const fields = fieldsOf(new Elements(change.buf, change.pos));
+  const seconds = asNumber(fields.get('expireAfterSeconds') ?? MISSING);
+  if (change.type === TYPE.missing || seconds === undefined)
+    throw notSupported('collMod of anything but expireAfterSeconds');
+  const name = asString(fields.get('name') ?? MISSING);
+  const key = fields.get('keyPattern');
+  const index = collection.indexes.find(
+    (one) => one.name === name || (key?.type === TYPE.object && one.key.equals(documentBytes(key))),
+  );
+  if (index === undefined) throw new StoreError(27, `cannot find index for ns ${ns}`);
+  if (seconds < 0) throw new StoreError(72, 'expireAfterSeconds must not be negative');
+  const before = index.expireAfterSeconds;
+  store.catalog.setExpiry(collection, index, Math.trunc(seconds));
+  return reply((out) => {
+    if (before !== undefined) out.int64('expireAfterSeconds_old', BigInt(before));
+    out.int64('expireAfterSeconds_new', BigInt(Math.trunc(seconds)));
   });
 }
 

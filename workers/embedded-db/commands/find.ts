@@ -1,7 +1,7 @@
 import type { Value } from '../bson/read.ts';
 import { TYPE, valuesOf } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
+import { StoreError } from '../errors.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
@@ -73,7 +73,6 @@ export function findResults(store: Store, ns: string, query: FindQuery): Results
 export function getMore(store: Store, command: Command): Buffer | Promise<Buffer> {
   const id = command.get('getMore');
   if (id.type !== TYPE.int64) throw new StoreError(14, "BSON field 'getMore.getMore' must be of type long");
-  if (command.get('maxTimeMS').type !== TYPE.missing) throw notSupported('maxTimeMS of getMore');
   const name = command.get('collection');
   const collection =
     name.type === TYPE.string

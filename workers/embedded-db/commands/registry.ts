@@ -3,7 +3,16 @@ import { asFlag } from '../bson/value.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { aggregate } from './aggregate.ts';
-import { CREATE_REFUSED, create, drop, dropDatabase, listCollections, listDatabases } from './collections.ts';
+import {
+  CREATE_REFUSED,
+  collMod,
+  create,
+  drop,
+  dropDatabase,
+  listCollections,
+  listDatabases,
+  renameCollection,
+} from './collections.ts';
 import { type Command, checkFields } from './command.ts';
 import { count, distinct } from './count.ts';
 import { deleteDocuments } from './delete.ts';
@@ -91,6 +100,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('listDatabases', listDatabases, 'filter nameOnly authorizedDatabases'),
     write('create', create, ['autoIndexId', 'idIndex', ...CREATE_REFUSED].join(' ')),
     write('drop', drop, ''),
+    write('renameCollection', renameCollection, 'to dropTarget'),
+    write('collMod', collMod, 'index'),
     write('dropDatabase', dropDatabase, ''),
     write('createIndexes', createIndexes, 'indexes commitQuorum'),
     write('dropIndexes', dropIndexes, 'index'),

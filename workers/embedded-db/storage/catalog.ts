@@ -105,14 +105,30 @@ export class Catalog {
     const ns = `${db}.${name}`;
     const known = this.collections.get(ns);
     if (known !== undefined) return known;
-    if (name === '' || name.startsWith('.') || name.startsWith('system.') || /[$\0]/.test(name)) {
-      throw new StoreError(73, `Invalid namespace specified '${ns}'`);
-    }
-    if (db === '' || /[/\\. "$\0]/.test(db)) throw new StoreError(73, `Invalid namespace specified '${ns}'`);
+    checkNamespace(db, name);
     const collection = newCollection(this.takeId(), db, name, randomBytes(16));
     this.collections.set(ns, collection);
     this.changed.add(collection);
     return collection;
+  }
+
+  rename(collection: Collection, db: string, name: string): void {
+    const renamed: Collection = { ...collection, db, name, ns: `${db}.${name}` };
+    this.collections.delete(collection.ns);
+    this.changed.delete(collection);
+    this.counted.delete(collection);
+    this.database.meta.removeSync(collectionKey(collection.ns));
+    this.collections.set(renamed.ns, renamed);
+    this.changed.add(renamed);
+    this.counted.add(renamed);
+  }
+
+  setExpiry(collection: Collection, index: Index, seconds: number): void {
+    const changed = indexFromSpec(index.id, withExpiry(index.spec, seconds));
+    changed.multikey.splice(0, changed.multikey.length, ...index.multikey);
+    changed.truncated = index.truncated;
+    collection.indexes.splice(collection.indexes.indexOf(index), 1, changed);
+    this.indexesChanged(collection);
   }
 
   takeId(): number {
@@ -207,8 +223,24 @@ export class Catalog {
   }
 }
 
+/** Throws 73 for names that are none. */
+export function checkNamespace(db: string, name: string): void {
+  const bad = name === '' || name.startsWith('.') || name.startsWith('system.') || /[$\0]/.test(name);
+  if (bad || db === '' || /[/\\. "$\0]/.test(db))
+    throw new StoreError(73, `Invalid namespace specified '${db}.${name}'`);
+}
+
 function newCollection(id: number, db: string, name: string, uuid: Buffer): Collection {
   return { id, db, name, ns: `${db}.${name}`, uuid, indexes: [], count: 0, affected: new Map() };
+}
+
+function withExpiry(spec: Buffer, seconds: number): Buffer {
+  const writer = new BsonWriter(512);
+  const handle = writer.begin();
+  const elements = new Elements(spec, 0);
+  while (elements.next()) if (elements.name() !== 'expireAfterSeconds') writer.value(elements.name(), elements.value());
+  writer.int32('expireAfterSeconds', seconds);
+  return writer.finish(handle);
 }
 
 function collectionKey(ns: string): Buffer {

@@ -92,6 +92,7 @@ export class Documents {
       const end = this.bounds[i] ?? 0;
       for (; entry < end; entry++) this.putEntry(index, after, entry, idKey);
     }
+    this.counts.inserted++;
     this.catalog.addCount(collection, 1);
     return id;
   }
@@ -133,6 +134,7 @@ export class Documents {
       fromAfter = toAfter;
     }
     this.database.put(this.database.documents, key, next);
+    this.counts.updated++;
   }
 
   remove(collection: Collection, key: Buffer, old: Buffer): void {
@@ -143,6 +145,7 @@ export class Documents {
     for (const index of collection.indexes) before.add(index, old, idKey);
     for (let k = 0; k < before.count; k++) this.removeEntry(before, k);
     this.database.remove(this.database.documents, key);
+    this.counts.deleted++;
     this.catalog.addCount(collection, -1);
   }
 
