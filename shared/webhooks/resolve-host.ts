@@ -9,7 +9,7 @@ const TRIES = 2;
 /**
  * Asks DNS without the system's resolver: `getaddrinfo` runs on four threads of the process, and four host names whose
  * servers do not answer would hold up every other endpoint's. Only a name that DNS surely does not have (a line of
- * /etc/hosts, a search domain) goes to the system.
+ * /etc/hosts, a search domain), or any name where there is no DNS server, goes to the system.
  */
 export function createHostResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
@@ -20,12 +20,15 @@ export function createHostResolver(): ResolveHost {
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
     for (const answer of answers) {
-      if (answer.status === 'rejected' && !isUnknownName(answer.reason)) throw answer.reason;
+      if (answer.status === 'rejected' && !mayAskSystem(answer.reason)) throw answer.reason;
     }
     return (await systemLookup(hostname, { all: true })).map(({ address }) => address);
   };
 }
 
-function isUnknownName(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA');
+/** No such name, no address of that family, no server that listens: answers that come at once, from the system too. */
+const QUICK_ANSWERS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'];
+
+function mayAskSystem(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && QUICK_ANSWERS.some((code) => code === error.code);
 }

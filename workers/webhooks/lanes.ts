@@ -26,8 +26,11 @@ interface Lane {
 export const IN_FLIGHT_MAX = 512;
 /** From here on every endpoint gets one slot, so that a few accounts with slow receivers cannot fill all. */
 const IN_FLIGHT_CROWDED = IN_FLIGHT_MAX / 2;
-/** Posts whose completion is not written yet: beyond that the store is behind, and nothing new starts. */
-const COMPLETING_MAX = 2_000;
+/**
+ * Posts whose completion is not written yet: beyond that the store is behind, and nothing new starts. A crash makes at
+ * most these, and those in flight, be posted twice.
+ */
+export const COMPLETING_MAX = 256;
 /** Queued deliveries per slot of a lane; the lane asks for more at a quarter of that. */
 const QUEUED_PER_SLOT = 32;
 /** Queued deliveries of all lanes together, some kilobytes each; a lane may always have a few. */
