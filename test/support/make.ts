@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { topUp } from '../../shared/credits/change.ts';
-import type { MessageDraft } from '../../shared/messages/draft.ts';
+import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 
 /** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
@@ -42,4 +43,9 @@ export function makeDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
     validUntil: new Date(Date.now() + 48 * 3_600_000),
     ...overrides,
   };
+}
+
+/** A message document as accept stores it, with whatever a test says otherwise. */
+export function makeMessage(overrides: Partial<MessageDocument> = {}): MessageDocument {
+  return { ...queuedMessage(newId('acc'), newId('grp'), makeDraft()), ...overrides };
 }

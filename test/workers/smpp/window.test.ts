@@ -5,7 +5,7 @@ import { Window } from '../../../workers/smpp/window.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-function open(size: number, { perSecond = 0, ready = () => true } = {}) {
+function open(size: number, { perSecond = 0, ready = (): boolean => true } = {}) {
   const clock = new ManualClock();
   const written: number[] = [];
   let room = 0;

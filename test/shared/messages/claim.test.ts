@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { Claimer } from '../../../shared/messages/claim.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { makeMessage } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('Claimer', () => {
+  const clock = new ManualClock();
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    await messages().deleteMany({});
+  });
+
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const claimer = (paths = ['transactional', 'promotional'], carrier = 'c') =>
+    new Claimer({ db: store.db, clock, carrier, epoch: 7, paths });
+  const room = (count: number) => ({ messages: count, segments: count });
+  const put = async (count: number, overrides: Partial<MessageDocument> = {}): Promise<MessageDocument[]> => {
+    const validUntil = new Date(clock.now().getTime() + 3_600_000);
+    const account = overrides.account ?? newId('acc');
+    const made = Array.from({ length: count }, () =>
+      makeMessage({ account, validUntil, ...overrides, _id: newId('msg') }),
+    );
+    if (made.length > 0) await messages().insertMany(made);
+    return made;
+  };
+  const ids = (claimed: readonly MessageDocument[]) => claimed.map((message) => message._id);
+  const countBy = (claimed: readonly MessageDocument[], account: AccountId) =>
+    claimed.filter((message) => message.account === account).length;
+
+  it('marks what it takes with carrier, epoch and a claim of its own, and returns it as stored', async () => {
+    await put(2);
+
+    const claimed = await claimer().claim(room(10));
+
+    const stored = await messages().find().toArray();
+    expect(claimed).to.have.deep.members(stored);
+    expect(stored.every(({ state, v }) => state === 'submitting' && v === 1)).to.equal(true);
+    expect(stored[0]?.claim).to.include({ carrier: 'c', epoch: 7 });
+  });
+
+  it('takes no more than there is room for, the oldest of an account first', async () => {
+    const queued = await put(10);
+
+    const claimed = await claimer().claim(room(4));
+
+    expect(ids(claimed)).to.deep.equal(ids(queued.slice(0, 4)));
+  });
+
+  it('counts segments; only the last message may be longer than what is left', async () => {
+    await put(10, { segments: 3 });
+
+    const claimed = await claimer().claim({ messages: 7, segments: 7 });
+
+    expect(claimed).to.have.length(3);
+  });
+
+  it('takes only from its paths', async () => {
+    await put(3, { path: 'promotional' });
+
+    expect(await claimer(['transactional']).claim(room(10))).to.deep.equal([]);
+  });
+
+  it('leaves alone what is not queued, and what has expired', async () => {
+    await put(2, { state: 'waiting' });
+    await put(2, { state: 'sent' });
+    await put(2, { validUntil: clock.now() });
+
+    expect(await claimer().claim(room(10))).to.deep.equal([]);
+  });
+
+  it('two claimers never get the same message, and together get all', async () => {
+    const queued = await put(60);
+    const [a, b] = [claimer(undefined, 'a'), claimer(undefined, 'b')];
+
+    const taken = await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).claim(room(10))));
+    for (let more = await a.claim(room(10)); more.length > 0; more = await a.claim(room(10))) taken.push(more);
+
+    expect(ids(taken.flat())).to.have.length(60);
+    expect(new Set(ids(taken.flat()))).to.deep.equal(new Set(ids(queued)));
+  });
+
+  it('takes higher lanes first', async () => {
+    const low = await put(5, { lane: 3, path: 'promotional' });
+    const high = await put(5, { lane: 0 });
+    const middle = await put(5, { lane: 1 });
+
+    const claimed = await claimer().claim(room(7));
+
+    expect(ids(claimed)).to.include.members(ids(high));
+    expect(ids(claimed)).to.include.members(ids(middle.slice(0, 2)));
+    expect(ids(claimed)).not.to.include.members(ids(low.slice(0, 1)));
+  });
+
+  it('a lower lane gets its share while a higher one never ends', async () => {
+    await put(400, { lane: 1 });
+    await put(50, { lane: 3, path: 'promotional' });
+    const worker = claimer();
+
+    const claimed: MessageDocument[] = [];
+    for (let i = 0; i < 20; i++) claimed.push(...(await worker.claim(room(10))));
+
+    const low = claimed.filter((message) => message.lane === 3).length;
+    expect(claimed).to.have.length(200);
+    expect(low).to.be.within(10, 30);
+  });
+
+  it('the backlog of one account stands before no other', async () => {
+    await put(300);
+    const small = await put(1);
+    const other = await put(3);
+    const worker = claimer();
+
+    const claimed = [...(await worker.claim(room(20))), ...(await worker.claim(room(20)))];
+
+    expect(ids(claimed)).to.include.members(ids([...small, ...other]));
+  });
+
+  it('accounts with equal backlogs get equal parts', async () => {
+    const accounts = Array.from({ length: 7 }, () => newId('acc'));
+    for (const account of accounts) await put(100, { account });
+    const worker = claimer();
+
+    const claimed: MessageDocument[] = [];
+    for (let i = 0; i < 14; i++) claimed.push(...(await worker.claim(room(20))));
+
+    const counts = accounts.map((account) => countBy(claimed, account));
+    expect(claimed).to.have.length(280);
+    expect(Math.max(...counts) - Math.min(...counts)).to.be.at.most(10);
+  });
+
+  it('one account alone fills the room', async () => {
+    await put(100);
+    const worker = claimer();
+
+    const sizes = [];
+    for (let i = 0; i < 3; i++) sizes.push((await worker.claim(room(30))).length);
+
+    expect(sizes).to.deep.equal([30, 30, 30]);
+  });
+
+  it('sees soon what comes into an empty higher lane during a backlog', async () => {
+    await put(300, { lane: 2 });
+    const worker = claimer();
+    await worker.claim(room(10));
+    await worker.claim(room(10));
+
+    const otp = await put(1, { lane: 0 });
+    clock.turn(100);
+
+    expect(ids(await worker.claim(room(10)))).to.include.members(ids(otp));
+  });
+});

@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import { candidateKeys } from '../../../shared/carriers/message-key.ts';
+import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
+import type { OrphanDocument } from '../../../shared/messages/orphan.ts';
+import type { IncomingReceipt } from '../../../shared/messages/receipt-lookup.ts';
+import { Settler } from '../../../shared/messages/settle.ts';
+import { ReceiptSettler } from '../../../shared/messages/settle-receipts.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { makeMessage } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const TO = '919876543210';
+const SENDER = 'HARKRA';
+
+describe('ReceiptSettler', () => {
+  const clock = new ManualClock();
+  let store: TestStore;
+  let receipts: ReceiptSettler;
+  const events: string[] = [];
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    events.length = 0;
+    for (const name of ['messages', 'intents', 'orphans']) await store.db.collection(name).deleteMany({});
+    receipts = open();
+  });
+
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const orphans = () => store.db.collection<OrphanDocument>('orphans');
+  const open = (): ReceiptSettler =>
+    new ReceiptSettler({
+      db: store.db,
+      clock,
+      carrier: 'c',
+      settler: new Settler({
+        db: store.db,
+        announcer: {
+          announce: async (changes) => {
+            for (const { entry } of changes) events.push(entry.state);
+          },
+        },
+        lease: 'carrier:c',
+        epoch: 1,
+        stream: 'receipts',
+      }),
+      onGroup: () => {},
+    });
+  const put = async (overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> => {
+    const message = makeMessage({
+      to: TO,
+      sender: SENDER,
+      state: 'sent',
+      parts: [{ key: 'c:1', state: 'accepted' }],
+      claim: { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() },
+      history: [{ state: 'sent', at: clock.now() }],
+      v: 2,
+      ...overrides,
+    });
+    await messages().insertOne(message);
+    return message;
+  };
+  const unknown = (overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> =>
+    put({ state: 'submitting', outcome: 'unknown', parts: [{ state: 'unknown' }], history: [], ...overrides });
+  const state = async (message: MessageDocument): Promise<string | undefined> =>
+    (await messages().findOne({ _id: message._id }))?.state;
+  const receipt = (id: string, told: FinalState = 'delivered', from = TO, to = SENDER): IncomingReceipt => ({
+    candidates: candidateKeys({ _id: 'c', idForm: 'learn' }, [id]),
+    from,
+    to,
+    part: { state: told, operator: 'Carrier' },
+    excerpt: '',
+  });
+
+  it('settles a message by its id', async () => {
+    const message = await put();
+
+    expect(await receipts.add(receipt('1'))).to.equal('matched');
+    expect(await state(message)).to.equal('delivered');
+    expect(events).to.deep.equal(['delivered']);
+  });
+
+  it('the same receipt twice, at once or later, settles it once', async () => {
+    await put();
+
+    const results = await Promise.all([receipts.add(receipt('1')), receipts.add(receipt('1'))]);
+    const later = await receipts.add(receipt('1'));
+
+    expect([...results, later]).to.deep.equal(['matched', 'duplicate', 'duplicate']);
+    expect(events).to.deep.equal(['delivered']);
+  });
+
+  it('three parts whose receipts come at once make one change', async () => {
+    const parts: Part[] = ['a', 'b', 'c'].map((id) => ({ key: `c:${id}`, state: 'accepted' }));
+    const message = await put({ segments: 3, parts });
+
+    await Promise.all(['b', 'a', 'c'].map((id) => receipts.add(receipt(id))));
+
+    const stored = await messages().findOne({ _id: message._id });
+    expect(stored).to.include({ state: 'delivered', v: 3 });
+    expect(events).to.deep.equal(['delivered']);
+  });
+
+  it('finds ids in another notation, and learns it', async () => {
+    const first = await put({ parts: [{ key: 'c:55f568bd', state: 'accepted' }] });
+    const second = await put({ parts: [{ key: 'c:55f568be', state: 'accepted' }] });
+
+    await receipts.add(receipt('1442146493'));
+    await receipts.add(receipt('1442146494'));
+
+    expect([await state(first), await state(second)]).to.deep.equal(['delivered', 'delivered']);
+  });
+
+  it('of two messages with one id the number decides', async () => {
+    const other = await put({ to: '918800000000' });
+    const message = await put();
+
+    await receipts.add(receipt('1'));
+
+    expect([await state(other), await state(message)]).to.deep.equal(['sent', 'delivered']);
+  });
+
+  it('of two messages with one id to one number the newer is meant', async () => {
+    const older = await put({ _id: newId('msg', clock.now().getTime()) });
+    const newer = await put();
+
+    await receipts.add(receipt('1'));
+
+    expect([await state(older), await state(newer)]).to.deep.equal(['sent', 'delivered']);
+  });
+
+  it('a decimal id that is also the hexadecimal id of another message finds its own', async () => {
+    const sixteen = await put({ to: '918800000000', parts: [{ key: 'c:10', state: 'accepted' }] });
+    const ten = await put({ parts: [{ key: 'c:a', state: 'accepted' }] });
+
+    await receipts.add(receipt('10'));
+
+    expect([await state(sixteen), await state(ten)]).to.deep.equal(['sent', 'delivered']);
+  });
+
+  for (const from of ['+919876543210', '00919876543210', '09876543210', '9876543210', '9198******10', '']) {
+    it(`the number may be written "${from}"`, async () => {
+      const message = await put();
+
+      await receipts.add(receipt('1', 'delivered', from));
+
+      expect(await state(message)).to.equal('delivered');
+    });
+  }
+
+  it('carriers may swap the two addresses', async () => {
+    const message = await put();
+
+    await receipts.add(receipt('1', 'delivered', SENDER, TO));
+
+    expect(await state(message)).to.equal('delivered');
+  });
+
+  it('a receipt before its answer is kept, and settles the message when the answer is stored', async () => {
+    const message = await put({ state: 'submitting', history: [], parts: [] });
+
+    const result = await receipts.add(receipt('1'));
+    await messages().updateOne(
+      { _id: message._id },
+      { $set: { state: 'sent', parts: [{ key: 'c:1', state: 'accepted' }] }, $inc: { v: 1 } },
+    );
+    await receipts.adopt(['c:1']);
+
+    expect(result).to.equal('orphan');
+    expect(await state(message)).to.equal('delivered');
+    expect(await orphans().countDocuments()).to.equal(0);
+  });
+
+  it('an orphan is found again by the sweep, also by another holder', async () => {
+    const message = await put({ state: 'submitting', history: [], parts: [] });
+    await receipts.add(receipt('1'));
+    await messages().updateOne(
+      { _id: message._id },
+      { $set: { state: 'sent', parts: [{ key: 'c:1', state: 'accepted' }] }, $inc: { v: 1 } },
+    );
+
+    const next = open();
+    await next.recover();
+    await next.sweep();
+
+    expect(await state(message)).to.equal('delivered');
+    expect(await orphans().countDocuments()).to.equal(0);
+  });
+
+  it('a receipt that nothing fits is stored once, however often it comes, and says nothing of the text', async () => {
+    const results = [];
+    for (let i = 0; i < 3; i++) results.push(await receipts.add(receipt('99')));
+
+    const kept = await orphans().find().toArray();
+    expect(results).to.deep.equal(['orphan', 'orphan', 'orphan']);
+    expect(kept).to.have.length(1);
+    expect((kept[0]?.expiresAt.getTime() ?? 0) - clock.now().getTime()).to.equal(72 * 3_600_000);
+  });
+
+  it('the one submit to that number that was never answered is what the receipt means', async () => {
+    const message = await unknown();
+
+    expect(await receipts.add(receipt('77'))).to.equal('unknown_settled');
+
+    const stored = await messages().findOne({ _id: message._id });
+    expect(stored).to.include({ state: 'delivered' });
+    expect(stored?.parts).to.deep.equal([{ key: 'c:77', state: 'delivered' }]);
+    expect(events).to.deep.equal(['sent', 'delivered']);
+  });
+
+  it('two unanswered submits to one number: neither is guessed', async () => {
+    const both = [await unknown(), await unknown()];
+
+    expect(await receipts.add(receipt('77'))).to.equal('orphan');
+    expect(await Promise.all(both.map(state))).to.deep.equal(['submitting', 'submitting']);
+  });
+
+  it('a submit to that number that is still under way makes it ambiguous', async () => {
+    const lost = await unknown();
+    const under = await put({ state: 'submitting', history: [], parts: [] });
+
+    expect(await receipts.add(receipt('77'))).to.equal('orphan');
+    expect([await state(lost), await state(under)]).to.deep.equal(['submitting', 'submitting']);
+  });
+
+  it('an unanswered submit to another number, or of another sender, is not meant', async () => {
+    const others = [await unknown({ to: '918800000000' }), await unknown({ sender: 'OTHER' })];
+
+    expect(await receipts.add(receipt('77'))).to.equal('orphan');
+    expect(await Promise.all(others.map(state))).to.deep.equal(['submitting', 'submitting']);
+  });
+
+  it('when nothing can be stored, it says so instead of taking the receipt', async () => {
+    const away = await openTestStore();
+    const broken = new ReceiptSettler({
+      db: away.db,
+      clock,
+      carrier: 'c',
+      settler: new Settler({
+        db: away.db,
+        announcer: { announce: async () => {} },
+        lease: 'carrier:c',
+        epoch: 1,
+        stream: 'receipts',
+      }),
+      onGroup: () => {},
+    });
+    await away.close();
+
+    const result = await broken.add(receipt('1')).catch((error: unknown) => error);
+
+    expect(result).to.be.instanceOf(Error);
+  });
+});

@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { type Change, entryAt } from '../../../shared/messages/change.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { LeaseLostError, redoIntents, Settler } from '../../../shared/messages/settle.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../../shared/messages/unknowns.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import type { Announcer, StateChange } from '../../../shared/webhooks/announce.ts';
+import { makeAccount, makeMessage } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const LEASE = 'carrier:c';
+
+/** An announcer that can be away, like the store behind the real one. */
+class TestAnnouncer implements Announcer {
+  readonly told: string[] = [];
+  away = false;
+
+  async announce(changes: readonly StateChange[]): Promise<void> {
+    if (this.away) throw new Error('the store is away');
+    this.told.push(...changes.map(({ message, entry }) => `${message._id} ${entry.state}`));
+  }
+}
+
+describe('Settler', () => {
+  const clock = new ManualClock();
+  let store: TestStore;
+  let announcer: TestAnnouncer;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    announcer = new TestAnnouncer();
+    for (const name of ['messages', 'intents', 'accounts', 'ledger']) await store.db.collection(name).deleteMany({});
+  });
+
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const settler = (epoch = 1) => new Settler({ db: store.db, announcer, lease: LEASE, epoch, stream: 'outcomes' });
+  const put = async (overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> => {
+    const message = makeMessage({
+      state: 'submitting',
+      claim: { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() },
+      v: 1,
+      ...overrides,
+    });
+    await messages().insertOne(message);
+    return message;
+  };
+  const stored = async (message: MessageDocument): Promise<MessageDocument> => {
+    const found = await messages().findOne({ _id: message._id });
+    if (found === null) throw new Error('no such message');
+    return found;
+  };
+  const sent = (message: MessageDocument): Change | undefined =>
+    message.state === 'submitting'
+      ? { state: 'sent', entries: [entryAt('sent', clock.now(), message.history)] }
+      : undefined;
+  const rejected = (message: MessageDocument): Change | undefined =>
+    message.state === 'submitting'
+      ? { state: 'rejected', entries: [entryAt('rejected', clock.now(), message.history)], unset: ['due'] }
+      : undefined;
+
+  it('writes the change, announces its event, and returns what is stored', async () => {
+    const message = await put();
+
+    const [settled] = await settler().settle([{ message, decide: sent }]);
+
+    expect(settled).to.deep.equal(await stored(message));
+    expect(settled).to.include({ state: 'sent', v: 2 });
+    expect(announcer.told).to.deep.equal([`${message._id} sent`]);
+  });
+
+  it('decides anew when the message has changed since it was read', async () => {
+    const message = await put();
+    await messages().updateOne({ _id: message._id }, { $set: { errorCode: 'x' }, $inc: { v: 1 } });
+
+    const [settled] = await settler().settle([{ message, decide: sent }]);
+
+    expect(settled).to.include({ state: 'sent', v: 3, errorCode: 'x' });
+    expect(await stored(message)).to.include({ state: 'sent', v: 3 });
+  });
+
+  it('leaves alone what ended meanwhile, and settles the rest of its group', async () => {
+    const [ended, open] = [await put(), await put()];
+    await messages().updateOne({ _id: ended._id }, { $set: { state: 'expired' }, $inc: { v: 1 } });
+
+    await settler().settle([
+      { message: ended, decide: sent },
+      { message: open, decide: sent },
+    ]);
+
+    expect((await stored(ended)).state).to.equal('expired');
+    expect((await stored(open)).state).to.equal('sent');
+    expect(announcer.told).to.deep.equal([`${open._id} sent`]);
+  });
+
+  it('settled again because the answer of the store was lost: the same, and its event again', async () => {
+    const message = await put();
+    await settler().settle([{ message, decide: sent }]);
+
+    const [again] = await settler().settle([{ message, decide: sent }]);
+
+    expect(again).to.deep.include({ state: 'sent', v: 2 });
+    expect((await stored(message)).history).to.have.length(1);
+  });
+
+  it('an event that could not be announced is announced before the next group', async () => {
+    const [first, second] = [await put(), await put()];
+    const worker = settler();
+    announcer.away = true;
+    await worker.settle([{ message: first, decide: sent }]).catch(() => {});
+
+    announcer.away = false;
+    await worker.settle([{ message: second, decide: sent }]);
+
+    expect(announcer.told).to.deep.equal([`${first._id} sent`, `${second._id} sent`]);
+  });
+
+  it('a holder that dies between the change and its events: the next one announces and refunds', async () => {
+    const account = await makeAccount(store.db, 10);
+    const message = await put({ account });
+    announcer.away = true;
+    await settler()
+      .settle([{ message, decide: rejected }])
+      .catch(() => {});
+
+    announcer.away = false;
+    await redoIntents(store.db, announcer, LEASE);
+    await redoIntents(store.db, announcer, LEASE);
+
+    const paid = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    expect(new Set(announcer.told)).to.deep.equal(new Set([`${message._id} rejected`]));
+    expect(paid?.balance).to.equal(11);
+  });
+
+  it('an earlier holder settles nothing once a later one was here', async () => {
+    const [mine, theirs] = [await put(), await put()];
+    await settler(2).settle([{ message: theirs, decide: sent }]);
+
+    const late = await settler(1)
+      .settle([{ message: mine, decide: sent }])
+      .catch((error: unknown) => error);
+
+    expect(late).to.be.instanceOf(LeaseLostError);
+    expect((await stored(mine)).state).to.equal('submitting');
+  });
+});
+
+describe('unknown submits', () => {
+  const clock = new ManualClock();
+  let store: TestStore;
+  let announcer: TestAnnouncer;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    announcer = new TestAnnouncer();
+    await store.db.collection('messages').deleteMany({});
+  });
+
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const put = async (overrides: Partial<MessageDocument>): Promise<MessageDocument> => {
+    const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+    const message = makeMessage({ state: 'submitting', claim, v: 1, ...overrides });
+    await messages().insertOne(message);
+    return message;
+  };
+  const stored = async (message: MessageDocument): Promise<MessageDocument> => {
+    const found = await messages().findOne({ _id: message._id });
+    if (found === null) throw new Error('no such message');
+    return found;
+  };
+  const decide = (overrides: Partial<CarrierDocument>): Promise<number> =>
+    decideUnknowns({
+      db: store.db,
+      clock,
+      carrier: {
+        ...CARRIER_DEFAULTS,
+        _id: 'c',
+        name: 'C',
+        host: 'localhost',
+        port: 1,
+        systemId: 'x',
+        password: '',
+        createdAt: clock.now(),
+        ...overrides,
+      },
+      settler: new Settler({ db: store.db, announcer, lease: LEASE, epoch: 2, stream: 'unknowns' }),
+    });
+
+  it('a new holder takes over what an earlier one left submitting, and nothing else', async () => {
+    const left = await put({});
+    const other = await put({ claim: { id: newId('clm'), carrier: 'd', epoch: 1, at: clock.now() } });
+    const own = await put({ claim: { id: newId('clm'), carrier: 'c', epoch: 2, at: clock.now() } });
+
+    const count = await takeOverUnknowns(store.db, 'c', 2);
+
+    expect(count).to.equal(1);
+    expect(await stored(left)).to.deep.include({ outcome: 'unknown', state: 'submitting', v: 2 });
+    expect((await stored(left)).claim?.epoch).to.equal(2);
+    expect(await stored(other)).not.to.have.property('outcome');
+    expect(await stored(own)).not.to.have.property('outcome');
+  });
+
+  it('nothing is decided before the waiting time of the carrier is over', async () => {
+    const message = await put({ outcome: 'unknown' });
+
+    expect(await decide({ unknownWaitMs: 1 })).to.equal(0);
+    expect((await stored(message)).state).to.equal('submitting');
+  });
+
+  it('assume_sent: is sent, with its event', async () => {
+    const message = await put({ outcome: 'unknown', segments: 2 });
+    clock.turn(60_000);
+
+    expect(await decide({ unknownWaitMs: 60_000 })).to.equal(1);
+
+    const after = await stored(message);
+    expect(after).to.deep.include({ state: 'sent', parts: [{ state: 'unknown' }, { state: 'unknown' }] });
+    expect(after).not.to.have.property('outcome');
+    expect(announcer.told).to.deep.equal([`${message._id} sent`]);
+  });
+
+  it('resend: goes back to the queue, without an event', async () => {
+    const message = await put({ outcome: 'unknown', parts: [{ state: 'unknown' }] });
+    clock.turn(60_000);
+
+    await decide({ unknownWaitMs: 60_000, unknownPolicy: 'resend' });
+
+    const after = await stored(message);
+    expect(after).to.include({ state: 'queued' });
+    expect(after).not.to.have.any.keys('outcome', 'parts');
+    expect(announcer.told).to.deep.equal([]);
+  });
+
+  it('resend never sends a message again of which a part was accepted', async () => {
+    const message = await put({
+      outcome: 'unknown',
+      segments: 2,
+      parts: [{ key: 'c:1', state: 'accepted' }, { state: 'unknown' }],
+    });
+    clock.turn(60_000);
+
+    await decide({ unknownWaitMs: 60_000, unknownPolicy: 'resend' });
+
+    expect((await stored(message)).state).to.equal('sent');
+  });
+});
