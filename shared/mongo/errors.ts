@@ -19,6 +19,8 @@ const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORT
 /** Whether an insert failed only because what it writes is there already (ids are derived: the same write again). */
 export function isDuplicateKey(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
+    // What was new may not be on a majority yet: that is not "there already".
+    if (error.result.getWriteConcernError() !== undefined) return false;
     const errors = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
     return errors.length > 0 && errors.every((one) => one.code === DUPLICATE_KEY);
   }
@@ -31,6 +33,8 @@ export function isDuplicateKey(error: unknown): boolean {
  */
 export function isStoreTrouble(error: unknown): boolean {
   if (error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code))) return true;
+  // Around a lost connection the driver puts an error of bulk writes, which then has no code: a server's answer has one.
+  if (error instanceof MongoBulkWriteError && error.code === undefined) return true;
   if (error instanceof MongoServerError) return TROUBLE_CODES.has(Number(error.code));
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && AWAY_NAMES.has(error.name);
