@@ -14,7 +14,7 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 }
 const require = createRequire(import.meta.url);
 const { readEnvFile } = require('./dist/shared/config/env-file.js');
-const { loadConfig } = require('./dist/shared/config/settings.js');
+const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 
 readEnvFile(root);
 const config = settings();
@@ -22,7 +22,11 @@ const config = settings();
 /** Same for all: how PM2 waits for a start, ends a process, and brings back one that died. */
 const common = {
   cwd: root,
-  env: { NODE_ENV: 'production' },
+  // Each setting by name, unset ones too (empty: the default), or a reload would keep what they were at the first start.
+  env: {
+    NODE_ENV: 'production',
+    ...Object.fromEntries(Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? ''])),
+  },
   // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
   wait_ready: true,
   listen_timeout: 40_000,

@@ -42,10 +42,27 @@ export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
   waitMs: number = START_WAIT_MS,
 ): Promise<Store> {
-  const uri = storeUri(config);
-  let client: MongoClient;
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    // A new client for every try: one whose first connection failed answers "Topology is closed" for ever.
+    const client = newClient(storeUri(config));
+    try {
+      await client.db('admin').command({ ping: 1 });
+      return { db: client.db(config.mongodbDatabase), close: () => client.close() };
+    } catch (error) {
+      await client.close();
+      if (performance.now() < deadline) continue;
+      const what = config.mongodbUri === '' ? 'The embedded store' : 'MONGODB_URI';
+      throw new StartError(
+        `${what} does not answer as MongoDB within ${Math.round(waitMs / 1000)} s: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+}
+
+function newClient(uri: string): MongoClient {
   try {
-    client = new MongoClient(uri, {
+    return new MongoClient(uri, {
       appName: 'harkara',
       writeConcern: { w: 'majority', journal: true },
       ignoreUndefined: true,
@@ -55,19 +72,5 @@ export async function connectStore(
     });
   } catch (error) {
     throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);
-  }
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    try {
-      await client.db('admin').command({ ping: 1 });
-      return { db: client.db(config.mongodbDatabase), close: () => client.close() };
-    } catch (error) {
-      if (performance.now() < deadline) continue;
-      await client.close();
-      const what = config.mongodbUri === '' ? 'The embedded store' : 'MONGODB_URI';
-      throw new StartError(
-        `${what} does not answer as MongoDB within ${Math.round(waitMs / 1000)} s: ${error instanceof Error ? error.message : error}`,
-      );
-    }
   }
 }

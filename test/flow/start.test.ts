@@ -50,7 +50,7 @@ class NpmStart {
       'npm start',
       START_MS,
     );
-    expect(this.out).to.include('Ctrl-C stops everything');
+    if (!this.out.includes('Ctrl-C stops everything')) throw new Error(`npm start ended: ${this.out}`);
     return this;
   }
 
@@ -125,6 +125,34 @@ describe('npm start', function () {
     run.ctrlC();
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
+  });
+
+  it('brings back what is killed, within seconds, and says so', async () => {
+    const run = await start().ready();
+    const appPid = (app: string) => {
+      const pids = join(folder, 'pm2', 'pids');
+      const file = readdirSync(pids).find((name) => name.startsWith(app));
+      return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
+    };
+
+    for (const app of ['embedded-db', 'smpp', 'simulator']) {
+      const killed = appPid(app);
+      process.kill(killed, 'SIGKILL');
+      await eventually(() => ![0, killed].includes(appPid(app)), `another ${app}`);
+      await eventually(() => run.out.includes(`${app} ended (SIGKILL); PM2 starts it again.`), 'the news');
+    }
+
+    let id = '';
+    await eventually(
+      async () => {
+        id = String((await request(curlLine(run.out, '/v2/send'))).message_id ?? '');
+        return id !== '';
+      },
+      'the store to be back',
+      20_000,
+    );
+    const webhook = new RegExp(`webhook message\\.delivered ${id} · signature valid`);
+    await eventually(() => webhook.test(run.out), 'its webhook, with a secret that the new simulator knows', 40_000);
   });
 
   it('killed, it leaves nothing either; the next start goes on with the same account', async () => {

@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { buildIfNeeded } from '../scripts/dev/build.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface Shown {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Reads the file as PM2 does (`require`) and prints its apps. */
+function read(folder: string, env: Record<string, string>): Shown {
+  const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
+  return spawnSync(process.execPath, ['--no-warnings', '-e', script], {
+    cwd: folder,
+    env: { ...process.env, MONGODB_URI: '', HARKARA_SIMULATOR: '', GATEWAY_INSTANCES: '', ...env },
+    encoding: 'utf8',
+  });
+}
+
+function apps(env: Record<string, string> = {}): readonly Readonly<Record<string, unknown>>[] {
+  const { status, stdout, stderr } = read(ROOT, env);
+  expect(stderr).to.equal('');
+  expect(status).to.equal(0);
+  return JSON.parse(stdout);
+}
+
+describe('ecosystem.config.js', function () {
+  this.timeout(100_000);
+  before(() => buildIfNeeded(ROOT, new AbortController().signal, () => {}));
+
+  const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);
+
+  it('starts the store first, and no simulator', () => {
+    expect(names()).to.deep.equal(['embedded-db', 'gateway', 'smpp', 'webhooks', 'maintenance']);
+  });
+
+  it('starts no store of its own when MONGODB_URI names one', () => {
+    expect(names({ MONGODB_URI: 'mongodb://127.0.0.1' })).not.to.include('embedded-db');
+  });
+
+  it('starts the simulator for those who ask', () => {
+    expect(names({ HARKARA_SIMULATOR: 'on' })).to.include('simulator');
+  });
+
+  it('runs as many gateways in cluster mode as GATEWAY_INSTANCES says', () => {
+    const gateway = apps({ GATEWAY_INSTANCES: '3' }).find((app) => app.name === 'gateway');
+
+    expect(gateway).to.include({ exec_mode: 'cluster', instances: 3 });
+  });
+
+  it('gives every process longer to stop than it takes at most, and waits for its word that it is ready', () => {
+    for (const app of apps()) {
+      expect(app).to.include({ wait_ready: true });
+      expect(app.kill_timeout).to.be.at.least(20_000);
+    }
+  });
+
+  it('hands on each setting, unset ones too: a reload forgets none', () => {
+    const [app] = apps({ LOG_LEVEL: 'warn' });
+
+    expect(app?.env).to.include({ NODE_ENV: 'production', LOG_LEVEL: 'warn', MONGODB_URI: '' });
+  });
+
+  it('says in one sentence which setting is wrong', () => {
+    expect(read(ROOT, { GATEWAY_INSTANCES: 'many' })).to.include({
+      status: 1,
+      stderr: 'GATEWAY_INSTANCES must be a whole number from 1 to 64, not "many".\n',
+    });
+  });
+
+  describe('without a build', () => {
+    let folder: string;
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-'));
+      copyFileSync(join(ROOT, 'ecosystem.config.js'), join(folder, 'ecosystem.config.js'));
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    it('says in one sentence how to make one', () => {
+      expect(read(folder, {})).to.include({
+        status: 1,
+        stderr: 'There is no build in dist/: run `npm run build` first.\n',
+      });
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
+
+/** Longer than the driver looks for a server before it gives up (3 s). */
+const LATE_MS = 3_500;
+
+describe('connectStore', () => {
+  let dataDir: string;
+  const closers: (() => Promise<unknown>)[] = [];
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'harkara-connect-'));
+    mkdirSync(join(dataDir, 'store'));
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('waits for a store that starts later than the driver would wait', async () => {
+    const connecting: Promise<Store> = connectStore({ mongodbUri: '', dataDir, mongodbDatabase: 'x' }, 30_000);
+    connecting.catch(() => {}); // Awaited below.
+    await wait(LATE_MS);
+    const server = await startEmbeddedStore({ dir: join(dataDir, 'store'), durability: 'none' });
+    closers.push(() => server.close());
+
+    const store = await connecting;
+    closers.unshift(() => store.close());
+
+    expect(await store.db.collection('things').countDocuments()).to.equal(0);
+  });
+
+  it('says in one sentence when there is none', async () => {
+    const error: unknown = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase: 'x' }, 0).catch(
+      (reason: unknown) => reason,
+    );
+
+    expect(error).to.be.instanceOf(StartError);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/^The embedded store does not answer as MongoDB within 0 s: /);
+  });
+
+  it('says in one sentence when MONGODB_URI is no address', async () => {
+    const error: unknown = await connectStore({ mongodbUri: 'localhost', dataDir, mongodbDatabase: 'x' }, 0).catch(
+      (reason: unknown) => reason,
+    );
+
+    expect(error).to.be.instanceOf(StartError).and.to.have.property('message').that.includes('MONGODB_URI is not');
+  });
+});
