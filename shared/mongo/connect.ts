@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Db, MongoClient } from 'mongodb';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
+import { repairDriver } from './driver-repair.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -42,6 +43,7 @@ export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
   waitMs: number = START_WAIT_MS,
 ): Promise<Store> {
+  repairDriver();
   const deadline = performance.now() + waitMs;
   for (;;) {
     // A new client for every try: one whose first connection failed answers "Topology is closed" for ever.

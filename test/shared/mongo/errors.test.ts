@@ -17,6 +17,17 @@ describe('isStoreTrouble', () => {
       Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'write EPIPE', code: 'EPIPE' }),
       true,
     ],
+    [
+      'a connection that is lost during a bulk write',
+      // As the driver makes it from a MongoNetworkError.
+      Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'connection 6 closed', writeErrors: [] }),
+      true,
+    ],
+    [
+      'a duplicate key in a bulk write',
+      Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'E11000', code: 11_000 }),
+      false,
+    ],
     ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
     ['a mistake of ours', new TypeError('x is not a function'), false],
     ['nothing at all', undefined, false],

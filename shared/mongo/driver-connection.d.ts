@@ -1,0 +1,14 @@
+/** The part of the driver's connection that driver-repair.ts mends; the driver's own types leave it out. Version 7.8.0. */
+declare module 'mongodb/lib/cmap/connection.js' {
+  import type { Duplex } from 'node:stream';
+
+  export class Connection {
+    constructor(stream: Duplex, options: object);
+    readonly socket: Duplex;
+    readonly closed: boolean;
+    /** Runs one command; rejects when the connection closes meanwhile. */
+    command(namespace: object, command: object, options?: object): Promise<unknown>;
+    /** Closes it for a reason; does nothing when it is closed already. */
+    cleanup(error: Error): void;
+  }
+}
