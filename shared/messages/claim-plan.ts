@@ -4,10 +4,10 @@ import type { MessageDocument } from './message.ts';
 export const LANES = [0, 1, 2, 3] as const;
 /** Of what can be written, this part is kept for lower lanes while a higher one could fill everything. */
 export const LOWER_LANES_SHARE = 0.1;
-/** Least messages of one account in a row while others wait. */
-export const LEAST_QUANTUM = 5;
-/** A claim visits about so many accounts that have a backlog: each visit is a read. */
-export const VISITS = 4;
+/** Messages of one account in a row while others wait. Each turn of an account with a backlog is a read of its own. */
+const LEAST_QUANTUM = 5;
+const MOST_QUANTUM = 15;
+const TURNS = 5;
 
 /** How much may be claimed, in both measures. */
 export interface Room {
@@ -17,7 +17,7 @@ export interface Room {
 
 /** Messages of one account in a row in a claim of this size. */
 export function quantumOf(messages: number): number {
-  return Math.max(LEAST_QUANTUM, Math.ceil(messages / VISITS));
+  return Math.min(Math.max(Math.ceil(messages / TURNS), LEAST_QUANTUM), MOST_QUANTUM);
 }
 
 /** What is left of a room when some were picked; never negative. */
@@ -43,16 +43,21 @@ export function fitting(messages: readonly MessageDocument[], room: Room): Messa
   return picked;
 }
 
-/** Collects the shares of single claims: looking into the lower lanes costs reads, so it is done now and then for half a claim. */
+/** What lower lanes may have: it grows with what the highest one gets, and looking for them costs reads, so it is used in pieces. */
 export class LowerLanesShare {
   #owed = 0;
 
-  /** Messages of a claim of `messages` that are for lower lanes. */
-  next(messages: number): number {
-    this.#owed += messages * LOWER_LANES_SHARE;
-    const whole = Math.min(Math.floor(this.#owed), messages);
-    if (whole < messages / 2) return 0;
-    this.#owed -= whole;
-    return whole;
+  /** Messages that lower lanes may have now. */
+  get due(): number {
+    return this.#owed < LEAST_SHARE ? 0 : Math.floor(this.#owed);
+  }
+
+  /** `higher` messages of the highest lane with work were claimed, and `lower` of those below it. */
+  claimed(higher: number, lower: number): void {
+    this.#owed = Math.min(Math.max(this.#owed + higher * LOWER_LANES_SHARE - lower, 0), MOST_SHARE);
   }
 }
+
+const LEAST_SHARE = 3;
+/** What empty lanes did not use is not saved for ever. */
+const MOST_SHARE = 30;

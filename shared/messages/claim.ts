@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
-import { type MessageId, newId } from '../runtime/ids.ts';
+import { newId } from '../runtime/ids.ts';
 import { fitting, LANES, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
 import type { Claim, MessageDocument } from './message.ts';
 
@@ -31,7 +31,10 @@ interface Queue {
 }
 
 /** Reads of one queue in one claim. */
-const MAX_READS = 8;
+const MAX_READS = 16;
+/** What was read ahead is believed for so long: a message in a higher lane waits no longer for its turn. */
+const AHEAD_MS = 50;
+const MAX_AHEAD = 200;
 /** While others have more than can be taken, an empty queue is looked at this often. */
 const EMPTY_MS = 100;
 
@@ -42,6 +45,13 @@ export class Claimer {
   readonly #queues: readonly Queue[];
   /** At the last claim more waited than there was room for. */
   #backlog = false;
+  /** In a backlog, what was read and not claimed yet, in the order of claiming. */
+  #ahead: MessageDocument[] = [];
+  #aheadUntilMs = 0;
+  /** The lane that alone had more than was read ahead. */
+  #fullLane = Number.POSITIVE_INFINITY;
+  /** How many of the last reading were claimed. */
+  #used = 0;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -66,71 +76,93 @@ export class Claimer {
     return this.#backlog ? this.#pickInTurn(room) : fitting(all, room);
   }
 
+  /**
+   * From what was read ahead while it is fresh: a window frees slot by slot, and a claim of one is then one update instead of
+   * several reads. Messages that another carrier took since are found out by the claim.
+   */
   async #pickInTurn(room: Room): Promise<MessageDocument[]> {
-    const picked: MessageDocument[] = [];
-    const reserved = this.#share.next(room.messages);
-    const top = await this.#pickFrom(this.#queues, { ...room, messages: room.messages - reserved }, picked);
-    const lower = this.#queues.filter(({ lane }) => top !== undefined && lane > top);
-    await this.#pickFrom(lower, room, picked);
-    // What the lower lanes did not want.
-    await this.#pickFrom(this.#queues, room, picked);
-    this.#backlog = roomLeft(room, picked).messages === 0 || roomLeft(room, picked).segments === 0;
+    const fresh = this.#options.clock.monotonicMs() < this.#aheadUntilMs;
+    if (!fresh || this.#ahead.length < room.messages) await this.#readAhead(room);
+    const picked = fitting(this.#ahead, room);
+    this.#ahead = this.#ahead.slice(picked.length);
+    this.#used += picked.length;
+    for (const message of picked) {
+      const queue = this.#queues.find(({ path, lane }) => path === message.path && lane === message.lane);
+      if (queue !== undefined) queue.cursor = message.account;
+    }
+    const lower = picked.filter(({ lane }) => lane > this.#fullLane).length;
+    this.#share.claimed(picked.length - lower, lower);
+    if (picked.length === 0) this.#backlog = false;
     return picked;
   }
 
-  /** Adds to `picked` up to `room`; returns the lane in which the room was used up, if it was. */
-  async #pickFrom(queues: readonly Queue[], room: Room, picked: MessageDocument[]): Promise<number | undefined> {
+  async #readAhead(room: Room): Promise<void> {
+    const wanted = Math.min(Math.max(room.messages, 2 * this.#used), Math.max(room.messages, MAX_AHEAD));
+    this.#used = 0;
+    const size = { messages: wanted, segments: Number.POSITIVE_INFINITY };
+    const top = await this.#readQueues(this.#queues, size);
+    this.#fullLane = top.fullLane;
+    const below = this.#queues.filter(({ lane }) => lane > top.fullLane);
+    const share = { ...size, messages: this.#share.due };
+    const lower = share.messages === 0 ? undefined : await this.#readQueues(below, share);
+    this.#ahead = [...(lower?.messages ?? []), ...top.messages];
+    this.#aheadUntilMs = this.#options.clock.monotonicMs() + AHEAD_MS;
+  }
+
+  /** Up to `room` in the order of `queues`, and the lane that had more than was left of it (Infinity: none had). */
+  async #readQueues(
+    queues: readonly Queue[],
+    room: Room,
+  ): Promise<{ readonly messages: MessageDocument[]; readonly fullLane: number }> {
+    const messages: MessageDocument[] = [];
     for (const queue of queues) {
-      const left = roomLeft(room, picked);
-      if (left.messages === 0 || left.segments === 0) return queue.lane;
-      const known = new Set(picked.map((message) => message._id));
-      const read = await this.#readQueue(queue, left.messages, known);
-      const fits = fitting(read, left);
-      picked.push(...fits);
-      queue.cursor = fits.at(-1)?.account ?? queue.cursor;
-      if (fits.length < read.length || read.length >= left.messages) return queue.lane;
+      const left = roomLeft(room, messages).messages;
+      if (left === 0) break;
+      messages.push(...(await this.#readQueue(queue, left)));
+      if (messages.length >= room.messages) return { messages, fullLane: queue.lane };
     }
-    return undefined;
+    return { messages, fullLane: Number.POSITIVE_INFINITY };
   }
 
   /**
    * Up to `wanted` of a queue: behind the account served last, then from the beginning; a few of each account, and more of
    * the same ones only when no other has any.
    */
-  async #readQueue(queue: Queue, wanted: number, known: ReadonlySet<MessageId>): Promise<MessageDocument[]> {
+  async #readQueue(queue: Queue, wanted: number): Promise<MessageDocument[]> {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < queue.emptyUntilMs) return [];
     const { path, lane, cursor } = queue;
     const found: MessageDocument[] = [];
-    let empty = true;
     let range: { readonly $gt: string; readonly $lte?: string } = { $gt: cursor };
     for (let reads = 0; reads < MAX_READS && found.length < wanted; reads++) {
       const limit = Math.min(quantumOf(wanted), wanted - found.length);
       const batch = await this.#read({ path, lane, account: range } as Filter<MessageDocument>, limit); // '' is before every id
-      found.push(...batch.filter((message) => !known.has(message._id)));
-      empty &&= batch.length === 0;
+      found.push(...batch);
       const last = batch.at(-1);
       if (batch.length === limit && last !== undefined) range = { ...range, $gt: last.account };
       else if (range.$lte === undefined && cursor !== '') range = { $gt: '', $lte: cursor };
-      else if (!empty) return this.#readDeeper(queue, wanted, known, found);
-      else break;
+      else return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
     }
-    if (empty) queue.emptyUntilMs = nowMs + EMPTY_MS;
     return found;
   }
 
-  /** Every account of the queue had its turn, and there is room left. */
+  #markEmpty(queue: Queue): [] {
+    queue.emptyUntilMs = this.#options.clock.monotonicMs() + EMPTY_MS;
+    return [];
+  }
+
+  /** Every account of the queue had its turn, and more is wanted: of each the same again. */
   async #readDeeper(
-    queue: Queue,
+    { path, lane }: Queue,
     wanted: number,
-    known: ReadonlySet<MessageId>,
     found: readonly MessageDocument[],
   ): Promise<MessageDocument[]> {
-    const { path, lane } = queue;
-    const had = new Set([...known, ...found.map((message) => message._id)]);
-    const all = await this.#read({ path, lane }, wanted + known.size);
-    const rest = all.filter((message) => !had.has(message._id));
-    return [...found, ...rest.slice(0, wanted - found.length)];
+    const last = new Map(found.map((message) => [message.account, message._id]));
+    const share = Math.ceil((wanted - found.length) / last.size);
+    const rest = await Promise.all(
+      [...last].map(([account, id]) => this.#read({ path, lane, account, _id: { $gt: id } }, share)),
+    );
+    return [...found, ...rest.flat()].slice(0, wanted);
   }
 
   /** What has expired is left to the maintenance. */
@@ -154,6 +186,8 @@ export class Claimer {
     if (modifiedCount === picked.length) {
       return picked.map((message) => ({ ...message, state: 'submitting', claim, v: message.v + 1 }));
     }
+    // Another carrier serves the same path: what was read ahead is out of date too.
+    this.#ahead = [];
     return this.#messages.find({ _id: { $in: ids }, 'claim.id': claim.id, state: 'submitting' }).toArray();
   }
 }

@@ -36,6 +36,8 @@ export interface World {
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
   message(id: MessageId): Promise<MessageDocument>;
   reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
+  /** All of them; one question for all, so that waiting costs little. */
+  allReach(ids: readonly MessageId[], state: MessageState): Promise<void>;
   /** Another process at the same store. */
   anotherWorker(identity: ProcessIdentity): SmppWorker;
   close(): Promise<void>;
@@ -105,6 +107,17 @@ export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {
         if (message.state !== state) throw new Error(`is ${message.state}, ${JSON.stringify(message.parts)}`);
         return message;
       }, `${id} becomes ${state}`),
+    allReach: async (ids, state) => {
+      await eventually(
+        async () => {
+          const count = await messages.countDocuments({ _id: { $in: [...ids] }, state });
+          if (count < ids.length) throw new Error(`${count} of ${ids.length}`);
+          return true;
+        },
+        `all become ${state}`,
+        18_000,
+      );
+    },
     anotherWorker: (identity) => start(new Metrics(), identity),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));

@@ -36,6 +36,8 @@ export interface DispatchOptions {
 const MAX_CLAIM = 500;
 /** Outcomes that the store has not taken yet; above it nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
+/** Claimed ahead of the rate: the tokens of a claim that takes long would be lost otherwise. The window paces the writing. */
+const AHEAD_MS = 100;
 const IDLE_MS = 100;
 /** After a claim that took little, company is waited for: a claim of ten costs little more than a claim of one. */
 const GATHER_MS = 3;
@@ -126,7 +128,7 @@ export class Dispatch {
     const { claimer, throttle, outcomes, figures, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
     const slots = this.#ready().reduce((sum, { window }) => sum + window.free, 0);
-    const room = Math.min(slots, throttle.available(), MAX_CLAIM);
+    const room = Math.min(slots, Math.max(throttle.available(), throttle.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
       if (slots > 0) setTimeout(() => this.room(), throttle.waitMs());
@@ -139,6 +141,10 @@ export class Dispatch {
     const segments = messages.reduce((sum, message) => sum + message.segments, 0);
     if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     return 'more';
+  }
+
+  #waiting(): number {
+    return this.#options.lines().reduce((sum, { window }) => sum + window.waiting, 0);
   }
 
   #ready(): readonly Line[] {

@@ -56,6 +56,13 @@ export class Throttle {
     return this.#clock.monotonicMs() < this.#pausedUntilMs ? 0 : Math.floor(this.#tokens);
   }
 
+  /** Segments that may be written within the next `ms`. */
+  soon(ms: number): number {
+    const now = this.available();
+    const pausedMs = Math.max(this.#pausedUntilMs - this.#clock.monotonicMs(), 0);
+    return pausedMs >= ms ? 0 : now + Math.floor((refillOf(this.#rate) * (ms - pausedMs)) / 1_000);
+  }
+
   /** Takes one token; false: not now. */
   take(): boolean {
     if (this.available() < 1) return false;

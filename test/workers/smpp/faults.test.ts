@@ -1,0 +1,287 @@
+import { expect } from 'chai';
+import { startSmsc } from '../../../scripts/simulator/smsc.ts';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { OrphanDocument } from '../../../shared/messages/orphan.ts';
+import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { eventually } from '../../support/eventually.ts';
+import { CARRIER, openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
+
+const HINDI = 'नमस्ते, आपका OTP 123456 है। कृपया इसे किसी के साथ साझा न करें। यह 10 मिनट के लिए मान्य है। धन्यवाद, हरकारा।';
+
+describe('smpp worker: when things break', () => {
+  let world: World | undefined;
+  const open = async (options: WorldOptions = {}): Promise<World> => {
+    world = await openWorld(options);
+    return world;
+  };
+  afterEach(async () => {
+    await world?.close();
+    world = undefined;
+  });
+
+  const numbered = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, i) => ({ to: `9198765${String(i * 1_000).padStart(5, '0')}`, ...more }));
+  const countState = ({ db }: World, state: string): Promise<number> =>
+    db.collection<MessageDocument>('messages').countDocuments({ state } as object);
+  const submitsOf = ({ smsc }: World, to: string): number =>
+    smsc.messages().filter((submit) => submit.to === to).length;
+
+  it('texts arrive intact: three GSM segments with an extension character on a boundary, and Hindi', async () => {
+    const here = await open();
+    const gsm = `${'a'.repeat(152)}€${'b'.repeat(152)}{c}`;
+
+    const ids = await here.sendMany([
+      { to: '919876500001', text: gsm },
+      { to: '919876500002', text: HINDI },
+    ]);
+    await here.allReach(ids, 'delivered');
+    const done = await Promise.all(ids.map((id) => here.message(id)));
+
+    expect(done.map((message) => message.segments)).to.deep.equal([3, 2]);
+    expect(here.smsc.texts().map(({ to, text }) => [to, text])).to.have.deep.members([
+      ['919876500001', gsm],
+      ['919876500002', HINDI],
+    ]);
+  });
+
+  it('all segments of a message go on one bind, in order, also with several binds', async () => {
+    const here = await open({ carrier: { binds: 3, windowSize: 4 } });
+    const text = 'segments '.repeat(80);
+
+    const ids = await here.sendMany(numbered(20, { text }));
+    await here.allReach(ids, 'delivered');
+
+    expect(here.smsc.stats().binds).to.equal(3);
+    expect(here.smsc.texts().map((one) => one.text)).to.deep.equal(Array.from({ length: 20 }, () => text));
+    for (const { parts } of here.smsc.texts()) {
+      expect(new Set(parts.map((part) => part.sessionId)).size).to.equal(1);
+    }
+  });
+
+  it('a transmitter and a receiver do what a transceiver does', async () => {
+    const here = await open({ carrier: { bindKind: 'pair' } });
+
+    await here.reaches(await here.send({}), 'delivered');
+
+    expect(here.smsc.sessions().map(({ kind }) => kind)).to.have.members(['transmitter', 'receiver']);
+  });
+
+  it('the window of a bind is never exceeded, and full', async () => {
+    const here = await open({ carrier: { windowSize: 7 }, smsc: { responseDelayMs: 5 } });
+
+    const ids = await here.sendMany(numbered(100));
+    await here.allReach(ids, 'delivered');
+
+    expect(here.smsc.stats().peakUnanswered).to.equal(7);
+  });
+
+  it('the rate of the carrier is never exceeded, over all its binds together', async () => {
+    // The simulator throttles above the rate: not one answer may say so.
+    const here = await open({ carrier: { perSecond: 40, binds: 2 }, smsc: { ratePerSecond: 45 } });
+
+    const ids = await here.sendMany(numbered(90));
+    await here.allReach(ids, 'delivered');
+
+    expect(here.smsc.stats().submits.refused).to.deep.equal({});
+  });
+
+  it('a carrier that throttles gets less, and everything in the end', async () => {
+    const here = await open({ smsc: { ratePerSecond: 50 } });
+
+    const ids = await here.sendMany(numbered(150));
+    await here.allReach(ids, 'delivered');
+
+    for (const id of ids) expect((await here.message(id)).tries).to.equal(0);
+  });
+
+  it('a connection that breaks with 20 unanswered: none is sent twice, each receipt finds its message', async () => {
+    let answering = false;
+    const here = await open({
+      carrier: { ...QUICK, responseTimeoutMs: 60_000, windowSize: 20 },
+      smsc: { receiptDelayMs: 1_500, behaviour: () => (answering ? undefined : { answer: 'never' }) },
+    });
+    const ids = await here.sendMany(numbered(20));
+    await eventually(() => here.smsc.stats().peakUnanswered === 20, '20 are unanswered');
+
+    answering = true;
+    here.smsc.cutSessions();
+    const unknown = await eventually(async () => {
+      const found = await Promise.all(ids.map((id) => here.message(id)));
+      return found.every(({ outcome }) => outcome === 'unknown') ? found : undefined;
+    }, 'all 20 are unknown');
+    await here.allReach(ids, 'delivered');
+
+    expect(unknown?.every(({ state }) => state === 'submitting')).to.equal(true);
+    expect(here.smsc.messages()).to.have.length(20);
+  });
+
+  it('what waits behind a bind that is down is sent once it is up again', async () => {
+    const here = await open();
+    await here.reaches(await here.send({}), 'delivered');
+    const { port } = here.smsc;
+    await here.smsc.close();
+
+    const id = await here.send({ to: '919876512000' });
+    const restarted = await startSmsc({ port, receiptDelayMs: 20 });
+    try {
+      const message = await here.reaches(id, 'delivered');
+      expect(message.tries).to.equal(0);
+    } finally {
+      await restarted.close();
+    }
+  });
+
+  it('an answer that comes too late still settles its message', async () => {
+    const here = await open({
+      carrier: { ...QUICK, responseTimeoutMs: 150 },
+      smsc: { behaviour: () => ({ responseDelayMs: 600, receipts: [] }) },
+    });
+
+    const id = await here.send({});
+    await eventually(async () => (await here.message(id)).outcome === 'unknown', 'its outcome is unknown');
+    const message = await here.reaches(id, 'sent');
+
+    expect(message).not.to.have.property('outcome');
+    expect(message.parts?.[0]?.key).to.match(/^sim:/);
+    expect(submitsOf(here, message.to)).to.equal(1);
+  });
+
+  it('a timed-out submit frees its slot: one dead submit does not stop a window of one', async () => {
+    const here = await open({ carrier: { ...QUICK, responseTimeoutMs: 150, windowSize: 1 } });
+
+    await here.send({ to: '919876500109' });
+    const next = await here.send({ to: '919876500000' });
+
+    await here.reaches(next, 'delivered');
+  });
+
+  it('a carrier that hangs is noticed by enquire_link, and bound again when it lives', async () => {
+    const here = await open({ carrier: { ...QUICK, enquireLinkMs: 100 } });
+    await here.reaches(await here.send({}), 'delivered');
+
+    here.smsc.pause();
+    await eventually(() => here.smsc.sessions().length === 0 || here.smsc.stats().connections > 1, 'it hangs up');
+    here.smsc.resume();
+
+    await here.reaches(await here.send({ to: '919876501000' }), 'delivered');
+  });
+
+  it('a carrier that asks to unbind gets its answer, and is bound again', async () => {
+    const here = await open();
+    await here.reaches(await here.send({}), 'delivered');
+
+    here.smsc.unbindSessions();
+    await eventually(() => here.smsc.stats().binds === 2, 'a second bind');
+
+    await here.reaches(await here.send({ to: '919876501000' }), 'delivered');
+  });
+
+  it('enquire_link from the carrier is answered', async () => {
+    const answered: number[] = [];
+    const here = await open({
+      smsc: {
+        enquireLinkMs: 50,
+        onFrame: (direction, bytes) => {
+          if (direction === 'in') answered.push(bytes.readUInt32BE(4));
+        },
+      },
+    });
+    await eventually(() => here.smsc.stats().binds === 1, 'it is bound');
+
+    await eventually(() => answered.includes(0x80000015), 'enquire_link_resp');
+  });
+
+  it('a wrong password is not tried again and again', async () => {
+    const here = await open({ smsc: { password: 'other' } });
+
+    await eventually(() => here.smsc.stats().refusedBinds === 1, 'the bind is refused');
+    await here.send({});
+
+    expect(here.smsc.stats().refusedBinds).to.equal(1);
+    expect(await countState(here, 'queued')).to.equal(1);
+  });
+
+  it('a receipt with an id of nobody is taken, kept for later, and answered', async () => {
+    const here = await open();
+    await eventually(() => here.smsc.stats().binds === 1, 'it is bound');
+
+    here.smsc.sendMo({
+      from: '919800000000',
+      to: 'HARKRA',
+      esmClass: 0x04,
+      text: 'id:feed sub:001 dlvrd:001 submit date:2611211004 done date:2611211005 stat:DELIVRD err:000 text:secret words',
+    });
+    await eventually(() => here.smsc.stats().deliveries.acknowledged === 1, 'it is answered');
+
+    const kept = await here.db.collection<OrphanDocument>('orphans').find().toArray();
+    expect(kept).to.have.length(1);
+    expect(JSON.stringify(kept)).not.to.include('secret');
+  });
+
+  it('a message from a handset is refused for good, not lost in silence', async () => {
+    const statuses: number[] = [];
+    const here = await open({
+      smsc: {
+        deliverTries: 1,
+        onFrame: (direction, bytes) => {
+          if (direction === 'in' && bytes.readUInt32BE(4) === 0x80000005) statuses.push(bytes.readUInt32BE(8));
+        },
+      },
+    });
+    await eventually(() => here.smsc.stats().binds === 1, 'it is bound');
+
+    here.smsc.sendMo({ from: '919800000000', to: 'HARKRA', text: 'id:1 sub:001 stat:DELIVRD err:000' });
+
+    await eventually(() => statuses.length === 1, 'it is answered');
+    expect(statuses).to.deep.equal([0x65]);
+    const refused = await here.metrics.registry.getSingleMetric('harkara_smpp_inbound_refused_total')?.get();
+    expect(refused?.values[0]?.value).to.equal(1);
+  });
+
+  it('two processes: one has the carrier, and the other takes over when the first stops', async () => {
+    const here = await open();
+    await here.reaches(await here.send({}), 'delivered');
+    here.anotherWorker({ ...thisProcess(), startedAt: 'another' });
+    const ids = await here.sendMany(numbered(30));
+    await here.allReach(ids, 'delivered');
+    const before = here.smsc.stats().binds;
+
+    await here.worker.stop();
+    const later = await here.sendMany(numbered(30, { text: 'later' }));
+    await here.allReach(later, 'delivered');
+
+    expect(before).to.equal(1);
+    expect(here.smsc.stats().binds).to.equal(2);
+    expect(here.smsc.messages()).to.have.length(61);
+  });
+
+  it('a stop waits for what is under way: nothing stays submitting, nothing is sent twice', async () => {
+    const here = await open({ carrier: { windowSize: 10 }, smsc: { responseDelayMs: 100, receiptDelayMs: 0 } });
+    await here.sendMany(numbered(60));
+    await eventually(() => here.smsc.stats().submits.submitted > 10, 'some are under way');
+
+    await here.worker.stop();
+
+    expect(await countState(here, 'submitting')).to.equal(0);
+    const left = await countState(here, 'queued');
+    expect(left).to.be.greaterThan(0);
+    expect(here.smsc.messages()).to.have.length(60 - left);
+    expect(here.smsc.sessions()).to.deep.equal([]);
+  });
+
+  it('a paused carrier is left, a resumed one taken again, a changed one bound with its new settings', async () => {
+    const here = await open();
+    const carriers = here.db.collection<CarrierDocument>('carriers');
+    await here.reaches(await here.send({}), 'delivered');
+
+    await carriers.updateOne({ _id: CARRIER }, { $set: { status: 'paused' } });
+    await eventually(() => here.smsc.sessions().length === 0, 'it unbinds');
+    const waiting: MessageId = await here.send({ to: '919876501000' });
+    await carriers.updateOne({ _id: CARRIER }, { $set: { status: 'active', systemId: 'other' } });
+    await here.reaches(waiting, 'delivered');
+
+    expect(here.smsc.sessions().map(({ systemId }) => systemId)).to.deep.equal(['other']);
+  });
+});
