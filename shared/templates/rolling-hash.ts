@@ -1,0 +1,34 @@
+/**
+ * Polynomial hashes modulo 2^32. They only ever *exclude*: equal hashes are compared as texts before anything is believed,
+ * so a text made to collide costs time and never a wrong answer.
+ */
+const BASE = 0x01000193;
+
+/** `at[i]` is the hash of the first i code units. */
+export function prefixHashes(text: string): Int32Array {
+  const hashes = new Int32Array(text.length + 1);
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) {
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(i) + 1) | 0;
+    hashes[i + 1] = hash;
+  }
+  return hashes;
+}
+
+export function hashOf(text: string): number {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, BASE) + text.charCodeAt(i) + 1) | 0;
+  return hash;
+}
+
+/** BASE to the power of a length: what takes a prefix out of a longer prefix's hash. */
+export function hashWeight(length: number): number {
+  let weight = 1;
+  for (let i = 0; i < length; i++) weight = Math.imul(weight, BASE);
+  return weight;
+}
+
+/** The hash of the `weight`'s length of code units that end at `end` and begin at `start`. */
+export function sliceHash(hashes: Int32Array, start: number, end: number, weight: number): number {
+  return ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, weight)) | 0;
+}

@@ -1,0 +1,117 @@
+import type { Slot, SlotType } from './slot.ts';
+
+/**
+ * What may stand in a slot. A *class* is any run of allowed code units, so that a matcher may cut it anywhere; a *shape* has
+ * an order inside (an email has its @ once), so it tells for a start where values may end.
+ */
+export type SlotValues =
+  | { readonly kind: 'class'; allows(codeUnit: number): boolean }
+  | { readonly kind: 'shape'; ends: ShapeEnds };
+
+/** Every index behind a value that begins at `start`, ascending, none above `limit`. Reads the text once, from `start` on. */
+export type ShapeEnds = (text: string, start: number, limit: number) => number[];
+
+export const SLOT_VALUES: Readonly<Record<SlotType, SlotValues>> = {
+  var: { kind: 'class', allows: () => true },
+  numeric: { kind: 'class', allows: isDigit },
+  alphanumeric: { kind: 'class', allows: isAlphanumeric },
+  url: { kind: 'shape', ends: urlEnds },
+  urlott: { kind: 'shape', ends: urlEnds },
+  cbn: { kind: 'shape', ends: phoneEnds },
+  email: { kind: 'shape', ends: emailEnds },
+};
+
+/** Whether the value is of the slot's type; its length is not looked at, but an empty value is of no type except `var`. */
+export function isOfType(type: SlotType, value: string): boolean {
+  const values = SLOT_VALUES[type];
+  if (values.kind === 'shape') return values.ends(value, 0, value.length).at(-1) === value.length;
+  if (value === '') return type === 'var';
+  for (let i = 0; i < value.length; i++) if (!values.allows(value.charCodeAt(i))) return false;
+  return true;
+}
+
+/** Whether `text` from `start` to `end` may stand in the slot. */
+export function fits(slot: Slot, text: string, start: number, end: number): boolean {
+  const length = end - start;
+  return length >= slot.min && length <= slot.max && isOfType(slot.type, text.slice(start, end));
+}
+
+function isDigit(codeUnit: number): boolean {
+  return codeUnit >= 48 && codeUnit <= 57;
+}
+
+function isLetterOrDigit(codeUnit: number): boolean {
+  return isDigit(codeUnit) || (codeUnit >= 65 && codeUnit <= 90) || (codeUnit >= 97 && codeUnit <= 122);
+}
+
+/** Letters of any script, for names and addresses; spaces and `_ / .` as Vi allows. */
+function isAlphanumeric(codeUnit: number): boolean {
+  if (codeUnit < 128) return isLetterOrDigit(codeUnit) || ALSO_ALPHANUMERIC.has(codeUnit);
+  return /[\p{L}\p{M}\p{N}]/u.test(String.fromCharCode(codeUnit));
+}
+const ALSO_ALPHANUMERIC = new Set([...' _/.'].map((sign) => sign.charCodeAt(0)));
+
+/** `[http[s]://]host.tld[:port][/…]`: the operators compare it with what is registered, we only ask for the form. */
+function urlEnds(text: string, start: number, limit: number): number[] {
+  const scheme = SCHEMES.find((one) => text.slice(start, start + one.length).toLowerCase() === one) ?? '';
+  const { ends, next } = hostEnds(text, start + scheme.length, limit);
+  const hostIsWhole = ends.at(-1) === next;
+  if (hostIsWhole && next < limit && '/:?#'.includes(text.charAt(next))) {
+    for (let at = next; at < limit && isVisible(text.charCodeAt(at)); at++) ends.push(at + 1);
+  }
+  return ends;
+}
+const SCHEMES = ['https://', 'http://'];
+
+function emailEnds(text: string, start: number, limit: number): number[] {
+  let at = start;
+  while (at < limit && isLocalPart(text.charCodeAt(at))) at++;
+  const local = text.slice(start, at);
+  if (local === '' || local.startsWith('.') || local.endsWith('.') || text[at] !== '@') return [];
+  return hostEnds(text, at + 1, limit).ends;
+}
+
+/** Digits, perhaps in groups: `+91 98765 43210`, `1800-123-4567`; 3 to 15 of them (short codes, E.164 §6). */
+function phoneEnds(text: string, start: number, limit: number): number[] {
+  const ends: number[] = [];
+  let digits = 0;
+  for (let at = text[start] === '+' ? start + 1 : start; at < limit; at++) {
+    if (isDigit(text.charCodeAt(at))) {
+      digits++;
+      if (digits > 15) break;
+      if (digits >= 3) ends.push(at + 1);
+    } else if (digits === 0 || !' -'.includes(text.charAt(at)) || !isDigit(text.charCodeAt(at - 1))) {
+      break;
+    }
+  }
+  return ends;
+}
+
+/** Labels of letters, digits and inner hyphens with at least one dot; `next` is the first index that is not of the host. */
+function hostEnds(text: string, start: number, limit: number): { readonly ends: number[]; readonly next: number } {
+  const ends: number[] = [];
+  let dots = 0;
+  let at = start;
+  let previous = 46; // As behind a dot: a label may begin.
+  for (; at < limit; at++) {
+    const codeUnit = text.charCodeAt(at);
+    if (isLetterOrDigit(codeUnit)) {
+      if (dots > 0) ends.push(at + 1);
+    } else if (codeUnit === 46 && isLetterOrDigit(previous)) {
+      dots++;
+    } else if (codeUnit !== 45 || previous === 46) {
+      break;
+    }
+    previous = codeUnit;
+  }
+  return { ends, next: at };
+}
+
+function isLocalPart(codeUnit: number): boolean {
+  return isLetterOrDigit(codeUnit) || "._%+-'".includes(String.fromCharCode(codeUnit));
+}
+
+/** Neither a space nor a control character. */
+function isVisible(codeUnit: number): boolean {
+  return (codeUnit > 0x20 && codeUnit < 0x7f) || codeUnit > 0xa0;
+}

@@ -1,0 +1,32 @@
+import type { Pattern } from '../../../shared/templates/pattern.ts';
+import { parseContent } from '../../../shared/templates/pattern.ts';
+import { DEFAULT_SLOT_LIMITS, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
+import { fits } from '../../../shared/templates/slot-value.ts';
+import type { IndexedTemplate } from '../../../shared/templates/template-index.ts';
+
+/** The plain reading of a pattern: try every length of every slot. Exponential, and that is what makes it easy to believe. */
+export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 0): boolean {
+  const current = pattern.parts[part];
+  if (current === undefined) return at === text.length;
+  if (current.kind === 'literal') {
+    return text.startsWith(current.text, at) && referenceMatches(pattern, text, part + 1, at + current.text.length);
+  }
+  for (let end = at; end <= Math.min(text.length, at + current.slot.max); end++) {
+    if (fits(current.slot, text, at, end) && referenceMatches(pattern, text, part + 1, end)) return true;
+  }
+  return false;
+}
+
+export function patternOf(content: string, limits: Partial<SlotLimits> = {}, rules: readonly SlotRule[] = []): Pattern {
+  const parsed = parseContent(content, { ...DEFAULT_SLOT_LIMITS, ...limits }, rules);
+  if (parsed.kind === 'malformed') throw new Error(parsed.faults.map((fault) => fault.detail).join(' '));
+  return parsed.pattern;
+}
+
+export function templateOf(
+  content: string,
+  dltId = '1107160000000000001',
+  limits: Partial<SlotLimits> = {},
+): IndexedTemplate {
+  return { dltId, name: `template ${dltId}`, senders: ['HARKRA'], pattern: patternOf(content, limits) };
+}
