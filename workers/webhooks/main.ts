@@ -3,10 +3,11 @@ import { countProcesses } from '../../shared/processes/report.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
-import { SHARE_COUNT } from './shares.ts';
 import { WebhookWorker } from './worker.ts';
 
 const APP = 'webhooks';
+/** Shares of the endpoints. Changed only while no webhook worker runs. */
+const SHARES = 8;
 
 runApp(APP, async ({ config, db, clock, log, metrics, life }) => {
   const worker = new WebhookWorker({
@@ -16,7 +17,7 @@ runApp(APP, async ({ config, db, clock, log, metrics, life }) => {
     metrics,
     box: createSecretBox(loadSecretKey(config.secretKey, config.dataDir)),
     guard: new AddressGuard(guardOptions(config)),
-    leases: Array.from({ length: SHARE_COUNT }, (_, n) => new Lease({ name: `webhooks:${n}`, db, clock })),
+    leases: Array.from({ length: SHARES }, (_, n) => new Lease({ name: `webhooks:${n}`, db, clock })),
     leaseRoundMs: LEASE_TTL_MS / 3,
     countWorkers: () => countProcesses(APP, db, clock),
     timeoutMs: config.webhookTimeoutMs,

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Lease } from '../../shared/leases/lease.ts';
+import { Shares, shareOf } from '../../shared/leases/shares.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -23,7 +24,6 @@ import { Health } from './health.ts';
 import { isSuccess, judge } from './judge.ts';
 import { Lanes } from './lanes.ts';
 import { Poster, type PostResult } from './post.ts';
-import { Shares, shareOf } from './shares.ts';
 import { type Target, Targets } from './targets.ts';
 
 export interface WorkerOptions {

@@ -1,27 +1,24 @@
-import type { Lease } from '../../shared/leases/lease.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { EndpointId } from '../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import type { Lease } from './lease.ts';
 
 /**
- * Endpoints are dealt out in shares by a hash of their id; each share is a lease, and only its holder posts to the
- * endpoints in it. A process takes every share that is free. When it holds more than its part (shares ÷ living workers,
- * rounded up), it finishes what it has in hand of some, gives them back and leaves them alone for a while, so that the
- * others can take them; when nobody does, it takes them again.
+ * Work that belongs to something with an id (an endpoint, a batch) is dealt out in shares by a hash of that id; each share
+ * is a lease, and only its holder does the work in it. A process takes every share that is free. When it holds more than its
+ * part (shares ÷ living workers, rounded up), it finishes what it has in hand of some, gives them back and leaves them alone
+ * for a while, so that the others can take them; when nobody does, it takes them again.
  */
 export interface SharesOptions {
-  /** `webhooks:0` … in a fixed number: all processes must agree on it. */
+  /** `webhooks:0` … in a fixed number: all processes of an app must agree on it. */
   readonly leases: readonly Lease[];
   readonly clock: Clock;
   readonly log: Log;
   /** Workers alive now, this one included. */
   countWorkers(): Promise<number>;
-  /** Whether this process still has deliveries of endpoints in that share in hand. */
+  /** Whether this process still has something of that share in hand. */
   isBusy(share: number): boolean;
   readonly roundMs: number;
 }
-
-export const SHARE_COUNT = 8;
 
 interface Share {
   readonly lease: Lease;
@@ -48,12 +45,12 @@ export class Shares {
     this.#schedule();
   }
 
-  /** Whether this process may post to the endpoint now. */
-  owns(endpoint: EndpointId): boolean {
-    return this.#ownsShare(this.#shares[shareOf(endpoint, this.#shares.length)]);
+  /** Whether this process may work on what has that id now. */
+  owns(id: string): boolean {
+    return this.#ownsShare(this.#shares[shareOf(id, this.#shares.length)]);
   }
 
-  /** The shares that it may post for now, by number. */
+  /** The shares that it may work on now, by number. */
   owned(): ReadonlySet<number> {
     return new Set([...this.#shares.keys()].filter((n) => this.#ownsShare(this.#shares[n])));
   }
@@ -110,8 +107,8 @@ export class Shares {
 }
 
 /** FNV-1a over the id: cheap, and the same in every process and version. */
-export function shareOf(endpoint: EndpointId, shares: number = SHARE_COUNT): number {
+export function shareOf(id: string, shares: number): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < endpoint.length; i++) hash = Math.imul(hash ^ endpoint.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
   return (hash >>> 0) % shares;
 }

@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import { Lease } from '../../../shared/leases/lease.ts';
+import { Shares, shareOf } from '../../../shared/leases/shares.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { SHARE_COUNT, Shares, shareOf } from '../../../workers/webhooks/shares.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-describe('webhooks worker: shares', () => {
+const SHARE_COUNT = 8;
+
+describe('shares of leases', () => {
   let store: TestStore;
   let workers = 1;
   const open: Shares[] = [];
@@ -105,11 +107,11 @@ describe('webhooks worker: shares', () => {
   it('spreads endpoints over all shares, always the same way', () => {
     const counts = new Array<number>(SHARE_COUNT).fill(0);
     for (let n = 0; n < 8_000; n++) {
-      const share = shareOf(`whk_${n}`);
+      const share = shareOf(`whk_${n}`, SHARE_COUNT);
       counts[share] = (counts[share] ?? 0) + 1;
     }
 
     for (const count of counts) expect(count).to.be.within(700, 1_300);
-    expect(shareOf('whk_01jd8x')).to.equal(shareOf('whk_01jd8x'));
+    expect(shareOf('whk_01jd8x', SHARE_COUNT)).to.equal(shareOf('whk_01jd8x', SHARE_COUNT));
   });
 });
