@@ -32,6 +32,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'senders: the registered sender of an account',
   },
   {
+    collection: 'templates',
+    key: { account: 1, status: 1, dltId: 1 },
+    options: { name: 'account_status' },
+    serves: "templates: an account's, or its approved ones, by id",
+  },
+  {
+    collection: 'templates',
+    key: { account: 1, senders: 1 },
+    options: { name: 'approved', partialFilterExpression: { status: 'approved' } },
+    serves: 'matching: the approved templates of a sender',
+  },
+  {
     collection: 'endpoints',
     key: { account: 1 },
     options: { name: 'account' },
@@ -96,6 +108,18 @@ export const INDEXES: readonly Index[] = [
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },
     serves: 'the store removes receipts that nothing ever fitted',
+  },
+  {
+    collection: 'rate',
+    key: { 'window.start': 1 },
+    options: { name: 'expiry', expireAfterSeconds: 120 },
+    serves: 'the store removes counts of windows that are over',
+  },
+  {
+    collection: 'idempotency',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes idempotency keys whose day is over',
   },
   {
     collection: 'processes',

@@ -24,7 +24,11 @@ export function hashOf(text: string): number {
 /** BASE to the power of a length: what takes a prefix out of a longer prefix's hash. */
 export function hashWeight(length: number): number {
   let weight = 1;
-  for (let i = 0; i < length; i++) weight = Math.imul(weight, BASE);
+  let square = BASE;
+  for (let rest = length; rest > 0; rest >>= 1) {
+    if ((rest & 1) === 1) weight = Math.imul(weight, square);
+    square = Math.imul(square, square);
+  }
   return weight;
 }
 

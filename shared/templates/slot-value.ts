@@ -1,4 +1,4 @@
-import type { Slot, SlotType } from './slot.ts';
+import type { SlotType } from './slot.ts';
 
 /**
  * What may stand in a slot. A *class* is any run of allowed code units, so that a matcher may cut it anywhere; a *shape* has
@@ -28,12 +28,6 @@ export function isOfType(type: SlotType, value: string): boolean {
   if (value === '') return type === 'var';
   for (let i = 0; i < value.length; i++) if (!values.allows(value.charCodeAt(i))) return false;
   return true;
-}
-
-/** Whether `text` from `start` to `end` may stand in the slot. */
-export function fits(slot: Slot, text: string, start: number, end: number): boolean {
-  const length = end - start;
-  return length >= slot.min && length <= slot.max && isOfType(slot.type, text.slice(start, end));
 }
 
 function isDigit(codeUnit: number): boolean {

@@ -44,9 +44,6 @@ export interface Slot {
 /** Longest value by type. */
 export type SlotLimits = Readonly<Record<SlotType, number>>;
 
-/** No sources know of longer free text than this. */
-export const VAR_MAX = 40;
-
 /**
  * `{#var#}`: 30 in most operators' rules, 40 in some; alphanumeric 40 (MSG91). Spec gap: for the other types no source names
  * a limit, so theirs only keep a value in bounds; the carrier's scrubbing judges what we let through.

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { matchTemplate } from '../../../shared/templates/match.ts';
 import { captureSlots } from '../../../shared/templates/reach.ts';
 import type { SlotLimits } from '../../../shared/templates/slot.ts';
-import { fits } from '../../../shared/templates/slot-value.ts';
 import { type IndexedTemplate, indexTemplates } from '../../../shared/templates/template-index.ts';
-import { patternOf, referenceMatches, templateOf } from './reference.ts';
+import { fits, patternOf, referenceMatches, templateOf } from './reference.ts';
 
 const x = (count: number) => 'x'.repeat(count);
 

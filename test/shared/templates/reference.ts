@@ -1,7 +1,7 @@
 import type { Pattern } from '../../../shared/templates/pattern.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
-import { DEFAULT_SLOT_LIMITS, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
-import { fits } from '../../../shared/templates/slot-value.ts';
+import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
+import { isOfType } from '../../../shared/templates/slot-value.ts';
 import type { IndexedTemplate } from '../../../shared/templates/template-index.ts';
 
 /** The plain reading of a pattern: try every length of every slot. Exponential, and that is what makes it easy to believe. */
@@ -15,6 +15,12 @@ export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 
     if (fits(current.slot, text, at, end) && referenceMatches(pattern, text, part + 1, end)) return true;
   }
   return false;
+}
+
+/** Whether `text` from `start` to `end` may stand in the slot. */
+export function fits(slot: Slot, text: string, start: number, end: number): boolean {
+  const length = end - start;
+  return length >= slot.min && length <= slot.max && isOfType(slot.type, text.slice(start, end));
 }
 
 export function patternOf(content: string, limits: Partial<SlotLimits> = {}, rules: readonly SlotRule[] = []): Pattern {

@@ -1,0 +1,170 @@
+import type { Collection, Db } from 'mongodb';
+import type { Route } from '../messages/message.ts';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { MAY_BECOME, type NewTemplate, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
+
+/** An account has a DLT id once. */
+export class TemplateExists extends Error {
+  readonly code = 'template_exists';
+}
+
+/** What a matcher needs of an approved template. */
+export type ApprovedTemplate = Pick<
+  TemplateDocument,
+  'dltId' | 'name' | 'senders' | 'routes' | 'entityId' | 'content' | 'slots'
+>;
+
+/** What is asked of the store at a time when many are imported or read: some 300 KB. */
+const CHUNK = 500;
+/** Behind every id: ids are digits, and a colon follows 9. */
+const KEY_END = ':';
+
+/** Registers a template that `templateFaults` has nothing against; throws `TemplateExists` when the account has its id already. */
+export async function createTemplate(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  template: NewTemplate,
+): Promise<TemplateDocument> {
+  const document = documentOf(account, template, clock.now());
+  try {
+    await templates(db).insertOne(document);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    throw new TemplateExists(`template ${template.dltId} is already registered to ${account}`, { cause: error });
+  }
+  await raiseVersion(db, account);
+  return document;
+}
+
+export interface Imported {
+  readonly created: readonly string[];
+  /** Ids that the account had already: they are left as they are. */
+  readonly known: readonly string[];
+}
+
+/** Registers many. May be repeated after a failure: what is there is only counted. */
+export async function importTemplates(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  given: readonly NewTemplate[],
+): Promise<Imported> {
+  const now = clock.now();
+  const created: string[] = [];
+  const known: string[] = [];
+  for (let i = 0; i < given.length; i += CHUNK) {
+    const operations = given.slice(i, i + CHUNK).map((template) => {
+      const { _id, ...rest } = documentOf(account, template, now);
+      return { updateOne: { filter: { _id }, update: { $setOnInsert: rest }, upsert: true } };
+    });
+    const { upsertedIds } = await templates(db).bulkWrite(operations, { ordered: false });
+    for (const [j, template] of given.slice(i, i + CHUNK).entries())
+      (j in upsertedIds ? created : known).push(template.dltId);
+  }
+  await raiseVersion(db, account);
+  return { created, known };
+}
+
+/** `decided`: it is so now; `unchanged`: it was so before; `not_found`: the account has no such template. */
+export type Decision = 'decided' | 'unchanged' | 'not_found';
+
+/** One atomic update from the states that `MAY_BECOME` names. Processes that match texts know it seconds later. */
+export async function decideTemplate(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  dltId: string,
+  status: keyof typeof MAY_BECOME,
+  reason?: string,
+): Promise<Decision> {
+  const _id = templateKey(account, dltId);
+  const { matchedCount } = await templates(db).updateOne(
+    { _id, status: { $in: [...MAY_BECOME[status]] } },
+    {
+      $set: { status, decidedAt: clock.now(), ...(reason === undefined ? {} : { reason }) },
+      ...(reason === undefined ? { $unset: { reason: '' } } : {}),
+    },
+  );
+  if (matchedCount === 1) {
+    await raiseVersion(db, account);
+    return 'decided';
+  }
+  return (await templates(db).countDocuments({ _id }, { limit: 1 })) === 1 ? 'unchanged' : 'not_found';
+}
+
+export async function findTemplate(db: Db, account: AccountId, dltId: string): Promise<TemplateDocument | undefined> {
+  return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
+}
+
+/** An account's templates, by id; only those of a status when one is given. */
+export async function listTemplates(
+  db: Db,
+  account: AccountId,
+  status?: TemplateStatus,
+): Promise<readonly TemplateDocument[]> {
+  if (status !== undefined) return templates(db).find({ account, status }).sort({ dltId: 1 }).toArray();
+  // Their keys stand together and in the ids' order, from the account's own on.
+  return templates(db)
+    .find({ _id: { $gte: templateKey(account, ''), $lt: templateKey(account, KEY_END) } })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+/** Of one sender, or of all the account's, for a route, or for any; in chunks, so that thousands never block. */
+export async function* readApproved(
+  db: Db,
+  account: AccountId,
+  sender?: string,
+  route?: Route,
+): AsyncGenerator<ApprovedTemplate> {
+  const filter = {
+    account,
+    status: 'approved' as const,
+    ...(sender === undefined ? {} : { senders: sender }),
+    ...(route === undefined ? {} : { routes: route }),
+  };
+  yield* templates(db)
+    .find(filter, { batchSize: CHUNK })
+    .project<ApprovedTemplate>({ dltId: 1, name: 1, senders: 1, routes: 1, entityId: 1, content: 1, slots: 1 });
+}
+
+/**
+ * Counts the changes of an account's templates, so that a process need not read them again to know that they are the same.
+ * Raised after the change: who reads the version first and the templates then has at worst read them once too often.
+ */
+export async function readVersion(db: Db, account: AccountId): Promise<number> {
+  return (await versions(db).findOne({ _id: account }))?.v ?? 0;
+}
+
+async function raiseVersion(db: Db, account: AccountId): Promise<void> {
+  await versions(db).updateOne({ _id: account }, { $inc: { v: 1 } }, { upsert: true });
+}
+
+function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
+  const { dltId, name, senders, routes, entityId, content, slots, status } = template;
+  return {
+    _id: templateKey(account, dltId),
+    account,
+    dltId,
+    name,
+    senders,
+    routes,
+    ...(entityId === undefined ? {} : { entityId }),
+    content,
+    ...(slots === undefined ? {} : { slots }),
+    status,
+    createdAt: now,
+    ...(status === 'submitted' ? {} : { decidedAt: now }),
+  };
+}
+
+function templates(db: Db): Collection<TemplateDocument> {
+  return db.collection('templates');
+}
+
+function versions(db: Db): Collection<{ readonly _id: AccountId; readonly v: number }> {
+  return db.collection('template_versions');
+}
