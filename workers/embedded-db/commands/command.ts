@@ -106,13 +106,14 @@ export function checkFields(fields: Iterable<string>, allowed: ReadonlySet<strin
 
 /** Options that change a result and are not done: fine when they are off, refused otherwise. */
 export function refuseOptions(get: (name: string) => Value, names: readonly string[]): void {
-  for (const name of names) {
-    const value = get(name);
-    if (isNullish(value.type) || asFlag(value) === false) continue;
-    if ((value.type === TYPE.object || value.type === TYPE.array) && value.buf[value.pos + 4] === 0) continue;
-    if (name === 'collation' && value.type === TYPE.object && isSimpleCollation(value)) continue;
-    throw notSupported(`The option ${name}`);
-  }
+  for (const name of names) refuseOption(name, get(name));
+}
+
+export function refuseOption(name: string, value: Value): void {
+  if (isNullish(value.type) || asFlag(value) === false) return;
+  if ((value.type === TYPE.object || value.type === TYPE.array) && value.buf[value.pos + 4] === 0) return;
+  if (name === 'collation' && value.type === TYPE.object && isSimpleCollation(value)) return;
+  throw notSupported(`The option ${name}`);
 }
 
 function isSimpleCollation(value: Value): boolean {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import type { Results } from '../query/results.ts';
 import { PAUSE } from '../query/scan.ts';
@@ -26,7 +27,8 @@ export interface Batch {
 
 export class Cursors {
   private readonly open = new Map<bigint, Cursor>();
-  private lastId = BigInt(Date.UTC(2026, 0, 1)) * 1000n;
+  /** Begins anywhere, so that a cursor from before a restart finds nothing instead of another's. */
+  private lastId = BigInt(randomBytes(6).readUIntBE(0, 6)) << 12n;
 
   get count(): number {
     return this.open.size;

@@ -2,7 +2,7 @@ import type { Value } from '../bson/read.ts';
 import { TYPE, valuesOf } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
 import { StoreError } from '../errors.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { type Filter, idOf, parseFilter } from '../query/filter.ts';
 import { planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
@@ -63,6 +63,13 @@ export function findResults(store: Store, ns: string, query: FindQuery): Results
   const context = { nowMs: store.now() };
   const { filter, sort, skip, limit, hint } = query;
   if (collection === undefined) return fromList([]);
+  const id = hint.type === TYPE.missing && skip === 0 ? idOf(filter) : undefined;
+  if (id !== undefined) {
+    // The commonest query needs no plan.
+    const doc = store.documents.get(store.documents.keyOf(collection, id));
+    const found = doc !== undefined && predicate(filter, context)(TYPE.object, doc, 0);
+    return fromList(found ? [doc] : []);
+  }
   const plan = planQuery(collection, { filter, sort, limited: limit > 0, hint });
   const needed = limit > 0 ? limit + skip : 0;
   const expected = needed > 0 && plan.sorted ? needed : undefined;

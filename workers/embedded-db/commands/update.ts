@@ -8,23 +8,21 @@ import type { Collection } from '../storage/catalog.ts';
 import type { Store } from '../store.ts';
 import { parseUpdate, type Update } from '../update/update.ts';
 import { upsertSeed } from '../update/upsert.ts';
-import { type Command, checkFields, documentOf, fieldsOf, flagOf, refuseOptions } from './command.ts';
+import { type Command, documentOf, flagOf, refuseOption } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement, findTargets } from './statements.ts';
-
-const STATEMENT = new Set(['q', 'u', 'c', 'multi', 'upsert', 'hint', 'collation', 'arrayFilters']);
-const REFUSED = ['c', 'collation', 'arrayFilters'];
 
 export function update(store: Store, command: Command): Buffer {
   const context = { nowMs: store.now() };
   const upserted: { index: number; id: Value }[] = [];
+  const { db } = command;
+  const name = command.collection();
+  const ns = `${db}.${name}`;
   let matched = 0;
   let modified = 0;
   const errors = eachStatement(command.statements('updates'), command.flag('ordered', true), (value, index) => {
     const statement = parseStatement(value, context);
-    const collection = statement.upsert
-      ? store.catalog.ensure(command.db, command.collection())
-      : store.catalog.get(`${command.db}.${command.collection()}`);
+    const collection = statement.upsert ? store.catalog.ensure(db, name) : store.catalog.get(ns);
     if (collection === undefined) return;
     const hits = findTargets(store, collection, statement, context);
     for (const hit of hits) {
@@ -65,24 +63,44 @@ interface Statement {
 }
 
 function parseStatement(value: Value, context: ExpressionContext): Statement {
-  const fields = fieldsOf(new Elements(value.buf, value.pos));
-  const get = (name: string): Value => fields.get(name) ?? MISSING;
-  checkFields(fields.keys(), STATEMENT, 'update.updates');
-  if (fields.size > 2) refuseOptions(get, REFUSED);
-  const query = documentOf(get('q'), 'update.updates.q');
+  let query = MISSING;
+  let change = MISSING;
+  let hint = MISSING;
+  let multi = false;
+  let upsert = false;
+  const fields = new Elements(value.buf, value.pos);
+  while (fields.next()) {
+    const name = fields.name();
+    switch (name) {
+      case 'q':
+        query = documentOf(fields.value(), 'update.updates.q');
+        break;
+      case 'u':
+        change = fields.value();
+        break;
+      case 'multi':
+        multi = flagOf(fields.value(), name, false);
+        break;
+      case 'upsert':
+        upsert = flagOf(fields.value(), name, false);
+        break;
+      case 'hint':
+        hint = fields.value();
+        break;
+      case 'c':
+      case 'collation':
+      case 'arrayFilters':
+        refuseOption(name, fields.value());
+        break;
+      default:
+        throw new StoreError(40415, `BSON field 'update.updates.${name}' is an unknown field.`);
+    }
+  }
   if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");
-  if (!fields.has('u')) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
-  const parsed = parseUpdate(get('u'), context);
-  const multi = flagOf(get('multi'), 'multi', false);
+  if (change === MISSING) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
+  const parsed = parseUpdate(change, context);
   if (multi && parsed.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
-  return {
-    filter: parseFilter(query.buf, query.pos),
-    update: parsed,
-    upsert: flagOf(get('upsert'), 'upsert', false),
-    one: !multi,
-    hint: get('hint'),
-    sort: [],
-  };
+  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, hint, sort: [] };
 }
 
 const writer = new BsonWriter(64 * 1024);

@@ -48,7 +48,12 @@ export interface Collection {
   readonly indexes: Index[];
   count: number;
   /** Indexes by the paths of an update; emptied when the indexes change. */
-  readonly affected: Map<string, readonly Index[]>;
+  readonly affected: AffectedIndexes;
+}
+
+export interface AffectedIndexes {
+  readonly byShape: Map<string, readonly Index[]>;
+  last: { readonly paths: readonly string[]; readonly indexes: readonly Index[] } | undefined;
 }
 
 /** Field names of catalogue documents and index specifications. */
@@ -159,7 +164,8 @@ export class Catalog {
 
   /** Also for a flag of an index that went up: `multikey`, `truncated`. */
   indexesChanged(collection: Collection): void {
-    collection.affected.clear();
+    collection.affected.byShape.clear();
+    collection.affected.last = undefined;
     this.changed.add(collection);
   }
 
@@ -231,7 +237,16 @@ export function checkNamespace(db: string, name: string): void {
 }
 
 function newCollection(id: number, db: string, name: string, uuid: Buffer): Collection {
-  return { id, db, name, ns: `${db}.${name}`, uuid, indexes: [], count: 0, affected: new Map() };
+  return {
+    id,
+    db,
+    name,
+    ns: `${db}.${name}`,
+    uuid,
+    indexes: [],
+    count: 0,
+    affected: { byShape: new Map(), last: undefined },
+  };
 }
 
 function withExpiry(spec: Buffer, seconds: number): Buffer {
@@ -299,16 +314,32 @@ function pathsOf(filter: Filter): string[] {
 /** The indexes whose entries may change when these paths do; all of them when the paths are not known. */
 export function affectedIndexes(collection: Collection, paths: readonly string[] | undefined): readonly Index[] {
   if (paths === undefined || collection.indexes.length === 0) return collection.indexes;
+  const { affected: cache } = collection;
+  const same = cache.last;
+  if (same !== undefined && equalPaths(same.paths, paths)) return same.indexes;
   const shape = paths.join(' ');
-  const known = collection.affected.get(shape);
-  if (known !== undefined) return known;
+  let indexes = cache.byShape.get(shape);
+  if (indexes === undefined) {
+    indexes = overlapping(collection, paths);
+    if (cache.byShape.size >= MAX_SHAPES) cache.byShape.clear();
+    cache.byShape.set(shape, indexes);
+  }
+  cache.last = { paths, indexes };
+  return indexes;
+}
+
+/** The statements of one command are mostly of one shape, and their paths the very same strings. */
+function equalPaths(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function overlapping(collection: Collection, paths: readonly string[]): readonly Index[] {
   const plain = paths.map(withoutNumbers);
-  const affected = collection.indexes.filter((index) =>
+  return collection.indexes.filter((index) =>
     index.dependsOn.some((depends) => plain.some((path) => overlaps(withoutNumbers(depends), path))),
   );
-  if (collection.affected.size >= MAX_SHAPES) collection.affected.clear();
-  collection.affected.set(shape, affected);
-  return affected;
 }
 
 /** Ids inside paths (`pending.g_…`) make ever new shapes; the cache starts again then. */
