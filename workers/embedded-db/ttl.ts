@@ -5,7 +5,8 @@ import type { Filter } from './query/filter.ts';
 import { planQuery } from './query/plan.ts';
 import { predicate } from './query/predicate.ts';
 import { type Hit, PAUSE, Scan } from './query/scan.ts';
-import type { Collection, Index } from './storage/catalog.ts';
+import type { Collection } from './storage/catalog.ts';
+import type { Index } from './storage/index-definition.ts';
 import type { Store } from './store.ts';
 
 /** Removed in one transaction; the rest follows in the next ones, so that others are not held up. */

@@ -1,24 +1,17 @@
-import { arithmetic } from '../bson/number.ts';
-import { compareAt, rankOf } from '../bson/order.ts';
 import { Elements, fieldOf, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import {
-  asNumber,
-  asString,
-  date,
-  double,
-  FALSE,
-  int64,
-  isNullish,
-  isNumber,
-  isTruthy,
-  NULL,
-  object,
-  string,
-  TRUE,
-  typeName,
-} from '../bson/value.ts';
+import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { notSupported, StoreError } from '../errors.ts';
+import {
+  add,
+  arrayValue,
+  compareExpressions,
+  concatenate,
+  extreme,
+  mergeObjects,
+  multiply,
+  subtract,
+} from './operations.ts';
 
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
 export type Expression = (scope: Scope) => Value;
@@ -44,7 +37,7 @@ export function parseExpression(value: Value): Expression {
   const text = asString(value);
   if (text?.startsWith('$$')) return parseVariable(text);
   if (text?.startsWith('$')) return fieldPath(text.slice(1));
-  if (value.type === TYPE.array) return arrayOf(valuesOf(value).map(parseExpression));
+  if (value.type === TYPE.array) return ofAll(valuesOf(value).map(parseExpression), arrayValue);
   if (value.type !== TYPE.object) return () => value;
   const elements = new Elements(value.buf, value.pos);
   if (!elements.next()) return () => value;
@@ -102,17 +95,8 @@ function follow(value: Value, parts: readonly Buffer[], level: number): Value {
   return arrayValue(found);
 }
 
-export function arrayValue(values: readonly Value[]): Value {
-  const writer = new BsonWriter(256);
-  const handle = writer.begin();
-  for (const [i, value] of values.entries()) {
-    writer.value(String(i), value.type === TYPE.missing ? NULL : value);
-  }
-  return { type: TYPE.array, buf: writer.finish(handle), pos: 0 };
-}
-
-function arrayOf(parts: readonly Expression[]): Expression {
-  return (scope) => arrayValue(parts.map((part) => part(scope)));
+function ofAll(parts: readonly Expression[], operation: (values: readonly Value[]) => Value): Expression {
+  return (scope) => operation(parts.map((part) => part(scope)));
 }
 
 function parseObject(value: Value): Expression {
@@ -161,9 +145,9 @@ function parseOperator(name: string, operand: Value): Expression {
     case '$literal':
       return () => operand;
     case '$add':
-      return sum(operands(operand));
+      return ofAll(operands(operand), add);
     case '$multiply':
-      return product(operands(operand));
+      return ofAll(operands(operand), multiply);
     case '$subtract': {
       const [a, b] = pair(name, operand);
       return (scope) => subtract(a(scope), b(scope));
@@ -209,11 +193,11 @@ function parseOperator(name: string, operand: Value): Expression {
     }
     case '$max':
     case '$min':
-      return extreme(operand, name === '$max' ? 1 : -1);
+      return ofAll(operands(operand), (values) => extreme(values, name === '$max' ? 1 : -1));
     case '$concat':
-      return concatenation(operands(operand));
+      return ofAll(operands(operand), concatenate);
     case '$mergeObjects':
-      return merged(operands(operand));
+      return ofAll(operands(operand), mergeObjects);
     case '$getField':
       return getField(operand);
     default:
@@ -221,91 +205,9 @@ function parseOperator(name: string, operand: Value): Expression {
   }
 }
 
-/** Missing sorts below null here, unlike in filters: `{$lt: ['$until', '$$NOW']}` holds for a lease without `until`. */
-export function compareExpressions(a: Value, b: Value): number {
-  const rankA = a.type === TYPE.missing ? MISSING_RANK : rankOf(a.type);
-  const rankB = b.type === TYPE.missing ? MISSING_RANK : rankOf(b.type);
-  if (rankA !== rankB) return rankA - rankB;
-  return compareAt(a.type, a.buf, a.pos, b.type, b.buf, b.pos);
-}
-
-const MISSING_RANK = 2;
-
 function comparison(name: string, operand: Value, holds: (order: number) => boolean): Expression {
   const [a, b] = pair(name, operand);
   return (scope) => (holds(compareExpressions(a(scope), b(scope))) ? TRUE : FALSE);
-}
-
-function numeric(name: string, value: Value): void {
-  if (value.type === TYPE.decimal) throw notSupported(`${name} of Decimal128`);
-  if (!isNumber(value.type)) {
-    throw new StoreError(14, `${name} only supports numeric types, not ${typeName(value.type)}`);
-  }
-}
-
-function sum(parts: readonly Expression[]): Expression {
-  return (scope) => {
-    let total: Value | undefined;
-    let from: Value | undefined;
-    for (const part of parts) {
-      const value = part(scope);
-      if (isNullish(value.type)) return NULL;
-      if (value.type === TYPE.date) {
-        if (from !== undefined) throw new StoreError(16612, 'only one date allowed in an $add expression');
-        from = value;
-        continue;
-      }
-      if (!isNumber(value.type)) {
-        throw new StoreError(14, `$add only supports numeric or date types, not ${typeName(value.type)}`);
-      }
-      total = total === undefined ? checked('$add', value) : combine('add', total, checked('$add', value));
-    }
-    if (from === undefined) return total ?? { type: TYPE.int32, buf: Buffer.alloc(4), pos: 0 };
-    return date(milliseconds(from) + (total === undefined ? 0 : Math.round(asNumber(total) ?? 0)));
-  };
-}
-
-function checked(name: string, value: Value): Value {
-  numeric(name, value);
-  return value;
-}
-
-/** An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead). */
-function combine(operation: 'add' | 'subtract' | 'multiply', a: Value, b: Value): Value {
-  const exact = arithmetic(operation, a, b);
-  if (exact !== undefined) return exact;
-  const x = asNumber(a) ?? 0;
-  const y = asNumber(b) ?? 0;
-  return double(operation === 'add' ? x + y : operation === 'subtract' ? x - y : x * y);
-}
-
-function milliseconds(value: Value): number {
-  return Number(value.buf.readBigInt64LE(value.pos));
-}
-
-function product(parts: readonly Expression[]): Expression {
-  return (scope) => {
-    let total: Value | undefined;
-    for (const part of parts) {
-      const value = part(scope);
-      if (isNullish(value.type)) return NULL;
-      total =
-        total === undefined ? checked('$multiply', value) : combine('multiply', total, checked('$multiply', value));
-    }
-    return total ?? { type: TYPE.int32, buf: Buffer.from([1, 0, 0, 0]), pos: 0 };
-  };
-}
-
-function subtract(a: Value, b: Value): Value {
-  if (isNullish(a.type) || isNullish(b.type)) return NULL;
-  if (a.type === TYPE.date) {
-    if (b.type === TYPE.date) return int64(BigInt(milliseconds(a) - milliseconds(b)));
-    if (isNumber(b.type)) return date(milliseconds(a) - Math.round(asNumber(checked('$subtract', b)) ?? 0));
-  }
-  if (!isNumber(a.type) || !isNumber(b.type)) {
-    throw new StoreError(14, `can't $subtract ${typeName(b.type)} from ${typeName(a.type)}`);
-  }
-  return combine('subtract', checked('$subtract', a), checked('$subtract', b));
 }
 
 function condition(operand: Value): Expression {
@@ -341,58 +243,6 @@ function firstPresent(operand: Value): Expression {
       if (!isNullish(value.type)) return value;
     }
     return last(scope);
-  };
-}
-
-function extreme(operand: Value, direction: 1 | -1): Expression {
-  const parts = operands(operand);
-  return (scope) => {
-    let values = parts.map((part) => part(scope));
-    const only = values[0];
-    if (values.length === 1 && only?.type === TYPE.array) values = valuesOf(only);
-    let best: Value = NULL;
-    for (const value of values) {
-      if (isNullish(value.type)) continue;
-      if (best === NULL || compareExpressions(value, best) * direction > 0) best = value;
-    }
-    return best;
-  };
-}
-
-function concatenation(parts: readonly Expression[]): Expression {
-  return (scope) => {
-    let text = '';
-    for (const part of parts) {
-      const value = part(scope);
-      if (isNullish(value.type)) return NULL;
-      const piece = asString(value);
-      if (piece === undefined)
-        throw new StoreError(16702, `$concat only supports strings, not ${typeName(value.type)}`);
-      text += piece;
-    }
-    return string(text);
-  };
-}
-
-function merged(parts: readonly Expression[]): Expression {
-  return (scope) => {
-    const fields = new Map<string, Value>();
-    for (const part of parts) {
-      const value = part(scope);
-      if (isNullish(value.type)) continue;
-      if (value.type !== TYPE.object) {
-        throw new StoreError(
-          40400,
-          `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`,
-        );
-      }
-      const elements = new Elements(value.buf, value.pos);
-      while (elements.next()) fields.set(elements.name(), elements.value());
-    }
-    const writer = new BsonWriter(256);
-    const handle = writer.begin();
-    for (const [name, value] of fields) writer.value(name, value);
-    return object(writer.finish(handle));
   };
 }
 

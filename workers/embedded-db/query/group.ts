@@ -4,13 +4,8 @@ import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asNumber, double, int32, isNullish, isNumber, NULL, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { notSupported, StoreError } from '../errors.ts';
-import {
-  arrayValue,
-  compareExpressions,
-  type Expression,
-  type ExpressionContext,
-  parseExpression,
-} from './expression.ts';
+import { type Expression, type ExpressionContext, parseExpression } from './expression.ts';
+import { arrayValue, compareExpressions } from './operations.ts';
 import { collecting, memoryLimit, type Results } from './results.ts';
 
 /** One group's state for one field. */

@@ -1,42 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type Path, parsePath } from '../bson/path.ts';
-import { byteAt, documentBytes, Elements, fieldOf, TYPE, valuesOf } from '../bson/read.ts';
-import { asFlag, asNumber, asString, stringAt } from '../bson/value.ts';
+import { documentBytes, fieldOf, valuesOf } from '../bson/read.ts';
+import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { StoreError } from '../errors.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
-import { type Predicate, predicate } from '../query/predicate.ts';
+import type { AffectedIndexes } from './affected-indexes.ts';
 import type { Database } from './database.ts';
-
-export interface IndexField {
-  readonly path: Path;
-  readonly descending: boolean;
-}
-
-export interface Index {
-  /** Prefix of its entries' keys. */
-  readonly id: number;
-  readonly name: string;
-  /** As listIndexes shows it: `{ v: 2, key: { account: 1 }, name: "account_1", unique: true }`. */
-  readonly spec: Buffer;
-  readonly key: Buffer;
-  readonly fields: readonly IndexField[];
-  readonly unique: boolean;
-  readonly sparse: boolean;
-  readonly partial: Partial | undefined;
-  readonly expireAfterSeconds: number | undefined;
-  /** Per field: some document had an array there. Never becomes false again. */
-  readonly multikey: boolean[];
-  /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
-  truncated: boolean;
-  /** All dotted paths that its entries depend on: keys and partial filter. */
-  readonly dependsOn: readonly string[];
-}
-
-export interface Partial {
-  readonly filter: Filter;
-  readonly includes: Predicate;
-}
+import { type Index, indexFromSpec, withExpiry } from './index-definition.ts';
 
 export interface Collection {
   readonly id: number;
@@ -51,12 +20,7 @@ export interface Collection {
   readonly affected: AffectedIndexes;
 }
 
-export interface AffectedIndexes {
-  readonly byShape: Map<string, readonly Index[]>;
-  last: { readonly paths: readonly string[]; readonly indexes: readonly Index[] } | undefined;
-}
-
-/** Field names of catalogue documents and index specifications. */
+/** Field names of catalogue documents. */
 const FIELD = {
   id: Buffer.from('id'),
   uuid: Buffer.from('uuid'),
@@ -64,12 +28,6 @@ const FIELD = {
   spec: Buffer.from('spec'),
   multikey: Buffer.from('multikey'),
   truncated: Buffer.from('truncated'),
-  key: Buffer.from('key'),
-  name: Buffer.from('name'),
-  unique: Buffer.from('unique'),
-  sparse: Buffer.from('sparse'),
-  partial: Buffer.from('partialFilterExpression'),
-  expire: Buffer.from('expireAfterSeconds'),
 } as const;
 
 const NEXT_ID = Buffer.from('next');
@@ -249,15 +207,6 @@ function newCollection(id: number, db: string, name: string, uuid: Buffer): Coll
   };
 }
 
-function withExpiry(spec: Buffer, seconds: number): Buffer {
-  const writer = new BsonWriter(512);
-  const handle = writer.begin();
-  const elements = new Elements(spec, 0);
-  while (elements.next()) if (elements.name() !== 'expireAfterSeconds') writer.value(elements.name(), elements.value());
-  writer.int32('expireAfterSeconds', seconds);
-  return writer.finish(handle);
-}
-
 function collectionKey(ns: string): Buffer {
   return Buffer.from(`c${ns}`);
 }
@@ -266,96 +215,4 @@ function countKey(id: number): Buffer {
   const key = Buffer.from('n0000');
   key.writeUInt32BE(id, 1);
   return key;
-}
-
-/** Reads a checked specification; `spec` must stay as it is, values of the partial filter point into it. */
-export function indexFromSpec(id: number, spec: Buffer): Index {
-  const key = Buffer.from(documentBytes(fieldOf(spec, 0, FIELD.key)));
-  const fields: IndexField[] = [];
-  const elements = new Elements(key, 0);
-  while (elements.next()) {
-    fields.push({ path: parsePath(elements.name()), descending: (asNumber(elements.value()) ?? 1) < 0 });
-  }
-  const name = fieldOf(spec, 0, FIELD.name);
-  const partial = fieldOf(spec, 0, FIELD.partial);
-  const filter = partial.type === TYPE.object ? parseFilter(partial.buf, partial.pos) : undefined;
-  return {
-    id,
-    name: stringAt(name.buf, name.pos),
-    spec,
-    key,
-    fields,
-    unique: asFlag(fieldOf(spec, 0, FIELD.unique)) ?? false,
-    sparse: asFlag(fieldOf(spec, 0, FIELD.sparse)) ?? false,
-    // A partial filter has no `$expr` (see index-spec.ts), so the time does not matter.
-    partial: filter === undefined ? undefined : { filter, includes: predicate(filter, { nowMs: 0 }) },
-    expireAfterSeconds: asNumber(fieldOf(spec, 0, FIELD.expire)),
-    multikey: fields.map(() => false),
-    truncated: false,
-    dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
-  };
-}
-
-function pathsOf(filter: Filter): string[] {
-  switch (filter.kind) {
-    case 'field':
-      return [filter.path.text];
-    case 'and':
-    case 'or':
-    case 'nor':
-      return filter.filters.flatMap(pathsOf);
-    case 'not':
-      return pathsOf(filter.filter);
-    default:
-      return [];
-  }
-}
-
-/** The indexes whose entries may change when these paths do; all of them when the paths are not known. */
-export function affectedIndexes(collection: Collection, paths: readonly string[] | undefined): readonly Index[] {
-  if (paths === undefined || collection.indexes.length === 0) return collection.indexes;
-  const { affected: cache } = collection;
-  const same = cache.last;
-  if (same !== undefined && equalPaths(same.paths, paths)) return same.indexes;
-  const shape = paths.join(' ');
-  let indexes = cache.byShape.get(shape);
-  if (indexes === undefined) {
-    indexes = overlapping(collection, paths);
-    if (cache.byShape.size >= MAX_SHAPES) cache.byShape.clear();
-    cache.byShape.set(shape, indexes);
-  }
-  cache.last = { paths, indexes };
-  return indexes;
-}
-
-/** The statements of one command are mostly of one shape, and their paths the very same strings. */
-function equalPaths(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-function overlapping(collection: Collection, paths: readonly string[]): readonly Index[] {
-  const plain = paths.map(withoutNumbers);
-  return collection.indexes.filter((index) =>
-    index.dependsOn.some((depends) => plain.some((path) => overlaps(withoutNumbers(depends), path))),
-  );
-}
-
-/** Ids inside paths (`pending.g_…`) make ever new shapes; the cache starts again then. */
-const MAX_SHAPES = 500;
-
-/** `parts.0.key` changes what an index on `parts.key` sees. */
-function withoutNumbers(path: string): string {
-  return path.includes('.') ? path.replace(/\.\d+(?=\.|$)/g, '') : path;
-}
-
-function overlaps(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
-}
-
-/** `{ _id: 1 }`, the index that every collection has: its table is the documents themselves. */
-export function isIdKey(key: Buffer): boolean {
-  const elements = new Elements(key, 0);
-  return elements.next() && elements.name() === '_id' && byteAt(key, elements.end) === 0;
 }

@@ -4,8 +4,10 @@ import { newObjectId, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { DuplicateKeyError, StoreError } from '../errors.ts';
 import { copyWithoutId } from '../update/update.ts';
-import { affectedIndexes, type Catalog, type Collection, type Index } from './catalog.ts';
+import { affectedIndexes } from './affected-indexes.ts';
+import type { Catalog, Collection } from './catalog.ts';
 import type { Database, KeySlice } from './database.ts';
+import type { Index } from './index-definition.ts';
 import { EntryKeys } from './index-keys.ts';
 
 /** 16 MiB, as mongod. */

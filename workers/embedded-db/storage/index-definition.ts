@@ -1,0 +1,104 @@
+import { type Path, parsePath } from '../bson/path.ts';
+import { byteAt, documentBytes, Elements, fieldOf, TYPE } from '../bson/read.ts';
+import { asFlag, asNumber, stringAt } from '../bson/value.ts';
+import { BsonWriter } from '../bson/write.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
+import { type Predicate, predicate } from '../query/predicate.ts';
+
+export interface IndexField {
+  readonly path: Path;
+  readonly descending: boolean;
+}
+
+export interface Index {
+  /** Prefix of its entries' keys. */
+  readonly id: number;
+  readonly name: string;
+  /** As listIndexes shows it: `{ v: 2, key: { account: 1 }, name: "account_1", unique: true }`. */
+  readonly spec: Buffer;
+  readonly key: Buffer;
+  readonly fields: readonly IndexField[];
+  readonly unique: boolean;
+  readonly sparse: boolean;
+  readonly partial: Partial | undefined;
+  readonly expireAfterSeconds: number | undefined;
+  /** Per field: some document had an array there. Never becomes false again. */
+  readonly multikey: boolean[];
+  /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
+  truncated: boolean;
+  /** All dotted paths that its entries depend on: keys and partial filter. */
+  readonly dependsOn: readonly string[];
+}
+
+export interface Partial {
+  readonly filter: Filter;
+  readonly includes: Predicate;
+}
+
+const FIELD = {
+  key: Buffer.from('key'),
+  name: Buffer.from('name'),
+  unique: Buffer.from('unique'),
+  sparse: Buffer.from('sparse'),
+  partial: Buffer.from('partialFilterExpression'),
+  expire: Buffer.from('expireAfterSeconds'),
+} as const;
+
+/** Reads a checked specification; `spec` must stay as it is, values of the partial filter point into it. */
+export function indexFromSpec(id: number, spec: Buffer): Index {
+  const key = Buffer.from(documentBytes(fieldOf(spec, 0, FIELD.key)));
+  const fields: IndexField[] = [];
+  const elements = new Elements(key, 0);
+  while (elements.next()) {
+    fields.push({ path: parsePath(elements.name()), descending: (asNumber(elements.value()) ?? 1) < 0 });
+  }
+  const name = fieldOf(spec, 0, FIELD.name);
+  const partial = fieldOf(spec, 0, FIELD.partial);
+  const filter = partial.type === TYPE.object ? parseFilter(partial.buf, partial.pos) : undefined;
+  return {
+    id,
+    name: stringAt(name.buf, name.pos),
+    spec,
+    key,
+    fields,
+    unique: asFlag(fieldOf(spec, 0, FIELD.unique)) ?? false,
+    sparse: asFlag(fieldOf(spec, 0, FIELD.sparse)) ?? false,
+    // A partial filter has no `$expr` (see index-spec.ts), so the time does not matter.
+    partial: filter === undefined ? undefined : { filter, includes: predicate(filter, { nowMs: 0 }) },
+    expireAfterSeconds: asNumber(fieldOf(spec, 0, FIELD.expire)),
+    multikey: fields.map(() => false),
+    truncated: false,
+    dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
+  };
+}
+
+function pathsOf(filter: Filter): string[] {
+  switch (filter.kind) {
+    case 'field':
+      return [filter.path.text];
+    case 'and':
+    case 'or':
+    case 'nor':
+      return filter.filters.flatMap(pathsOf);
+    case 'not':
+      return pathsOf(filter.filter);
+    default:
+      return [];
+  }
+}
+
+/** The specification with another expiry. */
+export function withExpiry(spec: Buffer, seconds: number): Buffer {
+  const writer = new BsonWriter(512);
+  const handle = writer.begin();
+  const elements = new Elements(spec, 0);
+  while (elements.next()) if (elements.name() !== 'expireAfterSeconds') writer.value(elements.name(), elements.value());
+  writer.int32('expireAfterSeconds', seconds);
+  return writer.finish(handle);
+}
+
+/** `{ _id: 1 }`, the index that every collection has: its table is the documents themselves. */
+export function isIdKey(key: Buffer): boolean {
+  const elements = new Elements(key, 0);
+  return elements.next() && elements.name() === '_id' && byteAt(key, elements.end) === 0;
+}
