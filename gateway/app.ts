@@ -1,11 +1,16 @@
 import express, { type Express } from 'express';
+import type { KeyScope } from '../shared/keys/key.ts';
+import { RateCounter } from '../shared/rate/counter.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
-import { createAuthenticate } from './http/authenticate.ts';
+import { createAuthenticate, requireScope } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
 import type { Handler } from './http/context.ts';
+import { createOnce } from './http/idempotency.ts';
 import { jsonBody } from './http/json-body.ts';
+import { createRateLimit } from './http/rate-limit.ts';
 import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
+import { createUnauthorized } from './http/unauthorized.ts';
 import { createBalance } from './sms/balance.ts';
 import { createSend } from './sms/send.ts';
 import { createStatus } from './sms/status.ts';
@@ -14,7 +19,11 @@ const MESSAGE_BYTES_MAX = 65_536;
 
 /** The whole API: every path, who may use it, and what answers. Builds and never listens. */
 export function createApp(deps: GatewayDeps): Express {
-  const key = createAuthenticate(deps);
+  const counter = new RateCounter(deps);
+  const authenticate = createAuthenticate(deps, createUnauthorized(deps, counter));
+  const rateLimit = createRateLimit(counter, deps.clock);
+  const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
+  const once = createOnce(deps);
   const message = jsonBody(MESSAGE_BYTES_MAX);
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
@@ -23,9 +32,9 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
 
   // The busiest first: the router tries them in order.
-  post('/v2/send', key('send'), message, createSend(deps));
-  get('/v2/status/:message_id', key('read'), createStatus(deps));
-  get('/v2/balance', key('read'), createBalance(deps));
+  post('/v2/send', ...key('send'), message, once(createSend(deps)));
+  get('/v2/status/:message_id', ...key('read'), createStatus(deps));
+  get('/v2/balance', ...key('read'), createBalance(deps));
 
   get('/healthz', createHealthz());
   get('/readyz', createReadyz(deps));

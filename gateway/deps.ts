@@ -10,7 +10,10 @@ export interface GatewayDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  readonly config: Pick<Config, 'keyCacheMs' | 'maxSegments' | 'validityHours'>;
+  readonly config: Pick<
+    Config,
+    'authFailuresPerMinute' | 'keyCacheMs' | 'maxSegments' | 'trustProxy' | 'validityHours'
+  >;
   readonly accepter: Accepter;
   readonly metrics: Metrics;
   /** Aborted when the process begins to stop: answers then close their connection. */

@@ -5,7 +5,12 @@ import { securityHeaders } from './security-headers.ts';
 
 /** The one place that writes answers: headers, body, and what becomes of a request body that nobody read. */
 export function sendJson(res: Reply, status: number, body: object): void {
-  answer(res, status, 'application/json; charset=utf-8', JSON.stringify(body));
+  sendJsonText(res, status, JSON.stringify(body));
+}
+
+/** `headers`: names and values by turns, as `writeHead` takes them. */
+export function sendJsonText(res: Reply, status: number, json: string, headers: readonly string[] = []): void {
+  answer(res, status, 'application/json; charset=utf-8', json, headers);
 }
 
 export function sendText(res: Reply, contentType: string, text: string): void {
@@ -34,7 +39,7 @@ function answer(
   text: string,
   extraHeaders: readonly string[] = [],
 ): void {
-  const { requestId, stopping, answered } = res.locals;
+  const { requestId, stopping, answered, rateHeaders } = res.locals;
   const unread = hasUnreadBody(res.req);
   const headers = [
     ...COMMON_HEADERS,
@@ -44,6 +49,7 @@ function answer(
     String(Buffer.byteLength(text)),
     'X-Request-Id',
     requestId,
+    ...rateHeaders,
     ...extraHeaders,
   ];
   if (unread || stopping.aborted) headers.push('Connection', 'close');

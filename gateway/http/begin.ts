@@ -20,6 +20,7 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'sto
       stopping,
       answered,
       caller: undefined,
+      rateHeaders: [],
       body: undefined,
       messageId: undefined,
     };

@@ -8,6 +8,8 @@ import type { MessageId } from '../../shared/runtime/ids.ts';
 export interface Caller {
   readonly account: Pick<AccountDocument, '_id' | 'senders'>;
   readonly keyId: string;
+  /** How many requests a minute the key may make. */
+  readonly perMinute: number;
   readonly scopes: readonly KeyScope[];
 }
 
@@ -20,6 +22,8 @@ export interface RequestContext {
   /** Called once, when the answer is written (or the caller is gone). */
   readonly answered: (res: Reply, status: number) => void;
   caller: Caller | undefined;
+  /** `RateLimit` and `RateLimit-Policy`, names and values by turns; empty until the request is counted. */
+  rateHeaders: readonly string[];
   body: JsonObject | undefined;
   /** For the access log. */
   messageId: MessageId | undefined;

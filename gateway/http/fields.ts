@@ -1,6 +1,6 @@
-import { sendProblem } from './answer.ts';
-import type { JsonObject, Reply } from './context.ts';
-import type { FieldProblem } from './problem.ts';
+import type { ProblemAnswer } from './answer.ts';
+import type { JsonObject } from './context.ts';
+import type { FieldProblem, ProblemSlug } from './problem.ts';
 
 /** Listed problems of one request; more are only counted, so that an answer stays small whatever was asked. */
 const LISTED_MAX = 100;
@@ -25,8 +25,8 @@ export class FieldProblems {
   }
 }
 
-/** Answers 400 with every problem found. */
-export function sendInvalid(res: Reply, { listed, count }: FieldProblems): void {
+/** The 400 with every problem found. */
+export function invalidRequest({ listed, count }: FieldProblems): readonly [ProblemSlug, ProblemAnswer] {
   const [only] = listed;
   const detail =
     count === 1 && only !== undefined
@@ -34,7 +34,7 @@ export function sendInvalid(res: Reply, { listed, count }: FieldProblems): void 
       : count > listed.length
         ? `There are ${count} problems; \`errors\` lists the first ${listed.length}.`
         : `There are ${count} problems; \`errors\` lists them.`;
-  sendProblem(res, 'invalid_request', { detail, errors: listed, extra: { errors_count: count } });
+  return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
 }
 
 /** A string that must be there. Undefined when it is not, which is then among the problems. */
@@ -51,6 +51,15 @@ export function optionalString(body: JsonObject, field: string, problems: FieldP
   if (typeof value === 'string') return value;
   problems.add(field, 'wrong_type', `It must be a string, not ${typeName(value)}.`);
   return undefined;
+}
+
+/** False when it is left out. */
+export function optionalBoolean(body: JsonObject, field: string, problems: FieldProblems): boolean {
+  if (!Object.hasOwn(body, field)) return false;
+  const value = body[field];
+  if (typeof value === 'boolean') return value;
+  problems.add(field, 'wrong_type', `It must be true or false, not ${typeName(value)}.`);
+  return false;
 }
 
 /** A typo must not send: every field that the endpoint does not know is a problem, with the field that was perhaps meant. */

@@ -5,7 +5,7 @@
 export interface ProblemRule {
   /** `status_code`, the family of the send result's "1000": 4xxx the caller can mend, 5xxx we must. Never given twice. */
   readonly number: string;
-  /** HTTP status ("Errors"; 405, 408, 413, 415, 431 and 503 are additions). */
+  /** HTTP status ("Errors"; 405, 408, 409, 413, 415, 422, 431 and 503 are additions). */
   readonly status: number;
   readonly title: string;
   /** What to do about it; the `detail` where the place that answers has nothing better to say. */
@@ -51,12 +51,39 @@ export const PROBLEMS = {
     'The request did not arrive whole in time. Send it again.',
     true,
   ),
+  idempotency_in_flight: fault(
+    '4090',
+    409,
+    'Request in flight',
+    'An earlier request with this Idempotency-Key is not answered yet. Send it again after the seconds in `Retry-After`.',
+    true,
+  ),
   body_too_large: fault('4130', 413, 'Body too large', 'Send less in one request.'),
   unsupported_media_type: fault(
     '4150',
     415,
     'Unsupported media type',
     'Send the body as JSON, uncompressed, with the header `Content-Type: application/json`.',
+  ),
+  idempotency_key_reused: fault(
+    '4220',
+    422,
+    'Idempotency-Key reused',
+    'The key stands for another request. Use a new key for each request.',
+  ),
+  rate_limited: fault(
+    '4290',
+    429,
+    'Too many requests',
+    'The request was not processed. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  auth_failures_limited: fault(
+    '4291',
+    429,
+    'Too many requests without a good key',
+    'Mend the API key; requests with a good one are answered all the same.',
+    true,
   ),
   headers_too_large: fault('4310', 431, 'Request headers too large', 'Send fewer or shorter headers.'),
   internal_error: fault('5000', 500, 'Internal error', 'Report the request_id to whoever runs this service.'),
@@ -71,7 +98,7 @@ export const PROBLEMS = {
     '5031',
     503,
     'Outcome unknown',
-    'The message may have been accepted. Read the status of `message_id` before sending it again.',
+    'The message may have been accepted. Send it again with the same Idempotency-Key, or read the status of `message_id` first.',
     true,
   ),
 } as const satisfies Record<string, ProblemRule>;
@@ -87,8 +114,10 @@ export const FIELD_CODES = {
   invalid_sender: 'Neither 1 to 11 characters with a letter nor 3 to 15 digits.',
   invalid_value: 'Not one of the allowed values.',
   invalid_text: 'The text cannot be encoded.',
+  invalid_time: 'Not an ISO 8601 date-time with a UTC offset.',
+  out_of_range: 'Before the earliest or after the latest allowed value.',
   too_short: 'The text is empty.',
-  too_long: 'The text needs more segments than one message may have.',
+  too_long: 'The text has more characters, or needs more segments, than it may.',
 } as const;
 
 export interface FieldProblem {

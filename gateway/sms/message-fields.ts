@@ -1,12 +1,21 @@
 import type { Route } from '../../shared/messages/message.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
-import { DEFAULT_ROUTE, isRoute, ROUTES } from '../../shared/messages/routing.ts';
+import {
+  DEFAULT_PRIORITY,
+  DEFAULT_ROUTE,
+  isPriority,
+  isRoute,
+  PRIORITIES,
+  type Priority,
+  ROUTES,
+} from '../../shared/messages/routing.ts';
+import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/segment.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, optionalString, requiredString } from '../http/fields.ts';
 
-/** The fields of "SMS message (request to send)", each with its check. */
+/** The fields of "SMS message (request to send)" and our extensions to it, each with its check. */
 
 export interface PlannedText {
   readonly text: string;
@@ -57,4 +66,63 @@ export function parseRoute(body: JsonObject, problems: FieldProblems): Route | u
   if (isRoute(route)) return route;
   problems.add('route', 'invalid_value', `It must be one of ${ROUTES.join(', ')}.`);
   return undefined;
+}
+
+/** Extension. Who may use `otp` is the key's scope, not the field's form. */
+export function parsePriority(
+  body: JsonObject,
+  route: Route | undefined,
+  problems: FieldProblems,
+): Priority | undefined {
+  const priority = optionalString(body, 'priority', problems) ?? DEFAULT_PRIORITY;
+  if (!isPriority(priority)) {
+    problems.add('priority', 'invalid_value', `It must be one of ${PRIORITIES.join(', ')}.`);
+    return undefined;
+  }
+  if (priority === 'otp' && route === 'promotional') {
+    problems.add('priority', 'invalid_value', '"otp" goes with the transactional route only.');
+  }
+  return priority;
+}
+
+const REFERENCE_MAX = 255;
+
+/** Extension: the caller's own name of a message, echoed in its status and events. */
+export function parseReference(body: JsonObject, problems: FieldProblems): string | undefined {
+  const reference = optionalString(body, 'reference', problems);
+  if (reference === undefined) return undefined;
+  if (reference === '') problems.add('reference', 'too_short', 'It must have at least one character, or be left out.');
+  if (reference.length > REFERENCE_MAX) {
+    problems.add('reference', 'too_long', `It may have at most ${REFERENCE_MAX} characters.`);
+  } else if (/\p{Surrogate}|\p{Cc}/u.test(reference)) {
+    problems.add('reference', 'invalid_text', 'It may hold no control characters and no half of a surrogate pair.');
+  }
+  return reference;
+}
+
+const HOUR_MS = 3_600_000;
+const VALID_DAYS_MAX = 7;
+
+/** Extension: until when a message may wait and travel; `validityHours` from now unless the caller says. */
+export function parseValidUntil(
+  body: JsonObject,
+  now: Date,
+  validityHours: number,
+  problems: FieldProblems,
+): Date | undefined {
+  if (!Object.hasOwn(body, 'valid_until')) return new Date(now.getTime() + validityHours * HOUR_MS);
+  const text = optionalString(body, 'valid_until', problems);
+  if (text === undefined) return undefined;
+  const time = parseOffsetTime(text);
+  if (time === undefined) {
+    const detail = 'It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00+05:30.';
+    problems.add('valid_until', 'invalid_time', detail);
+    return undefined;
+  }
+  const aheadMs = time.at.getTime() - now.getTime();
+  if (aheadMs <= 0) problems.add('valid_until', 'out_of_range', 'It must be later than now.');
+  if (aheadMs > VALID_DAYS_MAX * 24 * HOUR_MS) {
+    problems.add('valid_until', 'out_of_range', `It may be at most ${VALID_DAYS_MAX} days ahead.`);
+  }
+  return time.at;
 }

@@ -18,6 +18,8 @@ export function refusal(outcome: NotAccepted, message: MessageId): readonly [Pro
       return [kind, {}];
     case 'credits_expired':
       return [kind, { detail: `The credits could be used until ${outcome.expiryDate}.` }];
+    case 'too_late':
+      return ['store_unavailable', { headers: RETRY_AFTER }];
     case 'outcome_unknown':
       return [kind, { extra: { message_id: message }, headers: RETRY_AFTER }];
     default:

@@ -1,11 +1,11 @@
-import type { KeyDocument, KeyScope } from '../../shared/keys/key.ts';
+import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, instant, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
-const SCOPES = ['send', 'read'] as const satisfies readonly KeyScope[];
+const SCOPES = ['send', 'read', 'otp'] as const satisfies readonly KeyScope[];
 const account = required(accountId, 'the account');
 
 export const KEY_COMMANDS: readonly Command[] = [
@@ -16,10 +16,14 @@ export const KEY_COMMANDS: readonly Command[] = [
     args: { account },
     options: {
       name: required(name, 'what tells it from the other keys'),
-      scopes: withDefault(list('SCOPES', SCOPES), SCOPES.join(','), 'what it may do'),
+      scopes: withDefault(list('SCOPES', SCOPES), 'send,read', 'what it may do'),
       expiresAt: optional(instant, 'when it stops working; never, unless given'),
+      perMinute: optional(
+        integer('N', 1, 1_000_000_000),
+        `requests a minute it may make; ${REQUESTS_PER_MINUTE}, unless given`,
+      ),
     },
-    async run({ account, name, scopes, expiresAt }, { db, clock }) {
+    async run({ account, name, scopes, expiresAt, perMinute }, { db, clock }) {
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
         throw new Failure(`--expires-at ${expiresAt.toISOString()} is over already: name a later time.`);
       }
@@ -30,10 +34,19 @@ export const KEY_COMMANDS: readonly Command[] = [
         name,
         scopes,
         ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(perMinute === undefined ? {} : { perMinute }),
       });
       return {
         text: `${made.key}\nKeep it now: only its hash is stored. To take it back: npm run ops -- key revoke ${made.id}`,
-        json: { id: made.id, key: made.key, account, name, scopes, expires_at: expiresAt ?? null },
+        json: {
+          id: made.id,
+          key: made.key,
+          account,
+          name,
+          scopes,
+          expires_at: expiresAt ?? null,
+          per_minute: perMinute ?? REQUESTS_PER_MINUTE,
+        },
       };
     },
   }),
@@ -66,6 +79,7 @@ export const KEY_COMMANDS: readonly Command[] = [
           name: key.name,
           created_at: key.createdAt,
           expires_at: key.expiresAt ?? null,
+          per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,
         })),
       };
     },

@@ -87,6 +87,13 @@ export const SETTINGS = {
     4_000,
     'How long a process may believe what it read about a key, in milliseconds; a revoked key is refused at the latest then.',
   ),
+  authFailuresPerMinute: integer(
+    'AUTH_FAILURES_PER_MINUTE',
+    30,
+    1,
+    1_000_000,
+    'Requests with a missing or bad API key that one IP address (IPv6: one /64) may make in a minute; further ones get 429. Good keys are not touched.',
+  ),
   maxSegments: integer('MESSAGE_MAX_SEGMENTS', 10, 1, 255, 'Longest message that is accepted, in SMS segments.'),
   validityHours: integer(
     'MESSAGE_VALIDITY_HOURS',

@@ -12,6 +12,12 @@ export interface KeyDocument {
   readonly scopes: readonly KeyScope[];
   readonly createdAt: Date;
   readonly expiresAt?: Date;
+  /** Its own request rate, instead of `REQUESTS_PER_MINUTE`. */
+  readonly perMinute?: number;
 }
 
-export type KeyScope = 'send' | 'read';
+/** "Limits": request rate per API key. */
+export const REQUESTS_PER_MINUTE = 1_000;
+
+/** `otp`: may use the most urgent lane (`priority: "otp"`), beside `send`. */
+export type KeyScope = 'send' | 'read' | 'otp';

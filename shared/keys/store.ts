@@ -10,6 +10,7 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly KeyScope[];
   readonly expiresAt?: Date;
+  readonly perMinute?: number;
 }
 
 /** Makes a key. The full text is returned here and never again: only its hash is stored. */
@@ -25,6 +26,7 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
     scopes: key.scopes,
     createdAt: now,
     ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
+    ...(key.perMinute === undefined ? {} : { perMinute: key.perMinute }),
   });
   return { id: text.id, key: formatKey(text) };
 }

@@ -22,9 +22,10 @@ import { type PaidGroup, paidGroupWriter } from './insert.ts';
 export interface Accepter {
   /**
    * Accepts all drafts of one request or none. Rejects with the store's error when nothing happened because the store
-   * could not be asked; `outcome_unknown` when that cannot be told.
+   * could not be asked; `outcome_unknown` when that cannot be told. With `payBy` the account pays before that moment of the
+   * store's time or never, also when this process is frozen or the debit held up on its way.
    */
-  accept(account: AccountId, drafts: readonly MessageDraft[]): Promise<AcceptOutcome>;
+  accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
 }
 
 export type AcceptOutcome =
@@ -46,8 +47,13 @@ interface Answer {
   readonly stored?: Promise<void>;
 }
 
+interface Order {
+  readonly drafts: readonly MessageDraft[];
+  readonly payBy: Date | undefined;
+}
+
 interface AccountLine {
-  readonly grouper: Grouper<readonly MessageDraft[], Answer>;
+  readonly grouper: Grouper<Order, Answer>;
   /** Followed up in full, to be cleared by the next debit. */
   done: GroupId[];
 }
@@ -77,29 +83,30 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
   const payTogether = async (
     account: AccountId,
     line: AccountLine,
-    requests: readonly (readonly MessageDraft[])[],
+    requests: readonly Order[],
   ): Promise<readonly Answer[]> => {
-    const all = await pay(account, line, requests.flat());
+    const all = await pay(account, line, together(requests));
     const { outcome } = all;
-    if (outcome.kind !== 'insufficient_credits' || requests.length === 1) {
-      return requests.map((drafts) => ({ ...all, outcome: shareOf(outcome, drafts) }));
+    const single = outcome.kind === 'insufficient_credits' || outcome.kind === 'too_late';
+    if (!single || requests.length === 1) {
+      return requests.map(({ drafts }) => ({ ...all, outcome: shareOf(outcome, drafts) }));
     }
-    if (requests.every((drafts) => priceOf(drafts) > outcome.balance)) {
+    if (outcome.kind === 'insufficient_credits' && requests.every(({ drafts }) => priceOf(drafts) > outcome.balance)) {
       // Not even the cheapest fits: an empty account costs one question per group, not one per request.
-      return requests.map((drafts) => ({ outcome: { ...outcome, required: priceOf(drafts) } }));
+      return requests.map(({ drafts }) => ({ outcome: { ...outcome, required: priceOf(drafts) } }));
     }
     const answers: Answer[] = [];
-    for (const drafts of requests) answers.push(await pay(account, line, drafts));
+    for (const request of requests) answers.push(await pay(account, line, request));
     return answers;
   };
 
-  const pay = async (account: AccountId, line: AccountLine, drafts: readonly MessageDraft[]): Promise<Answer> => {
+  const pay = async (account: AccountId, line: AccountLine, { drafts, payBy }: Order): Promise<Answer> => {
     const group = newId('grp');
     const messages = drafts.map((draft) => queuedMessage(account, group, draft));
     const done = line.done.splice(0);
     let result: Debit | 'unknown' = 'unknown';
     try {
-      result = await debitUntilAnswered({ account, group, messages, today: isoDate(clock.now()), done });
+      result = await debitUntilAnswered({ account, group, messages, today: isoDate(clock.now()), done, payBy });
     } finally {
       // Perhaps not cleared on the way: the next debit does it (again).
       if (result === 'unknown' || result.kind === 'refused') line.done.push(...done);
@@ -150,12 +157,20 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
   };
 
   return {
-    accept: async (account, drafts) => {
-      const answer = await lineOf(account).grouper.add(drafts);
+    accept: async (account, drafts, payBy) => {
+      const answer = await lineOf(account).grouper.add({ drafts, payBy });
       await answer.stored;
       return answer.outcome;
     },
   };
+}
+
+/** One order for all; the earliest `payBy` is for everyone's. */
+function together(requests: readonly Order[]): Order {
+  let payBy: Date | undefined;
+  for (const one of requests)
+    if (one.payBy !== undefined && !(payBy !== undefined && payBy <= one.payBy)) payBy = one.payBy;
+  return { drafts: requests.flatMap(({ drafts }) => drafts), payBy };
 }
 
 function priceOf(drafts: readonly MessageDraft[]): number {

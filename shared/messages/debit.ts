@@ -1,4 +1,4 @@
-import { Binary, BSON, type Collection, type Document } from 'mongodb';
+import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
@@ -12,7 +12,9 @@ export type Debit =
 export type Refusal =
   | { readonly kind: 'insufficient_credits'; readonly balance: number; readonly required: number }
   | { readonly kind: 'account_suspended' }
-  | { readonly kind: 'credits_expired'; readonly expiryDate: string };
+  | { readonly kind: 'credits_expired'; readonly expiryDate: string }
+  /** `payBy` had passed by the store's time. */
+  | { readonly kind: 'too_late' };
 
 export interface DebitRequest {
   readonly account: AccountId;
@@ -22,6 +24,8 @@ export interface DebitRequest {
   readonly today: string;
   /** Groups of this account that are followed up in full: their pending changes are cleared on the way. */
   readonly done: readonly GroupId[];
+  /** By the store's time: from then on the debit is refused, wherever it was held up (http/idempotency.ts relies on it). */
+  readonly payBy?: Date | undefined;
 }
 
 /**
@@ -31,7 +35,7 @@ export interface DebitRequest {
  * leaves changes alone that are younger than any repeated attempt.)
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
-  const { account, group, today } = request;
+  const { account, group, today, payBy } = request;
   const required = request.messages.length * CREDITS_PER_MESSAGE;
   const pendingPath = `pending.${group}`;
   const withoutMessages = Object.fromEntries(
@@ -44,6 +48,7 @@ export async function debit(accounts: Collection<AccountDocument>, request: Debi
       balance: { $gte: required },
       expiryDate: { $gte: today },
       [pendingPath]: { $exists: false },
+      ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
     },
     debitPipeline(request, required),
     { returnDocument: 'after', projection: withoutMessages },
@@ -57,11 +62,36 @@ export async function debit(accounts: Collection<AccountDocument>, request: Debi
   );
   const before = now?.pending?.[group];
   if (before !== undefined) return { kind: 'paid', pending: before };
-  if (now === null || now.status !== 'active') return { kind: 'refused', why: { kind: 'account_suspended' } };
-  if (now.expiryDate < today) {
-    return { kind: 'refused', why: { kind: 'credits_expired', expiryDate: now.expiryDate } };
-  }
-  return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now.balance, required } };
+  const why = refusalOf(now, required, today);
+  if (why !== undefined) return { kind: 'refused', why };
+  if (payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
+  // What stood in the way is gone since; the answer is about the moment of the debit.
+  return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now?.balance ?? 0, required } };
+}
+
+/** Why a debit of `required` credits would be refused now; undefined when it would be paid. Charges nothing. */
+export async function wouldRefuse(
+  db: Db,
+  account: AccountId,
+  required: number,
+  today: string,
+): Promise<Refusal | undefined> {
+  const now = await db
+    .collection<AccountDocument>('accounts')
+    .findOne({ _id: account }, { projection: { status: 1, balance: 1, expiryDate: 1 } });
+  return refusalOf(now, required, today);
+}
+
+/** The debit's filter, said in words: what an account is refused for, in the order in which it is told. */
+function refusalOf(
+  account: Pick<AccountDocument, 'status' | 'balance' | 'expiryDate'> | null,
+  required: number,
+  today: string,
+): Refusal | undefined {
+  if (account === null || account.status !== 'active') return { kind: 'account_suspended' };
+  if (account.expiryDate < today) return { kind: 'credits_expired', expiryDate: account.expiryDate };
+  if (account.balance < required) return { kind: 'insufficient_credits', balance: account.balance, required };
+  return undefined;
 }
 
 /** The messages that a pending change paid for. */

@@ -14,7 +14,23 @@ export function pathOf(route: Route): string {
   return route;
 }
 
+/** The values of `priority` (extension), the default first. `otp` is for the transactional route. */
+export const PRIORITIES = ['normal', 'otp', 'low'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+export const DEFAULT_PRIORITY: Priority = 'normal';
+
+export function isPriority(value: string): value is Priority {
+  return (PRIORITIES as readonly string[]).includes(value); // widened only to compare
+}
+
+const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
+  transactional: { otp: 0, normal: 1, low: 2 },
+  // There is no lane behind the promotional one, and none before it for what is not urgent by law.
+  promotional: { otp: 3, normal: 3, low: 3 },
+};
+
 /** The queue lane of a single message; a lower lane leaves first (message.ts). */
-export function laneOf(route: Route): number {
-  return route === 'transactional' ? 1 : 3;
+export function laneOf(route: Route, priority: Priority = DEFAULT_PRIORITY): number {
+  return LANES[route][priority];
 }

@@ -20,6 +20,15 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+/** Tests of failing keys all come from one address; the limit has tests of its own. */
+export const TEST_CONFIG: GatewayDeps['config'] = {
+  authFailuresPerMinute: 1_000_000,
+  keyCacheMs: 2_000,
+  maxSegments: 10,
+  trustProxy: [],
+  validityHours: 48,
+};
+
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
@@ -28,7 +37,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     db,
     clock,
     log,
-    config: { keyCacheMs: 2_000, maxSegments: 10, validityHours: 48 },
+    config: TEST_CONFIG,
     accepter: createAccepter({ db, clock, log }),
     metrics: new Metrics(),
     stopping: stopping.signal,
@@ -54,7 +63,9 @@ export async function makeKey(
   account: AccountId,
   scopes: readonly KeyScope[] = ['send', 'read'],
   expiresAt?: Date,
+  perMinute?: number,
 ): Promise<string> {
   const expiry = expiresAt === undefined ? {} : { expiresAt };
-  return (await createKey(db, systemClock, { account, name: 'test', scopes, ...expiry })).key;
+  const limit = perMinute === undefined ? {} : { perMinute };
+  return (await createKey(db, systemClock, { account, name: 'test', scopes, ...expiry, ...limit })).key;
 }

@@ -4,6 +4,8 @@ import { MongoClient } from 'mongodb';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
+import type { KeyScope } from '../../../shared/keys/key.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
@@ -11,6 +13,8 @@ import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const daysAhead = (days: number): string => new Date(Date.now() + days * 24 * 3_600_000).toISOString();
 
 const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA', route: 'transactional' };
 
@@ -202,6 +206,32 @@ describe('POST /v2/send', () => {
       ['a field in capitals', { ...GOOD, Route: 'promotional' }, ['Route unknown_field']],
       ['another field', { ...GOOD, callback: 'https://example.com' }, ['callback unknown_field']],
       ['an empty name', { ...GOOD, '': 1 }, [' unknown_field']],
+      ['priority is unknown', { ...GOOD, priority: 'high' }, ['priority invalid_value']],
+      ['priority is in capitals', { ...GOOD, priority: 'OTP' }, ['priority invalid_value']],
+      ['priority is a number', { ...GOOD, priority: 1 }, ['priority wrong_type']],
+      ['priority is null', { ...GOOD, priority: null }, ['priority wrong_type']],
+      ['priority is the name of a method', { ...GOOD, priority: 'toString' }, ['priority invalid_value']],
+      ['otp on the promotional route', { ...GOOD, route: 'promotional', priority: 'otp' }, ['priority invalid_value']],
+      ['reference is a number', { ...GOOD, reference: 7 }, ['reference wrong_type']],
+      ['reference is null', { ...GOOD, reference: null }, ['reference wrong_type']],
+      ['reference is an operator', { ...GOOD, reference: { $exists: true } }, ['reference wrong_type']],
+      ['reference is empty', { ...GOOD, reference: '' }, ['reference too_short']],
+      ['reference is long', { ...GOOD, reference: 'x'.repeat(256) }, ['reference too_long']],
+      ['reference holds NUL', { ...GOOD, reference: 'a\0b' }, ['reference invalid_text']],
+      ['reference holds a line break', { ...GOOD, reference: 'a\nb' }, ['reference invalid_text']],
+      ['reference has half a surrogate pair', { ...GOOD, reference: 'a\ud83d' }, ['reference invalid_text']],
+      ['valid_until is a number', { ...GOOD, valid_until: 1_795_000_000 }, ['valid_until wrong_type']],
+      ['valid_until is null', { ...GOOD, valid_until: null }, ['valid_until wrong_type']],
+      ['valid_until is no time', { ...GOOD, valid_until: 'tomorrow' }, ['valid_until invalid_time']],
+      ['valid_until has no offset', { ...GOOD, valid_until: '2099-01-01T00:00:00' }, ['valid_until invalid_time']],
+      ['valid_until does not exist', { ...GOOD, valid_until: '2099-02-30T00:00:00Z' }, ['valid_until invalid_time']],
+      ['valid_until is over', { ...GOOD, valid_until: '2020-01-01T00:00:00+05:30' }, ['valid_until out_of_range']],
+      ['valid_until is now', { ...GOOD, valid_until: new Date().toISOString() }, ['valid_until out_of_range']],
+      ['valid_until is 8 days ahead', { ...GOOD, valid_until: daysAhead(8) }, ['valid_until out_of_range']],
+      ['dry_run is a string', { ...GOOD, dry_run: 'true' }, ['dry_run wrong_type']],
+      ['dry_run is a number', { ...GOOD, dry_run: 1 }, ['dry_run wrong_type']],
+      ['dry_run is null', { ...GOOD, dry_run: null }, ['dry_run wrong_type']],
+      ['a dry run with a bad number', { ...GOOD, dry_run: true, to: '+1' }, ['to invalid_phone']],
       [
         '__proto__',
         `{"__proto__":{"to":"919876543210"},"message":"x","sender":"ABC"}`,
@@ -210,12 +240,15 @@ describe('POST /v2/send', () => {
       ['constructor', { ...GOOD, constructor: { prototype: {} } }, ['constructor unknown_field']],
       [
         'all at once',
-        { to: '+1', message: '', sender: '?', route: 'x', extra: 1 },
+        { to: '+1', message: '', sender: '?', route: 'x', priority: '', reference: '', valid_until: '', extra: 1 },
         [
           'to invalid_phone',
           'message too_short',
           'sender invalid_sender',
           'route invalid_value',
+          'priority invalid_value',
+          'reference too_short',
+          'valid_until invalid_time',
           'extra unknown_field',
         ],
       ],
@@ -311,6 +344,16 @@ describe('POST /v2/send', () => {
       expect(await tracesOf(account)).to.equal(0);
     });
 
+    it('scope_missing: otp is for keys that have the scope', async () => {
+      const account = await makeAccount(store.db, 5);
+
+      const answer = await send(await makeKey(store.db, account, ['send']), { ...GOOD, priority: 'otp' });
+
+      expectProblem(answer, 'scope_missing');
+      expect(answer.body.detail).to.include('"otp"');
+      expect(await tracesOf(account)).to.equal(0);
+    });
+
     it('scope_missing: a key that may only read does not send', async () => {
       const account = await makeAccount(store.db, 5);
 
@@ -320,6 +363,106 @@ describe('POST /v2/send', () => {
       expect(answer.body.detail).to.include('"send"');
       expect(await tracesOf(account)).to.equal(0);
     });
+  });
+
+  describe('extensions', () => {
+    async function sent(body: object, scopes?: readonly KeyScope[]): Promise<MessageDocument | null> {
+      const account = await makeAccount(store.db, 1);
+      const answer = await send(await makeKey(store.db, account, scopes), { ...GOOD, ...body });
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const id: MessageId = answer.body.message_id;
+      return store.db.collection<MessageDocument>('messages').findOne({ _id: id });
+    }
+
+    const lanes: readonly [object, number][] = [
+      [{ priority: 'otp' }, 0],
+      [{ priority: 'normal' }, 1],
+      [{ priority: 'low' }, 2],
+      [{ priority: 'low', route: 'promotional' }, 3],
+    ];
+    for (const [body, lane] of lanes) {
+      it(`priority chooses the lane: ${JSON.stringify(body)}`, async () => {
+        expect(await sent(body, ['send', 'otp'])).to.include({ lane });
+      });
+    }
+
+    for (const reference of ['order 7', 'x', 'é नमस्ते 😀', '{"$ne":1}', '0', 'x'.repeat(255)]) {
+      it(`reference comes back with the status: ${reference.slice(0, 12)}`, async () => {
+        const account = await makeAccount(store.db, 1);
+        const key = await makeKey(store.db, account);
+
+        const answer = await send(key, { ...GOOD, reference });
+        const status = await request(gateway.url)
+          .get(`/v2/status/${answer.body.message_id}`)
+          .set('Authorization', `Bearer ${key}`);
+
+        expect(status.body.reference).to.equal(reference);
+      });
+    }
+
+    it('valid_until is kept to the millisecond, whatever its offset', async () => {
+      const at = new Date(Date.now() + 3_600_000);
+      const inIndia = `${new Date(at.getTime() + 330 * 60_000).toISOString().slice(0, 23)}+05:30`;
+
+      const message = await sent({ valid_until: inIndia });
+
+      expect(message?.validUntil).to.deep.equal(at);
+      expect(message?.due).to.deep.equal(at);
+    });
+
+    it('valid_until may be nearly seven days ahead', async () => {
+      const text = daysAhead(6.99);
+
+      expect((await sent({ valid_until: text }))?.validUntil).to.deep.equal(new Date(text));
+    });
+
+    it('dry_run: false sends', async () => {
+      expect(await sent({ dry_run: false })).to.include({ state: 'queued' });
+    });
+  });
+
+  describe('a dry run', () => {
+    const dry = { ...GOOD, dry_run: true };
+
+    it('says what it would take, stores nothing and charges nothing', async () => {
+      const account = await makeAccount(store.db, 5);
+
+      const answer = await send(await makeKey(store.db, account), { ...dry, message: 'नमस्ते '.repeat(12) });
+
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({
+        status: 'success',
+        dry_run: true,
+        credits_used: 0,
+        credits_required: 1,
+        segments: 2,
+        encoding: 'UCS2',
+        template_id: null,
+      });
+      expect(await tracesOf(account)).to.equal(0);
+      expect(await balanceOf(account)).to.equal(5);
+    });
+
+    const refusals: readonly [string, number, Partial<AccountDocument>][] = [
+      ['insufficient_credits', 0, {}],
+      ['account_suspended', 5, { status: 'suspended' }],
+      ['credits_expired', 5, { expiryDate: '2020-01-31' }],
+      ['sender_not_allowed', 5, { senders: 'registered' }],
+    ];
+    for (const [slug, credits, overrides] of refusals) {
+      it(`is refused as the real thing would be: ${slug}`, async () => {
+        const account = await makeAccount(store.db, credits, overrides);
+        const key = await makeKey(store.db, account);
+
+        const rehearsed = await send(key, dry);
+        const real = await send(key, GOOD);
+
+        expect(rehearsed.body.code).to.equal(slug);
+        const { request_id: _a, ...told } = rehearsed.body;
+        const { request_id: _b, ...toldInEarnest } = real.body;
+        expect(told).to.deep.equal(toldInEarnest);
+      });
+    }
   });
 
   describe('an account with registered senders only', () => {

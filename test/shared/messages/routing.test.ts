@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isRoute, laneOf, pathOf, ROUTES } from '../../../shared/messages/routing.ts';
+import { isPriority, isRoute, laneOf, PRIORITIES, pathOf, ROUTES } from '../../../shared/messages/routing.ts';
 
 describe('routing', () => {
   it('knows the routes of the specification and nothing else', () => {
@@ -10,6 +10,18 @@ describe('routing', () => {
   it('lets transactional messages leave before promotional ones', () => {
     expect(laneOf('transactional')).to.equal(1);
     expect(laneOf('promotional')).to.equal(3);
+  });
+
+  it('knows the priorities and nothing else', () => {
+    expect(PRIORITIES).to.have.members(['otp', 'normal', 'low']);
+    for (const name of ['OTP', '', 'high', '__proto__', 'constructor']) expect(isPriority(name)).to.equal(false);
+  });
+
+  it('lets otp leave first and low after normal, promotional last of all', () => {
+    expect(laneOf('transactional', 'otp')).to.equal(0);
+    expect(laneOf('transactional', 'normal')).to.equal(laneOf('transactional'));
+    expect(laneOf('transactional', 'low')).to.equal(2);
+    for (const priority of PRIORITIES) expect(laneOf('promotional', priority)).to.equal(3);
   });
 
   it('gives each route a path of its own', () => {

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { inSubnets, parseSubnet } from '../../shared/webhooks/public-address.ts';
+
+/**
+ * Tells the address that a request came from: the socket's, or, when that is a proxy of `TRUST_PROXY`, the right-most hop
+ * of X-Forwarded-For that is not one. What stands left of it was written by the caller and proves nothing. Throws a
+ * `StartError` when the setting names something that is neither an address nor a subnet.
+ */
+export function createCallerAddress(trustProxy: readonly string[]): (req: IncomingMessage) => string {
+  const trusted = trustProxy.map((text) => {
+    const subnet = parseSubnet(text);
+    if (subnet === undefined) throw new StartError(`TRUST_PROXY must list addresses or subnets, not "${text}".`);
+    return subnet;
+  });
+  return (req) => {
+    let address = plainAddress(req.socket.remoteAddress ?? '') ?? 'unknown';
+    if (trusted.length === 0 || !inSubnets(address, trusted)) return address;
+    const forwarded = req.headers['x-forwarded-for'];
+    const hops = typeof forwarded === 'string' ? forwarded.split(',') : [];
+    for (const hop of hops.reverse()) {
+      const named = plainAddress(hop.trim());
+      // A proxy that wrote no address leaves us with its own.
+      if (named === undefined) return address;
+      address = named;
+      if (!inSubnets(address, trusted)) return address;
+    }
+    return address;
+  };
+}
+
+/** `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`, without the port; an IPv4-mapped address as IPv4. */
+function plainAddress(text: string): string | undefined {
+  const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? [];
+  const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
+  const address = bracketed ?? withPort ?? text;
+  // `isValid` takes forms like `1` and `0x7f.1` too, which no proxy writes.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
+  return ipaddr.process(address).toString();
+}
+
+/** Who is held responsible for an address: an IPv6 customer has a /64 (RFC 6177) and could use a new address each time. */
+export function networkOf(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;
+  return `${new ipaddr.IPv6([a, b, c, d, 0, 0, 0, 0]).toString()}/64`;
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
+import { KeyClaims } from '../../shared/idempotency/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { type ProblemAnswer, sendJson, sendJsonText, sendProblem } from './answer.ts';
+import { bodyOf, callerOf, type Handler, type Reply } from './context.ts';
+import { FieldProblems, invalidRequest } from './fields.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
+import type { ProblemSlug } from './problem.ts';
+
+/** What came of a request that wants to do something. */
+export type Verdict =
+  /** It was done, and an Idempotency-Key stands for this answer from now on. */
+  | { readonly kind: 'accepted'; readonly body: object }
+  /** Nothing was done, nor was anything wrong (a dry run). */
+  | { readonly kind: 'rehearsed'; readonly body: object }
+  /** Nothing was done. */
+  | { readonly kind: 'refused'; readonly problem: Problem }
+  /** It was perhaps done: the same key finds out. */
+  | { readonly kind: 'unknown'; readonly problem: Problem };
+
+type Problem = readonly [ProblemSlug, ProblemAnswer];
+
+export interface Attempt<Id extends string> {
+  /** The id that the result gets, and nothing else may get. */
+  readonly id: Id;
+  /** What is paid for must be paid before this moment of the store's time; there with an Idempotency-Key. */
+  readonly payBy: Date | undefined;
+}
+
+/** A POST that does something, as its endpoint file defines it. */
+export interface Action<Id extends string> {
+  /** Stable: stored with the claims of its keys. */
+  readonly name: string;
+  newId(): Id;
+  /** Rejects with the store's error when nothing can be said; the claim of a key then stays until it is looked into. */
+  act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
+  /** The body that an accepted request with this id was answered with; undefined when there is no such result. */
+  recover(account: AccountId, id: Id): Promise<object | undefined>;
+}
+
+/**
+ * Makes the handlers of POSTs. With an Idempotency-Key a request is done once: the key is claimed in the store before
+ * anything else happens, an accepted request is remembered for a day, a refused one frees the key. A claim that nobody
+ * completed is looked into by the id that its result would have, so a process may die at any line. Without a key, nothing.
+ */
+export function createOnce({
+  db,
+  clock,
+  log,
+}: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+}): <Id extends string>(action: Action<Id>) => Handler {
+  const claims = new KeyClaims(db);
+  const recoveries = new Map<string, (account: AccountId, id: string) => Promise<object | undefined>>();
+
+  return <Id extends string>(action: Action<Id>): Handler => {
+    // Ids of claims that name this action were made by its own `newId`.
+    recoveries.set(action.name, (account, id) => action.recover(account, id as Id));
+    return async (req, res: Reply) => {
+      const header = req.headers['idempotency-key'];
+      if (header === undefined) return answer(res, await action.act(res, { id: action.newId(), payBy: undefined }));
+      const key = parseIdempotencyKey(String(header));
+      if (key === undefined) return sendProblem(res, ...malformedKey());
+
+      const account = callerOf(res).account._id;
+      const id = action.newId();
+      const wanted = {
+        _id: `${account}:${createHash('sha256').update(key).digest('base64url')}`,
+        fingerprint: fingerprintOf(req.method, req.path, bodyOf(res)),
+        action: action.name,
+        result: id,
+      } as const;
+      const settled = await settle(account, wanted);
+      if (settled.kind === 'earlier') return replay(res, settled.claim, settled.answer);
+      if (settled.kind === 'refused') return sendProblem(res, ...settled.problem);
+
+      const { claim } = settled;
+      const verdict = await action.act(res, { id, payBy: claim.payBy });
+      if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict.body)), res);
+      else if (verdict.kind !== 'unknown') await tryTo(claims.free(claim), res);
+      answer(res, verdict);
+    };
+  };
+
+  type Settled =
+    | { readonly kind: 'mine'; readonly claim: KeyClaimDocument }
+    | { readonly kind: 'earlier'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
+    | { readonly kind: 'refused'; readonly problem: Problem };
+
+  /** Claims the key, or says what the one who has it came to. */
+  async function settle(
+    account: AccountId,
+    wanted: Pick<KeyClaimDocument, '_id' | 'fingerprint' | 'action' | 'result'>,
+  ): Promise<Settled> {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const nowMs = clock.now().getTime();
+      const claim = { ...wanted, payBy: new Date(nowMs + PAY_WITHIN_MS), expiresAt: new Date(nowMs + KEPT_MS) };
+      if (await claims.claim(claim)) return { kind: 'mine', claim };
+      const earlier = await claims.find(wanted._id);
+      if (earlier === undefined) continue;
+      const state = earlier.expiresAt.getTime() <= nowMs ? 'free' : await outcomeOf(account, earlier);
+      if (state === 'free') {
+        await claims.free(earlier);
+        continue;
+      }
+      if (earlier.fingerprint !== wanted.fingerprint)
+        return { kind: 'refused', problem: ['idempotency_key_reused', {}] };
+      if (state !== 'in flight') return { kind: 'earlier', claim: earlier, answer: state };
+      break;
+    }
+    return { kind: 'refused', problem: ['idempotency_in_flight', { headers: ['Retry-After', '1'] }] };
+  }
+
+  /** What a claim came to. One without an answer is in flight, or its process died, or could not tell. */
+  async function outcomeOf(account: AccountId, claim: KeyClaimDocument): Promise<KeptAnswer | 'free' | 'in flight'> {
+    if (claim.answer !== undefined) return claim.answer;
+    // In this order: what was not paid by then never will be.
+    const over = await claims.isOver(claim);
+    // A version of the product that does not know the action leaves the claim to those that do.
+    const recover = recoveries.get(claim.action);
+    const body = await recover?.(account, claim.result);
+    if (body !== undefined) {
+      const found = kept(body);
+      await claims.complete(claim, found);
+      return found;
+    }
+    return over && recover !== undefined ? 'free' : 'in flight';
+  }
+
+  /** What fails here is found out by the next request with the key. */
+  async function tryTo(write: Promise<void>, res: Reply): Promise<void> {
+    try {
+      await write;
+    } catch (error) {
+      log.warn('key_claim_not_settled', { request_id: res.locals.requestId, ...errorFields(error) });
+    }
+  }
+}
+
+/** A claim may be freed by another request between two looks; more often than this it is simply in use. */
+const TRIES = 3;
+
+function answer(res: Reply, verdict: Verdict): void {
+  if (verdict.kind === 'accepted' || verdict.kind === 'rehearsed') sendJson(res, 200, verdict.body);
+  else sendProblem(res, ...verdict.problem);
+}
+
+function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
+  if (isMessageId(result)) res.locals.messageId = result;
+  sendJsonText(res, status, body, ['Idempotency-Replayed', 'true']);
+}
+
+function kept(body: object): KeptAnswer {
+  return { status: 200, body: JSON.stringify(body) };
+}
+
+function malformedKey(): Problem {
+  const problems = new FieldProblems();
+  problems.add('Idempotency-Key', 'invalid_value', 'It must have 1 to 255 visible ASCII characters, in quotes or not.');
+  return invalidRequest(problems);
+}

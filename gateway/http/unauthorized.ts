@@ -1,0 +1,31 @@
+import type { Request } from 'express';
+import type { RateCounter } from '../../shared/rate/counter.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { sendProblem } from './answer.ts';
+import { createCallerAddress, networkOf } from './caller-address.ts';
+import type { Reply } from './context.ts';
+import type { ProblemSlug } from './problem.ts';
+
+export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug) => Promise<void>;
+
+/**
+ * Answers what has no good key, a few times a minute and address; from then on 429. Counted over all processes, like
+ * requests of keys; an address that is over its limit costs the store nothing more until its minute is over.
+ */
+export function createUnauthorized(
+  { clock, config }: Pick<GatewayDeps, 'clock' | 'config'>,
+  counter: RateCounter,
+): Unauthorized {
+  const limit = config.authFailuresPerMinute;
+  const addressOf = createCallerAddress(config.trustProxy);
+  return async (req, res, slug) => {
+    const { rank, endsMs } = await counter.count(`ip:${networkOf(addressOf(req))}`, limit);
+    if (rank <= limit) {
+      // RFC 9110 §11.6.1: a 401 names the scheme.
+      sendProblem(res, slug, { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] });
+      return;
+    }
+    const seconds = Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1);
+    sendProblem(res, 'auth_failures_limited', { headers: ['Retry-After', String(seconds)] });
+  };
+}

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { RateCounter } from '../../../shared/rate/counter.ts';
+import { type RateDocument, WINDOW_MS } from '../../../shared/rate/window.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const PLENTY = 1_000_000;
+
+describe('rate counter', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const newCounter = (clock = systemClock): RateCounter => new RateCounter({ db: store.db, clock });
+  const rate = () => store.db.collection<RateDocument>('rate');
+  const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+  it('gives every event its own rank, whoever counts it and however many come together', async () => {
+    const counters = [newCounter(), newCounter(), newCounter()];
+    const keys = Array.from({ length: 7 }, () => newId('req'));
+    const events = upTo(700).map((i) => ({ key: keys[i % 7] ?? '', counter: counters[i % 3] }));
+
+    const counted = await Promise.all(
+      events.map(async ({ key, counter }) => ({ key, rank: (await counter?.count(key, PLENTY))?.rank ?? 0 })),
+    );
+
+    for (const key of keys) {
+      const ranks = counted.filter((one) => one.key === key).map(({ rank }) => rank);
+      expect(ranks.sort((a, b) => a - b)).to.deep.equal(upTo(100));
+    }
+  });
+
+  it('counts keys that it knows and keys that are new in one group', async () => {
+    const counter = newCounter();
+    const [known, fresh, other] = [newId('req'), newId('req'), newId('req')];
+    await counter.count(known, PLENTY);
+
+    const counted = await Promise.all([known, fresh, known, other].map((key) => counter.count(key, PLENTY)));
+
+    expect(counted.map(({ rank }) => rank)).to.deep.equal([2, 1, 3, 1]);
+  });
+
+  it('says when the window ends: a minute after its first event', async () => {
+    const clock = new ManualClock();
+    const key = newId('req');
+
+    const { endsMs } = await newCounter(clock).count(key, PLENTY);
+    await moveStart(key, -20_000);
+    const later = await newCounter(clock).count(key, PLENTY);
+
+    expect(endsMs - clock.monotonicMs()).to.equal(WINDOW_MS);
+    expect(later.endsMs - clock.monotonicMs()).to.be.within(WINDOW_MS - 30_000, WINDOW_MS - 20_000);
+  });
+
+  for (const { what, ms, rank } of [
+    { what: 'counts on in a window that runs', ms: -50_000, rank: 3 },
+    { what: 'begins a new window when a minute is over by the time of the store', ms: -60_000, rank: 1 },
+    { what: "stands a store's clock that was set back by seconds", ms: 20_000, rank: 3 },
+    { what: "begins a new window when a store's clock was set back by an hour", ms: 3_600_000, rank: 1 },
+  ]) {
+    it(what, async () => {
+      const key = newId('req');
+      const other = newId('req');
+      await newCounter().count(key, PLENTY);
+      await newCounter().count(key, PLENTY);
+      await newCounter().count(other, PLENTY);
+      await moveStart(key, ms);
+      const counter = newCounter();
+
+      // Alone it is one update, beside another key the grouped way.
+      const [counted] = await Promise.all([counter.count(key, PLENTY), counter.count(other, PLENTY)]);
+      const next = await counter.count(key, PLENTY);
+
+      expect([counted.rank, next.rank]).to.deep.equal([rank, rank + 1]);
+    });
+  }
+
+  it('refuses without the store while the window runs, and asks it again when the window is over', async () => {
+    const clock = new ManualClock();
+    const counter = newCounter(clock);
+    const key = newId('req');
+    for (const rank of upTo(3)) expect((await counter.count(key, 3)).rank).to.equal(rank);
+    // Were the store asked, it would know nothing of the key and count from 1.
+    await rate().deleteOne({ _id: key });
+
+    clock.turn(WINDOW_MS / 2);
+    const before = await counter.count(key, 3);
+    clock.turn(WINDOW_MS / 2);
+    const after = await counter.count(key, 3);
+
+    expect(before.rank).to.equal(4);
+    expect(after.rank).to.equal(1);
+  });
+
+  it('takes a raised limit at once', async () => {
+    const counter = newCounter();
+    const key = newId('req');
+    for (const rank of upTo(3)) expect((await counter.count(key, 3)).rank).to.equal(rank);
+
+    expect((await counter.count(key, 5)).rank).to.equal(4);
+  });
+
+  it('rejects when the store cannot be asked', async () => {
+    // Port 1 of this machine: nothing listens there.
+    const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 50 });
+    const counter = new RateCounter({ db: away.db('none'), clock: systemClock });
+
+    const outcomes = await Promise.allSettled([counter.count('a', 5), counter.count('b', 5)]);
+
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    await away.close();
+  });
+
+  /** As if the window had begun so much later (or earlier, when negative). */
+  async function moveStart(key: string, ms: number): Promise<void> {
+    const { matchedCount } = await rate().updateOne({ _id: key }, [
+      { $set: { 'window.start': { $add: ['$window.start', ms] } } },
+    ]);
+    expect(matchedCount).to.equal(1);
+  }
+});

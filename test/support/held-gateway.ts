@@ -1,0 +1,38 @@
+import { createApp } from '../../gateway/app.ts';
+import { GatewayServer } from '../../gateway/http/server.ts';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
+import type { Accepter } from '../../shared/messages/accept.ts';
+import { debit } from '../../shared/messages/debit.ts';
+import { queuedMessage } from '../../shared/messages/draft.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+
+/**
+ * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its
+ * argument names, `claimed` (before it pays) or `paid` (before it stores the message), and goes no further.
+ */
+const [, , until] = process.argv;
+const config = loadConfig();
+const { db } = await connectStore(config);
+
+const accepter: Accepter = {
+  accept: async (account, drafts, payBy) => {
+    if (until === 'paid') {
+      const group = newId('grp');
+      const messages = drafts.map((draft) => queuedMessage(account, group, draft));
+      const today = isoDate(clock.now());
+      await debit(db.collection<AccountDocument>('accounts'), { account, group, messages, today, done: [], payBy });
+    }
+    process.stdout.write('held\n');
+    return new Promise(() => {});
+  },
+};
+const stopping = new AbortController().signal;
+const server = new GatewayServer(
+  createApp({ db, clock, log: silentLog, config, accepter, metrics: new Metrics(), stopping }),
+);
+process.stdout.write(`port ${await server.listen('127.0.0.1', 0)}\n`);
