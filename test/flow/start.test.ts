@@ -56,7 +56,12 @@ class NpmStart {
 
   /** What the terminal does at Ctrl-C: the signal goes to every process of the group. */
   ctrlC(): void {
-    process.kill(-(this.npm.pid ?? 0), 'SIGINT');
+    try {
+      process.kill(-(this.npm.pid ?? 0), 'SIGINT');
+    } catch (error) {
+      // The whole group has ended by now.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
   }
 
   /** Every process of this run: npm, `npm start` itself, its guard, PM2, and what PM2 started. */
@@ -127,13 +132,15 @@ describe('npm start', function () {
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
   });
 
+  /** The process of an app; 0 while there is none. */
+  function appPid(app: string): number {
+    const pids = join(folder, 'pm2', 'pids');
+    const file = readdirSync(pids).find((name) => name.startsWith(app));
+    return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
+  }
+
   it('brings back what is killed, within seconds, and says so', async () => {
     const run = await start().ready();
-    const appPid = (app: string) => {
-      const pids = join(folder, 'pm2', 'pids');
-      const file = readdirSync(pids).find((name) => name.startsWith(app));
-      return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
-    };
 
     for (const app of ['embedded-db', 'smpp', 'simulator']) {
       const killed = appPid(app);
@@ -166,6 +173,20 @@ describe('npm start', function () {
     expect(accountOf(next.out)).to.equal(accountOf(killed.out));
     next.ctrlC();
     expect(await next.exited).to.equal(0);
+  });
+
+  it('a second Ctrl-C does not wait for a process that hangs', async () => {
+    const run = await start().ready();
+    const processes = run.processes();
+    process.kill(appPid('smpp'), 'SIGSTOP');
+
+    run.ctrlC();
+    await eventually(() => run.out.includes('Stopping …'), 'the first to be heard');
+    // Pressed again and again: what comes within a second of the first is taken for the same.
+    await eventually(() => {
+      run.ctrlC();
+      return processes.every((one) => isGone(one));
+    }, 'no process of it, long before the 20 s that PM2 would wait');
   });
 
   it('a process that does not start ends it all, with the reason and the log', async () => {
