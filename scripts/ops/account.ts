@@ -61,7 +61,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     options: {},
     run: async ({ account }, { db }) => shown(await existing(await db(), account)),
   }),
-  status('suspend', 'suspended', 'Refuses its sends (403) and keeps what is queued, until it is resumed.'),
+  status('suspend', 'suspended', 'Refuses its sends (403), until it is resumed; what is queued goes out.'),
   status('resume', 'active', 'Lets a suspended account send again.'),
 ];
 

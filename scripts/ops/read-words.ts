@@ -48,10 +48,7 @@ function readParameters(
       allowPositionals: true,
     });
   } catch (error) {
-    // Node's own sentences: "Unknown option '--nmae'.", "Option '--name <value>' argument missing".
-    throw new UsageError(
-      `${error instanceof Error ? error.message.split('. ')[0] : error}. See \`${call(command)} --help\`.`,
-    );
+    throw new UsageError(`${firstSentence(error)}. See \`${call(command)} --help\`.`);
   }
 
   const problems: string[] = [];
@@ -74,6 +71,12 @@ function readParameters(
   }
   if (problems.length > 0) throw new UsageError(`${problems.join('\n')}\nSee \`${call(command)} --help\`.`);
   return { values, json: parsed.values.json === true };
+}
+
+/** Of Node's own words: "Unknown option '--nmae'. To specify a positional argument …" */
+function firstSentence(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return (words.split('. ')[0] ?? words).replaceAll('\n', ' ').replace(/\.$/, '');
 }
 
 /** `expiresAt` is `--expires-at`. */

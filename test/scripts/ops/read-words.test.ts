@@ -77,6 +77,11 @@ describe('words of npm run ops', () => {
     ['an unknown noun', 'thng list', 'There is no "thng": say thing or alone.'],
     ['an unknown verb', 'thing make', 'There is no "thing make": say create or list.'],
     ['an unknown option', 'thing list --colour red', "Unknown option '--colour'"],
+    [
+      'a value with a dash',
+      `thing create ${ACCOUNT} 3 --name -x`,
+      "a dash use '--name=-XYZ'. See `npm run ops -- thing create",
+    ],
     ['a word too many', 'thing list more', '"more" is one word too many.'],
     ['a missing argument', `thing create ${ACCOUNT} --name x`, '<amount> is missing: how many'],
     ['a missing option', `thing create ${ACCOUNT} 3`, '--name is missing: what people call it'],
