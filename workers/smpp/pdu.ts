@@ -91,7 +91,7 @@ export function encodeSubmit(sequence: number, fields: SubmitFields): Buffer {
   return new codec.PDU('submit_sm', { ...fields, sequence_number: sequence }).toBuffer();
 }
 
-/** A PDU without a body: enquire_link, unbind, their answers, generic_nack, and every answer that says no (§3.2.2). */
+/** A PDU without a body: enquire_link, unbind, their answers, generic_nack. */
 export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_OCTETS);
   frame.writeUInt32BE(HEADER_OCTETS, 0);
@@ -101,10 +101,12 @@ export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buff
   return frame;
 }
 
-/** deliver_sm_resp or data_sm_resp: the body is an empty message_id (§4.6.2, §4.7.2). */
+/**
+ * deliver_sm_resp or data_sm_resp: the body is an empty message_id (§4.6.2, §4.7.2), also when the status is an error: only
+ * submit_sm_resp has no body then (§4.4.2).
+ */
 export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
   const answer = { command: (request.command | COMMAND.genericNack) >>> 0, status, sequence: request.sequence };
-  if (status !== 0) return encodeHeaderOnly(answer);
   const frame = Buffer.concat([encodeHeaderOnly(answer), Buffer.from([0])]);
   frame.writeUInt32BE(frame.length, 0);
   return frame;
