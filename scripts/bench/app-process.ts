@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const APPS = ['embedded-db', 'gateway', 'smpp', 'webhooks', 'maintenance'] as const;
+export type AppName = (typeof APPS)[number];
+
+/** Where the processes come from and what all of them are given. */
+export interface Setup {
+  /** The build: `<dist>/gateway/main.js`. */
+  readonly dist: string;
+  /** Settings of every process, on top of this process's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Each app appends its output to `<app>.log` here. */
+  readonly logDir: string;
+  /** Node's own options for an app, for example `--cpu-prof`. */
+  readonly nodeOptions?: (app: AppName) => readonly string[];
+}
+
+/** How a process ended. */
+export interface Exit {
+  readonly app: AppName;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface AppProcess {
+  readonly child: ChildProcess;
+  /** Resolves when it says that it works; rejects with the end of its log when it ends before, or takes too long. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<Exit>;
+}
+
+/** PM2's `listen_timeout` in ecosystem.config.js. */
+const READY_MS = 40_000;
+const LOG_TAIL_CHARACTERS = 2_000;
+
+/** Whatever happens to this process, nothing that it started stays: also when a test throws between two lines. */
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** Starts one process of an app. It also ends by itself when this process dies without a word (its IPC channel closes). */
+export function startApp(app: AppName, setup: Setup): AppProcess {
+  const child = forkApp(app, setup);
+  living.add(child);
+  const ended = once(child, 'exit').then(([code, signal]): Exit => {
+    living.delete(child);
+    return { app, code, signal };
+  });
+  const ready = saysReady(child, ended).catch((error: unknown) => {
+    throw new Error(`${app}: ${error instanceof Error ? error.message : error}\n${logTail(setup.logDir, app)}`);
+  });
+  return { child, ready, ended };
+}
+
+/** The last lines that the processes of an app wrote. */
+export function logTail(logDir: string, app: AppName): string {
+  return readFileSync(logFile(logDir, app), 'utf8').slice(-LOG_TAIL_CHARACTERS);
+}
+
+function logFile(logDir: string, app: AppName): string {
+  return join(logDir, `${app}.log`);
+}
+
+function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): ChildProcess {
+  const exec = join(dist, app === 'gateway' ? app : join('workers', app), 'main.js');
+  const execArgv = [...(nodeOptions?.(app) ?? [])];
+  const log = openSync(logFile(logDir, app), 'a');
+  const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
+  try {
+    if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio });
+    // As PM2's cluster mode does it: one listening socket in this process, its connections dealt out in turn.
+    cluster.setupPrimary({ exec, args: [], execArgv, stdio });
+    return cluster.fork(env).process;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function saysReady(child: ChildProcess, ended: Promise<Exit>): Promise<void> {
+  const said = new Promise<'ready'>((resolve) => {
+    child.on('message', (message) => {
+      if (message === 'ready') resolve('ready');
+    });
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), READY_MS);
+  });
+  const first = await Promise.race([said, ended, late]);
+  clearTimeout(timer);
+  if (first === 'late') throw new Error(`not ready within ${READY_MS} ms`);
+  if (first !== 'ready') throw new Error(`ended with ${first.code ?? first.signal} before it was ready`);
+}

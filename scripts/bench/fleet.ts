@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type AppName, type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
+
+interface Slot {
+  readonly app: AppName;
+  process: AppProcess;
+  /** Of the process that is in the slot, or is about to be. */
+  ready: Promise<void>;
+  /** Somebody asked for the end of the present process: not a crash. */
+  asked: boolean;
+}
+
+/** PM2's `kill_timeout` and `exp_backoff_restart_delay` in ecosystem.config.js. */
+const STOP_MS = 20_000;
+const RESTART_MS = 100;
+
+/**
+ * The product's processes as PM2 runs them, without PM2: the gateways share one port, each process says when it is ready,
+ * one that dies is started again. For the benchmark, and for tests that kill processes.
+ */
+export class Fleet {
+  readonly #setup: Setup;
+  readonly #slots: Slot[] = [];
+  #stopping = false;
+  /** Ends that nobody asked for, in order: a healthy run has none. */
+  readonly crashes: Exit[] = [];
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+  }
+
+  /** Starts `instances` processes of an app and waits until all are ready; rejects when one is not. */
+  async start(app: AppName, instances = 1): Promise<void> {
+    const slots = Array.from({ length: instances }, () => {
+      const process = startApp(app, this.#setup);
+      const slot: Slot = { app, process, ready: process.ready, asked: false };
+      this.#watch(slot);
+      this.#slots.push(slot);
+      return slot;
+    });
+    await Promise.all(slots.map(({ ready }) => ready));
+  }
+
+  /** The living processes, of one app or of all. */
+  pids(app?: AppName): { readonly app: AppName; readonly pid: number }[] {
+    return this.#slots
+      .filter((slot) => (app === undefined || slot.app === app) && isAlive(slot))
+      .map(({ app: name, process }) => ({ app: name, pid: process.child.pid ?? 0 }));
+  }
+
+  /** Sends a signal to the first process of an app; resolves when it is gone and its successor is ready. */
+  async kill(app: AppName, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
+    if (slot === undefined) throw new Error(`no ${app} runs`);
+    slot.asked = true;
+    slot.process.child.kill(signal);
+    await slot.process.ended;
+    await slot.ready;
+  }
+
+  /**
+   * SIGINT to all but the store; resolves with how each living process ended. Who does not end within PM2's patience is
+   * killed and shows as such. Nothing is started again from here on.
+   */
+  async stopClients(): Promise<Exit[]> {
+    this.#stopping = true;
+    return end(this.#slots.filter(({ app }) => app !== 'embedded-db'));
+  }
+
+  /** Stops the clients where that is not done yet, then the store: it waits until its last client is gone. */
+  async stop(): Promise<Exit[]> {
+    const clients = await this.stopClients();
+    return [...clients, ...(await end(this.#slots))];
+  }
+
+  #watch(slot: Slot): void {
+    slot.ready.catch(() => {}); // Told to whoever waits for it; the end of the process itself is noted below.
+    void slot.process.ended.then((exit) => {
+      if (!slot.asked) this.crashes.push(exit);
+      if (!this.#stopping) slot.ready = this.#restart(slot);
+      slot.ready.catch(() => {});
+    });
+  }
+
+  async #restart(slot: Slot): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
+    if (this.#stopping) return;
+    slot.process = startApp(slot.app, this.#setup);
+    slot.asked = false;
+    const { ready } = slot.process;
+    this.#watch(slot);
+    await ready;
+  }
+}
+
+/** A TCP port of 127.0.0.1 that was free a moment ago: gateways must come back on the port that their clients know. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
+  server.close();
+  await once(server, 'close');
+  return address.port;
+}
+
+function isAlive({ process: { child } }: Slot): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+async function end(slots: readonly Slot[]): Promise<Exit[]> {
+  const alive = slots.filter(isAlive);
+  for (const slot of alive) {
+    slot.asked = true;
+    slot.process.child.kill('SIGINT');
+  }
+  const patience = setTimeout(() => {
+    for (const { process } of alive) process.child.kill('SIGKILL');
+  }, STOP_MS);
+  const exits = await Promise.all(alive.map(({ process }) => process.ended));
+  clearTimeout(patience);
+  return exits;
+}

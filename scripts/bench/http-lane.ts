@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** What an answer is judged by. */
+export interface LaneAnswer {
+  readonly status: number;
+}
+
+interface Waiting {
+  resolve(answer: LaneAnswer): void;
+  reject(error: Error): void;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+/** `HTTP/1.1 200 OK`: the status is the second word. */
+const STATUS_AT = 9;
+
+/**
+ * One keep-alive HTTP/1.1 connection that carries one request at a time, for load: it costs half of a full client's CPU, which
+ * would else be among the largest consumers of a benchmark on two cores. Knows only answers with Content-Length.
+ */
+export class HttpLane {
+  readonly #socket: Socket;
+  #waiting: Waiting | undefined;
+  #received: Buffer = Buffer.alloc(0);
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the gateway closed the connection')));
+  }
+
+  static async open(host: string, port: number): Promise<HttpLane> {
+    const socket = connect(port, host);
+    await once(socket, 'connect');
+    return new HttpLane(socket);
+  }
+
+  get busy(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  /** Posts a body; `headers` are whole lines with their line ends. Rejects when the connection breaks. */
+  post(path: string, headers: string, body: string): Promise<LaneAnswer> {
+    if (this.busy) throw new Error('one request at a time');
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      const length = Buffer.byteLength(body);
+      this.#socket.write(`POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const headEnd = this.#received.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const head = this.#received.toString('latin1', 0, headEnd);
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
+    if (Number.isNaN(length)) {
+      this.#fail(new Error(`an answer without Content-Length: ${head}`));
+      return;
+    }
+    if (this.#received.length < headEnd + HEAD_END.length + length) return;
+    this.#received = Buffer.alloc(0);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve({ status: Number(head.slice(STATUS_AT, STATUS_AT + 3)) });
+  }
+
+  #fail(error: Error): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(error);
+  }
+}

@@ -1,0 +1,134 @@
+import { HttpLane } from './http-lane.ts';
+import { machineMs } from './machine-time.ts';
+
+/** What the load is made of, and what came of it. */
+export interface Target {
+  /** `http://127.0.0.1:3000` */
+  readonly url: string;
+  /** Used in turn. */
+  readonly keys: readonly string[];
+  readonly route: 'transactional' | 'promotional';
+}
+
+export interface LoadResult {
+  readonly accepted: number;
+  /** Answers that were not 200, by status. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** `machineMs` of the first request and of the last answer. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** From request to answer, in milliseconds. */
+  readonly answerMs: readonly number[];
+  /** When each destination's request left (in an open loop: was to leave). */
+  readonly sentAt: ReadonlyMap<string, number>;
+}
+
+const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
+
+/** Destinations of this process so far: each is used once. They end in 000, which is no magic number of the simulator. */
+let destinations = 0;
+
+export function nextDestination(): string {
+  return `91${String(++destinations).padStart(7, '0')}000`;
+}
+
+/** `total` sends over `connections` connections, each sending its next when it has its answer. */
+export async function closedLoop(target: Target, connections: number, total: number): Promise<LoadResult> {
+  const tally = new Tally(target);
+  let left = total;
+  const lanes = await openLanes(target, connections);
+  await Promise.all(
+    lanes.map(async (lane) => {
+      while (left > 0) {
+        left -= 1;
+        await tally.send(lane, machineMs());
+      }
+    }),
+  );
+  for (const lane of lanes) lane.close();
+  return tally.result();
+}
+
+/** How often an open loop looks which sends are due. */
+const STEP_MS = 2;
+/** Sends in flight of an open loop; beyond it they wait, and their time runs. */
+const OPEN_LOOP_LANES = 128;
+
+/**
+ * `total` sends at a steady rate, whether earlier ones are answered or not. A request's time begins when it was to leave,
+ * so that what waits behind a slow answer counts as slow too.
+ */
+export async function openLoop(target: Target, perSecond: number, total: number): Promise<LoadResult> {
+  const tally = new Tally(target);
+  const lanes = await openLanes(target, OPEN_LOOP_LANES);
+  const free = [...lanes];
+  const beganMs = machineMs();
+  let begun = 0;
+  let ended = 0;
+  await new Promise<void>((resolve, reject) => {
+    const sendDue = (): void => {
+      for (; begun < total; begun++) {
+        const dueMs = beganMs + (begun * 1000) / perSecond;
+        const lane = dueMs <= machineMs() ? free.pop() : undefined;
+        if (lane === undefined) return;
+        tally.send(lane, dueMs).then(() => {
+          free.push(lane);
+          ended += 1;
+          if (ended === total) resolve();
+        }, reject);
+      }
+      clearInterval(timer);
+    };
+    const timer = setInterval(sendDue, STEP_MS);
+  });
+  for (const lane of lanes) lane.close();
+  return tally.result();
+}
+
+function openLanes({ url }: Target, count: number): Promise<HttpLane[]> {
+  const { hostname, port } = new URL(url);
+  return Promise.all(Array.from({ length: count }, () => HttpLane.open(hostname, Number(port))));
+}
+
+/** Sends and keeps the books. */
+class Tally {
+  readonly #headers: readonly string[];
+  readonly #route: string;
+  readonly #sentAt = new Map<string, number>();
+  readonly #answerMs: number[] = [];
+  readonly #refused: Record<string, number> = {};
+  #next = 0;
+  #accepted = 0;
+  #firstMs = Number.POSITIVE_INFINITY;
+  #lastMs = 0;
+
+  constructor({ keys, route }: Target) {
+    this.#route = route;
+    this.#headers = keys.map((key) => `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`);
+  }
+
+  async send(lane: HttpLane, sentMs: number): Promise<void> {
+    const to = nextDestination();
+    const headers = this.#headers[this.#next++ % this.#headers.length] ?? '';
+    this.#firstMs = Math.min(this.#firstMs, sentMs);
+    const body = JSON.stringify({ to, message: TEXT, sender: 'HARKRA', route: this.#route });
+    const { status } = await lane.post('/v2/send', headers, body);
+    this.#lastMs = machineMs();
+    this.#answerMs.push(this.#lastMs - sentMs);
+    if (status === 200) {
+      this.#accepted += 1;
+      this.#sentAt.set(to, sentMs);
+    } else this.#refused[status] = (this.#refused[status] ?? 0) + 1;
+  }
+
+  result(): LoadResult {
+    return {
+      accepted: this.#accepted,
+      refused: this.#refused,
+      firstMs: this.#firstMs,
+      lastMs: this.#lastMs,
+      answerMs: this.#answerMs,
+      sentAt: this.#sentAt,
+    };
+  }
+}

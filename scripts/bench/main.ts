@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { build, ROOT } from './build.ts';
+import { hotSpots } from './hot-spots.ts';
+import { type BenchOptions, helpText, readOptions } from './options.ts';
+import { acceptAlone, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
+import { memoryMib } from './process-usage.ts';
+import { type Report, reportText } from './report.ts';
+import { type Stage, setStage } from './stage.ts';
+import { measureYardstick } from './yardstick.ts';
+
+/** `npm run bench`: what the product does per second, at what cost, and how long a message takes. See README.md. */
+async function bench(options: BenchOptions): Promise<void> {
+  if (options.cores > 0) pin(options.cores);
+  const dist = options.build ? await build() : join(ROOT, 'dist');
+  const profileDir = join(ROOT, 'data', 'profiles', String(process.pid));
+  if (options.profile.length > 0) mkdirSync(profileDir, { recursive: true });
+
+  const yardstickUs = await measureYardstick(dist);
+  const stage = await setStage(dist, options, profileDir);
+  let report: Report;
+  try {
+    report = await measure(stage, options, yardstickUs);
+  } finally {
+    await stage.close();
+  }
+  console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+  if (options.profile.length > 0) console.log(`\nProfiles in ${profileDir}\n\n${hotSpots(profileDir)}`);
+}
+
+async function measure(stage: Stage, options: BenchOptions, yardstickUs: number): Promise<Report> {
+  const has = (phase: BenchOptions['phases'][number]): boolean => options.phases.includes(phase);
+  if (options.warmUp > 0) await wholePath(stage, options, options.warmUp);
+  return {
+    machine: {
+      node: process.versions.node,
+      cpu: cpus()[0]?.model ?? 'unknown CPU',
+      cores: options.cores || availableParallelism(),
+      yardstickUs,
+      store: (process.env.MONGODB_URI ?? '') === '' ? 'embedded store' : 'MONGODB_URI',
+    },
+    settings: { ...options },
+    ...(has('accept') && { accept: await acceptAlone(stage, options) }),
+    ...(has('whole') && { whole: await wholePath(stage, options, options.messages) }),
+    ...(has('one-account') && { oneAccount: await wholePath(stage, options, options.messages, stage.loneKeys) }),
+    ...(has('rate') && { rate: await steadyRate(stage, options) }),
+    ...(has('lone') && { lone: await loneMessages(stage, options) }),
+    ...(has('idle') && { idle: await idle(stage, options) }),
+    memoryMib: Object.fromEntries(stage.all.map(({ name, pid }) => [name, memoryMib(pid)])),
+  };
+}
+
+/** Keeps this process and all that it starts on the first cores: the targets are for two. */
+function pin(cores: number): void {
+  execFileSync('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
+}
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+
+// The default would leave the processes to themselves; this way the exit hooks end them.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') console.log(helpText());
+  else await bench(options);
+} catch (error) {
+  fail(error);
+}

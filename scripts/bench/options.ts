@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util';
+import { APPS, type AppName } from './app-process.ts';
+
+export const PHASES = ['accept', 'whole', 'one-account', 'rate', 'lone', 'idle'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What the command line asks for; README.md explains each. */
+export interface BenchOptions {
+  readonly phases: readonly Phase[];
+  readonly messages: number;
+  readonly warmUp: number;
+  readonly connections: number;
+  readonly accounts: number;
+  readonly keys: number;
+  readonly gateways: number;
+  readonly window: number;
+  /** Events that each account's endpoint gets; every one of them is a webhook per message. */
+  readonly events: readonly ('message.sent' | 'message.delivered')[];
+  readonly receiptDelayMs: number;
+  readonly ratePerSecond: number;
+  readonly rateSeconds: number;
+  readonly lone: number;
+  readonly idleSeconds: number;
+  /** Pin everything to so many cores; 0: wherever the system likes. */
+  readonly cores: number;
+  readonly profile: readonly AppName[];
+  readonly json: boolean;
+  readonly build: boolean;
+}
+
+const NUMBERS = {
+  messages: ['20000', 'messages of the closed loops'],
+  'warm-up': ['2000', 'messages before anything is measured'],
+  connections: ['32', 'HTTP connections of the closed loops'],
+  accounts: ['20', 'accounts that send, each with one webhook endpoint'],
+  keys: ['200', 'keys, spread over the accounts'],
+  gateways: ['2', 'gateway processes'],
+  window: ['50', 'unanswered submit_sm of the bind'],
+  'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],
+  rate: ['500', 'messages a second of the open loop'],
+  'rate-seconds': ['20', 'its length'],
+  lone: ['50', 'messages sent one at a time on an idle system'],
+  'idle-seconds': ['10', 'how long idle CPU is measured'],
+  cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
+} as const;
+type NumberName = keyof typeof NUMBERS;
+
+/** `--quick`: says whether it works and roughly how fast, in a quarter of a minute. */
+const QUICK: Partial<Record<NumberName, string>> = {
+  messages: '3000',
+  'warm-up': '500',
+  'rate-seconds': '4',
+  lone: '10',
+  'idle-seconds': '3',
+};
+
+/** Reads the command line; `help` when that is asked for. Throws a sentence for whoever typed. */
+export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      ...Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { type: 'string' as const }])),
+      phases: { type: 'string', default: PHASES.join(',') },
+      events: { type: 'string', default: 'delivered' },
+      profile: { type: 'string', default: '' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const given: Readonly<Record<string, unknown>> = values;
+  const number = (name: NumberName): number => {
+    const text = given[name] ?? (values.quick ? QUICK[name] : undefined) ?? NUMBERS[name][0];
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 0) throw new RangeError(`--${name} must be a whole number, not "${text}"`);
+    return value;
+  };
+  return {
+    phases: namesIn(values.phases, PHASES, 'phases'),
+    messages: number('messages'),
+    warmUp: number('warm-up'),
+    connections: number('connections'),
+    accounts: number('accounts'),
+    keys: number('keys'),
+    gateways: number('gateways'),
+    window: number('window'),
+    events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
+    receiptDelayMs: number('receipt-delay'),
+    ratePerSecond: number('rate'),
+    rateSeconds: number('rate-seconds'),
+    lone: number('lone'),
+    idleSeconds: number('idle-seconds'),
+    cores: number('cores'),
+    profile: namesIn(values.profile, APPS, 'profile'),
+    json: values.json,
+    build: !values['no-build'],
+  };
+}
+
+export function helpText(): string {
+  const rows = [
+    ...Object.entries(NUMBERS).map(([name, [standard, meaning]]) => [`--${name} N`, `${meaning} (${standard})`]),
+    ['--phases LIST', `any of ${PHASES.join(',')} (all)`],
+    ['--events delivered|both', 'which events are posted: message.delivered alone, or message.sent too (delivered)'],
+    ['--profile LIST', `take CPU profiles of these apps: ${APPS.join(',')}`],
+    ['--quick', 'few messages: whether it works and roughly how fast'],
+    ['--json', 'print the figures as one JSON object'],
+    ['--no-build', 'use dist/ as it is'],
+  ];
+  return rows.map(([flag = '', meaning]) => `  ${flag.padEnd(26)}${meaning}`).join('\n');
+}
+
+function namesIn<T extends string>(text: string, known: readonly T[], flag: string): T[] {
+  const words = text.split(',').filter((word) => word !== '');
+  return words.map((word) => {
+    const name = known.find((each) => each === word);
+    if (name === undefined) throw new RangeError(`--${flag} knows ${known.join(', ')}; not "${word}"`);
+    return name;
+  });
+}

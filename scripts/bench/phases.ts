@@ -1,0 +1,170 @@
+import { documentWrites, settledDocumentWrites } from './document-writes.ts';
+import { closedLoop, type LoadResult, openLoop } from './load.ts';
+import type { BenchOptions } from './options.ts';
+import { percentile } from './percentile.ts';
+import { measureCpu } from './process-usage.ts';
+import type { Stage } from './stage.ts';
+import type { Counts } from './world.ts';
+
+/** 50th and 99th percentile, in milliseconds. */
+export interface Times {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface LoopFigures {
+  readonly messages: number;
+  readonly acceptedPerSecond: number;
+  /** First request → last webhook received; absent where nothing leaves. */
+  readonly wholePerSecond?: number;
+  readonly answerMs: Times;
+  readonly documentWritesPerMessage: number;
+  /** By process. */
+  readonly cpuMsPer1000: Readonly<Record<string, number>>;
+  /** What went wrong: must be empty and 0. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly repeatedWebhooks: number;
+}
+
+/** From the request's start, in milliseconds. */
+export interface LatencyFigures {
+  readonly messages: number;
+  readonly answerMs: Times;
+  readonly submitMs: Times;
+  readonly webhookMs: Times;
+}
+
+export interface IdleFigures {
+  readonly seconds: number;
+  /** Percent of one core, all processes of the product together, and each. */
+  readonly percent: number;
+  readonly byProcess: Readonly<Record<string, number>>;
+}
+
+/** A message whose webhook does not come for so long is lost, or something hangs. */
+const STALL_MS = 20_000;
+const LOOK_MS = 20;
+
+/** Closed loop on a route that no carrier serves: what the gateways and the store do when nothing else happens. */
+export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopFigures> {
+  const measured = await measureLoop(stage, () =>
+    closedLoop({ url: stage.url, keys: stage.keys, route: 'promotional' }, connections, messages),
+  );
+  return figures(measured);
+}
+
+/** Closed loop until the last webhook has come. */
+export async function wholePath(
+  stage: Stage,
+  { connections, events }: BenchOptions,
+  messages: number,
+  keys: readonly string[] = stage.keys,
+): Promise<LoopFigures> {
+  const before = await stage.world.counts();
+  let after = before;
+  const measured = await measureLoop(stage, async () => {
+    const load = await closedLoop({ url: stage.url, keys, route: 'transactional' }, connections, messages);
+    after = await webhooksReach(stage, before.webhooks + load.accepted * events.length);
+    return load;
+  });
+  await stage.world.seen(); // Forgets the times that nobody asks for here.
+  return {
+    ...figures(measured),
+    wholePerSecond: (measured.load.accepted / (after.lastWebhookMs - measured.load.firstMs)) * 1000,
+    repeatedWebhooks: after.repeatedWebhooks - before.repeatedWebhooks,
+  };
+}
+
+/** Open loop: how long messages take while the system is busy but not full. */
+export async function steadyRate(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
+  const { webhooks } = await stage.world.counts();
+  const total = options.ratePerSecond * options.rateSeconds;
+  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
+  const load = await openLoop(target, options.ratePerSecond, total);
+  await webhooksReach(stage, webhooks + load.accepted * options.events.length);
+  return latencies(stage, [load]);
+}
+
+/** One message at a time, each on a system that has had time to fall asleep. */
+export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
+  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
+  const loads: LoadResult[] = [];
+  for (let i = 0; i < options.lone; i++) {
+    await pause(300 + Math.random() * 300);
+    const { webhooks } = await stage.world.counts();
+    loads.push(await closedLoop(target, 1, 1));
+    await webhooksReach(stage, webhooks + options.events.length);
+  }
+  return latencies(stage, loads);
+}
+
+export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleFigures> {
+  await pause(2_000); // What came before dies down.
+  const used = measureCpu(stage.product);
+  await pause(idleSeconds * 1000);
+  const byProcess = new Map([...used()].map(([name, ms]) => [name, ms / idleSeconds / 10]));
+  const percent = [...byProcess.values()].reduce((sum, each) => sum + each, 0);
+  return { seconds: idleSeconds, percent, byProcess: Object.fromEntries(byProcess) };
+}
+
+interface MeasuredLoop {
+  readonly load: LoadResult;
+  readonly cpu: ReadonlyMap<string, number>;
+  readonly writes: number;
+}
+
+async function measureLoop(stage: Stage, run: () => Promise<LoadResult>): Promise<MeasuredLoop> {
+  const writesBefore = await documentWrites(stage.db);
+  const used = measureCpu(stage.all);
+  const load = await run();
+  const cpu = used();
+  return { load, cpu, writes: (await settledDocumentWrites(stage.db)) - writesBefore };
+}
+
+function figures({ load, cpu, writes }: MeasuredLoop): LoopFigures {
+  return {
+    messages: load.accepted,
+    acceptedPerSecond: (load.accepted / (load.lastMs - load.firstMs)) * 1000,
+    answerMs: times(load.answerMs),
+    documentWritesPerMessage: writes / load.accepted,
+    cpuMsPer1000: Object.fromEntries([...cpu].map(([name, ms]) => [name, (ms / load.accepted) * 1000])),
+    refused: load.refused,
+    repeatedWebhooks: 0,
+  };
+}
+
+async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyFigures> {
+  const { submits, delivered } = await stage.world.seen();
+  const sentAt = new Map(loads.flatMap((load) => [...load.sentAt]));
+  const since = (seen: readonly (readonly [string, number])[]): Times =>
+    times(seen.flatMap(([to, ms]) => ms - (sentAt.get(to) ?? Number.NaN)).filter((ms) => !Number.isNaN(ms)));
+  return {
+    messages: sentAt.size,
+    answerMs: times(loads.flatMap((load) => load.answerMs)),
+    submitMs: since(submits),
+    webhookMs: since(delivered),
+  };
+}
+
+function times(values: readonly number[]): Times {
+  return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
+}
+
+/** Resolves with the counts when so many webhooks have come; rejects when they stop coming before. */
+async function webhooksReach(stage: Stage, wanted: number): Promise<Counts> {
+  let progressMs = performance.now();
+  for (let last = -1; ; ) {
+    const counts = await stage.world.counts();
+    if (counts.webhooks >= wanted) return counts;
+    if (counts.webhooks > last) progressMs = performance.now();
+    else if (performance.now() - progressMs > STALL_MS) {
+      throw new Error(`${wanted - counts.webhooks} of the webhooks do not come (${counts.submits} submits in all)`);
+    }
+    last = counts.webhooks;
+    await pause(LOOK_MS);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+
+/** One process of the benchmark, under the name that the tables show. */
+export interface Watched {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/** Length of /proc's clock tick: Linux shows 100 a second to programs on every architecture that Node runs on. */
+const TICK_MS = 10;
+const KIB_PER_MIB = 1024;
+
+/** CPU time of a process so far, all its threads, user and system, in milliseconds (proc(5): utime, stime). */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the program's name in parentheses and may hold spaces; count from its end.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** Resident memory now and at its highest, in MiB (VmRSS, VmHWM). */
+export function memoryMib(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const read = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / KIB_PER_MIB;
+  return { now: read('VmRSS'), peak: read('VmHWM') };
+}
+
+/** Starts a measurement; the returned function gives what each process used since then, by name. */
+export function measureCpu(processes: readonly Watched[]): () => Map<string, number> {
+  const before = processes.map(({ pid }) => cpuMs(pid));
+  return () => new Map(processes.map(({ name, pid }, i) => [name, cpuMs(pid) - (before[i] ?? 0)]));
+}

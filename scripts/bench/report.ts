@@ -1,0 +1,121 @@
+import type { IdleFigures, LatencyFigures, LoopFigures, Times } from './phases.ts';
+import { YARDSTICK_US } from './yardstick.ts';
+
+/** Everything that was measured; `--json` prints it as it is. */
+export interface Report {
+  readonly machine: {
+    readonly node: string;
+    readonly cpu: string;
+    readonly cores: number;
+    readonly store: string;
+    /** CPU of the yardstick's request (yardstick.ts): how fast the machine was. */
+    readonly yardstickUs: number;
+  };
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly accept?: LoopFigures;
+  readonly whole?: LoopFigures;
+  readonly oneAccount?: LoopFigures;
+  readonly rate?: LatencyFigures;
+  readonly lone?: LatencyFigures;
+  readonly idle?: IdleFigures;
+  readonly memoryMib: Readonly<Record<string, { readonly now: number; readonly peak: number }>>;
+}
+
+type Row = readonly [what: string, value: string, target: string];
+
+/** Figures first with the targets beside them, then CPU by process, then memory. */
+export function reportText(report: Report): string {
+  const { machine, accept, whole, oneAccount, rate, lone, idle } = report;
+  const rows: Row[] = [];
+  if (accept) {
+    rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
+    rows.push(['  answer p50 / p99', ms(accept.answerMs), '']);
+    rows.push(['  document writes per message', accept.documentWritesPerMessage.toFixed(2), '']);
+  }
+  if (whole) rows.push(...loopRows('whole path', whole, '≥ 1,300/s'));
+  if (oneAccount) rows.push(...loopRows('whole path, one account', oneAccount, ''));
+  if (rate) rows.push(...latencyRows(`at ${report.settings.ratePerSecond}/s`, rate, '≤ 15 / ≤ 60'));
+  if (lone) rows.push(...latencyRows('lone message', lone, 'p99 ≤ 150'));
+  if (idle) rows.push(['idle CPU, % of a core', idle.percent.toFixed(1), '≤ 5']);
+
+  const head =
+    `Node ${machine.node} · ${machine.cpu} · ${machine.cores} cores · ${machine.store} · ` +
+    `yardstick ${machine.yardstickUs.toFixed(0)} µs (${YARDSTICK_US} where the targets were set)`;
+  return [
+    head,
+    table([['', 'figure', 'target'], ...rows]),
+    table(cpuRows(report)),
+    ...trouble(report).map((line) => `! ${line}`),
+  ].join('\n\n');
+}
+
+function loopRows(name: string, loop: LoopFigures, target: string): Row[] {
+  return [
+    [name, perSecond(loop.wholePerSecond ?? Number.NaN), target],
+    ['  accepted meanwhile', perSecond(loop.acceptedPerSecond), ''],
+    ['  answer p50 / p99', ms(loop.answerMs), ''],
+    ['  document writes per message', loop.documentWritesPerMessage.toFixed(2), '≤ 8'],
+  ];
+}
+
+function latencyRows(name: string, figures: LatencyFigures, target: string): Row[] {
+  return [
+    [`${name}: request → submit_sm p50 / p99`, ms(figures.submitMs), target],
+    ['  request → answer', ms(figures.answerMs), ''],
+    ['  request → webhook (receipt delay included)', ms(figures.webhookMs), ''],
+  ];
+}
+
+/** One row per process: CPU per 1,000 messages in each closed loop, idle, memory. */
+function cpuRows({ accept, whole, oneAccount, idle, memoryMib }: Report): string[][] {
+  const loops: [string, LoopFigures][] = [];
+  if (accept) loops.push(['accept', accept]);
+  if (whole) loops.push(['whole', whole]);
+  if (oneAccount) loops.push(['one acc.', oneAccount]);
+  const head = ['CPU ms per 1,000', ...loops.map(([name]) => name), 'idle %', 'RSS MiB', 'peak'];
+  const rows = Object.entries(memoryMib).map(([name, memory]) => [
+    name,
+    ...loops.map(([, loop]) => (loop.cpuMsPer1000[name] ?? 0).toFixed(0)),
+    idle?.byProcess[name]?.toFixed(1) ?? '',
+    memory.now.toFixed(0),
+    memory.peak.toFixed(0),
+  ]);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const total = [
+    'all',
+    ...loops.map(([, loop]) => sum(Object.values(loop.cpuMsPer1000)).toFixed(0)),
+    idle?.percent.toFixed(1) ?? '',
+    sum(Object.values(memoryMib).map(({ now }) => now)).toFixed(0),
+    sum(Object.values(memoryMib).map(({ peak }) => peak)).toFixed(0),
+  ];
+  return [head, ...rows, total];
+}
+
+/** Figures of a run with refusals or repetitions say little: told at the end, where they are seen. */
+function trouble({ accept, whole, oneAccount }: Report): string[] {
+  return [accept, whole, oneAccount].flatMap((loop) => {
+    if (loop === undefined) return [];
+    const refused = Object.entries(loop.refused).map(([status, times]) => `${times} sends were answered ${status}`);
+    return loop.repeatedWebhooks === 0 ? refused : [...refused, `${loop.repeatedWebhooks} webhooks came again`];
+  });
+}
+
+function perSecond(value: number): string {
+  return `${Math.round(value).toLocaleString('en')}/s`;
+}
+
+function ms({ p50, p99 }: Times): string {
+  return `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;
+}
+
+/** First column to the left, the others to the right. */
+function table(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+    )
+    .map((line) => line.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,77 @@
+import type { Db } from 'mongodb';
+import { createAccount } from '../../shared/accounts/store.ts';
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { topUp } from '../../shared/credits/change.ts';
+import { createKey } from '../../shared/keys/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { SmsEvent } from '../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+
+/** Puts customers and a carrier into a running product's store. */
+export interface SeedDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly box: SecretBox;
+}
+
+export interface SeedAccount {
+  readonly name: string;
+  readonly credits: number;
+  readonly keys: number;
+  readonly endpoint: { readonly url: string; readonly events: readonly SmsEvent[] };
+}
+
+export interface SeededAccount {
+  readonly account: AccountId;
+  readonly keys: readonly string[];
+  /** `whsec_…` of its endpoint. */
+  readonly secret: string;
+}
+
+/** Requests a minute: the load is limited by the machine, not by the key. */
+const UNLIMITED = 1_000_000_000;
+
+/** An account that may send as anyone, with credits, keys for everything, and one webhook endpoint. */
+export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<SeededAccount> {
+  const { db, clock, box } = deps;
+  const { _id: account } = await createAccount(db, clock, {
+    name: wanted.name,
+    currency: 'INR',
+    expiryDate: '2099-12-31',
+    senders: 'any',
+  });
+  if (wanted.credits > 0) await topUp(db, account, wanted.credits, newId('req'));
+  const keys = await Promise.all(
+    Array.from({ length: wanted.keys }, (_, i) =>
+      createKey(db, clock, {
+        account,
+        name: `${wanted.name} ${i + 1}`,
+        scopes: ['send', 'read'],
+        perMinute: UNLIMITED,
+      }),
+    ),
+  );
+  const { secret } = await createEndpoint(db, clock, box, { account, ...wanted.endpoint });
+  return { account, keys: keys.map(({ key }) => key), secret };
+}
+
+/** A carrier on this machine; the SMPP worker finds it within seconds. */
+export async function seedCarrier(
+  { db, clock, box }: SeedDeps,
+  port: number,
+  overrides: Partial<CarrierDocument> = {},
+): Promise<void> {
+  await db.collection<CarrierDocument>('carriers').insertOne({
+    ...CARRIER_DEFAULTS,
+    _id: 'sim',
+    name: 'Simulated Carrier',
+    host: '127.0.0.1',
+    port,
+    systemId: 'harkara',
+    password: box.seal('secret'),
+    createdAt: clock.now(),
+    ...overrides,
+  });
+}

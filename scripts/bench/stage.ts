@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/runtime/clock.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import type { AppName } from './app-process.ts';
+import { Fleet, freePort } from './fleet.ts';
+import type { BenchOptions } from './options.ts';
+import type { Watched } from './process-usage.ts';
+import { seedAccount, seedCarrier } from './seed.ts';
+import { World } from './world-process.ts';
+
+/** Everything that a measurement needs: the running product with its customers, and the world around it. */
+export interface Stage {
+  readonly url: string;
+  /** Of all accounts, in turn; and of the one account that sends alone. */
+  readonly keys: readonly string[];
+  readonly loneKeys: readonly string[];
+  readonly db: Db;
+  readonly world: World;
+  /** The product's processes; `all` adds the world and this process, which makes the load. */
+  readonly product: readonly Watched[];
+  readonly all: readonly Watched[];
+  /** Ends everything; fails when a process had crashed on the way. */
+  close(): Promise<void>;
+}
+
+const CREDITS = 10_000_000;
+const LONE_ACCOUNT_KEYS = 10;
+
+/** Starts the build in `dist` on an empty store, on a disk: `os.tmpdir()`, or the server that `MONGODB_URI` names. */
+export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
+  const logDir = join(dataDir, 'logs');
+  mkdirSync(logDir);
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+
+  const mongodbUri = process.env.MONGODB_URI ?? '';
+  const mongodbDatabase = newId('bench');
+  const port = await freePort();
+  const fleet = new Fleet({
+    dist,
+    logDir,
+    env: {
+      NODE_ENV: 'production',
+      HARKARA_DATA_DIR: dataDir,
+      MONGODB_DATABASE: mongodbDatabase,
+      PORT: String(port),
+      WEBHOOK_ALLOW_HTTP: 'yes',
+      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+    },
+    nodeOptions: (app) => (options.profile.includes(app) ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []),
+  });
+  const world = await World.start(dist, options.receiptDelayMs);
+  if (mongodbUri === '') await fleet.start('embedded-db');
+  await fleet.start('gateway', options.gateways);
+  for (const app of ['smpp', 'webhooks', 'maintenance'] as const) await fleet.start(app);
+
+  const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
+  const { db } = store;
+  const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+  const seed = async (name: string, keys: number): Promise<readonly string[]> => {
+    const endpoint = { url: `${world.receiverUrl}/${name}`, events: options.events };
+    return (await seedAccount(deps, { name, credits: CREDITS, keys, endpoint })).keys;
+  };
+  const perAccount = Math.ceil(options.keys / options.accounts);
+  const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
+  const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
+  // Promotional messages find no carrier: they are accepted and stay, for the figure of accepting alone.
+  await seedCarrier(deps, world.smscPort, { windowSize: options.window, paths: ['transactional'] });
+
+  const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    keys: interleave(keys),
+    loneKeys,
+    db,
+    world,
+    product,
+    all: [...product, { name: 'carrier + receiver', pid: world.pid }, { name: 'load', pid: process.pid }],
+    close: async () => {
+      const exits = await fleet.stopClients();
+      if (mongodbUri !== '') await db.dropDatabase();
+      await store.close();
+      exits.push(...(await fleet.stop()));
+      await world.stop();
+      const bad = [...fleet.crashes, ...exits.filter(({ code }) => code !== 0)];
+      if (bad.length > 0) throw new Error(`processes that ended badly: ${JSON.stringify(bad)}`);
+    },
+  };
+}
+
+/** `gateway 2` where there are several. */
+function nameOf(app: AppName, at: number, all: readonly { readonly app: AppName }[]): string {
+  const same = all.filter((other) => other.app === app);
+  const before = all.slice(0, at + 1).filter((other) => other.app === app);
+  return same.length === 1 ? app : `${app} ${before.length}`;
+}
+
+/** One of each account after the other, so that neighbours in time are of different accounts. */
+function interleave(lists: readonly (readonly string[])[]): string[] {
+  const longest = Math.max(...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
+}

@@ -1,0 +1,85 @@
+import { startReceiver } from '../simulator/receiver.ts';
+import { startSmsc } from '../simulator/smsc.ts';
+import { machineMs } from './machine-time.ts';
+
+/**
+ * The world around the product as a process of its own: the simulator's carrier and webhook receiver, quiet, noting when
+ * each destination's submit_sm and its `message.delivered` came. Talks IPC: `Question` in, `Answer` out.
+ */
+export type Question =
+  | { readonly ask: 'counts' }
+  /** When things came since the last time that this was asked; forgets them. */
+  | { readonly ask: 'seen' };
+
+export interface Started {
+  readonly kind: 'started';
+  readonly smscPort: number;
+  readonly receiverUrl: string;
+}
+export interface Counts {
+  readonly kind: 'counts';
+  /** submit_sm accepted. */
+  readonly submits: number;
+  /** Posts, each webhook-id once. */
+  readonly webhooks: number;
+  /** `machineMs` of the newest of them. */
+  readonly lastWebhookMs: number;
+  readonly repeatedWebhooks: number;
+}
+export interface Seen {
+  readonly kind: 'seen';
+  /** Destination and `machineMs`. */
+  readonly submits: readonly (readonly [string, number])[];
+  readonly delivered: readonly (readonly [string, number])[];
+}
+export type Answer = Started | Counts | Seen;
+
+async function run(receiptDelayMs: number): Promise<void> {
+  let submits = new Map<string, number>();
+  let delivered = new Map<string, number>();
+  const counts = { submits: 0, webhooks: 0, lastWebhookMs: 0, repeatedWebhooks: 0 };
+
+  const smsc = await startSmsc({
+    receiptDelayMs,
+    keepMessages: 0,
+    behaviour: ({ to }) => {
+      submits.set(to, machineMs());
+      return undefined; // Leaves the answer to the magic numbers.
+    },
+  });
+  const receiver = await startReceiver({
+    keep: 0,
+    onWebhook: ({ json, tries }) => {
+      if (tries > 1) {
+        counts.repeatedWebhooks += 1;
+        return;
+      }
+      counts.webhooks += 1;
+      counts.lastWebhookMs = machineMs();
+      if (json.event === 'message.delivered') delivered.set(String(json.to), counts.lastWebhookMs);
+    },
+  });
+
+  process.on('message', ({ ask }: Question) => {
+    switch (ask) {
+      case 'counts':
+        return tell({ kind: 'counts', ...counts, submits: smsc.stats().submits.accepted });
+      case 'seen':
+        tell({ kind: 'seen', submits: [...submits], delivered: [...delivered] });
+        submits = new Map();
+        delivered = new Map();
+        return;
+      default:
+        return ask satisfies never;
+    }
+  });
+  // Whoever started it is gone, or wants it to end: nothing here is worth keeping.
+  process.on('disconnect', () => process.exit(0));
+  tell({ kind: 'started', smscPort: smsc.port, receiverUrl: receiver.url });
+}
+
+function tell(answer: Answer): void {
+  process.send?.(answer);
+}
+
+await run(Number(process.argv[2]));

@@ -1,0 +1,29 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { closedLoop } from './load.ts';
+import { cpuMs } from './process-usage.ts';
+
+const REQUESTS = 10_000;
+const WARM_UP = 3_000;
+const CONNECTIONS = 32;
+
+/** What the yardstick costs on the machine that the targets were set for (a quiet one, two cores). */
+export const YARDSTICK_US = 24;
+
+/**
+ * CPU per request of a bare JSON server under the same load, in microseconds. Figures of two machines, or of a quiet and a
+ * busy hour, are to be compared by it.
+ */
+export async function measureYardstick(dist: string): Promise<number> {
+  const server = fork(join(dist, 'scripts/bench/yardstick-server.js'), [], { execArgv: [] });
+  const [address]: { port: number }[] = await once(server, 'message');
+  const target = { url: `http://127.0.0.1:${address?.port}`, keys: [''], route: 'transactional' } as const;
+  await closedLoop(target, CONNECTIONS, WARM_UP);
+  const before = cpuMs(server.pid ?? 0);
+  await closedLoop(target, CONNECTIONS, REQUESTS);
+  const used = cpuMs(server.pid ?? 0) - before;
+  server.disconnect();
+  await once(server, 'exit');
+  return (used / REQUESTS) * 1000;
+}

@@ -1,0 +1,151 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
+import { type AppName, type Exit, logTail, type Setup } from '../../scripts/bench/app-process.ts';
+import { build } from '../../scripts/bench/build.ts';
+import { Fleet, freePort } from '../../scripts/bench/fleet.ts';
+import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
+import { type Receiver, startReceiver } from '../../scripts/simulator/receiver.ts';
+import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
+import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
+import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+
+/** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
+export interface Product {
+  readonly url: string;
+  /** Of a seeded account that has `credits` and an endpoint for all events at the receiver. */
+  readonly key: string;
+  readonly account: AccountId;
+  readonly credits: number;
+  /** The test's own connection to the product's database. */
+  readonly db: Db;
+  readonly smsc: Smsc;
+  readonly receiver: Receiver;
+  /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
+  send(to: string, message: string): Promise<Answer>;
+  get(path: string): Promise<Answer>;
+  /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
+  kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
+  /** Stops everything as PM2 does and fails when a process had crashed or did not end by itself with 0. */
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface ProductOptions {
+  readonly gateways?: number;
+  readonly smppWorkers?: number;
+  readonly webhookWorkers?: number;
+  readonly credits?: number;
+  readonly smsc?: Partial<SmscOptions>;
+  readonly carrier?: Partial<CarrierDocument>;
+}
+
+let built: Promise<string> | undefined;
+
+/**
+ * Builds the product once per test run and starts it in an empty data directory: on the server that `MONGODB_URI` names,
+ * else on the embedded store. Whoever starts it stops it in an `after` hook; nothing outlives the test process.
+ */
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  built ??= build();
+  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
+  const mongodbUri = process.env.MONGODB_URI ?? '';
+  const mongodbDatabase = newId('test');
+  const port = await freePort();
+  const setup: Setup = {
+    dist: await built,
+    logDir: join(dataDir, 'logs'),
+    env: {
+      HARKARA_DATA_DIR: dataDir,
+      MONGODB_DATABASE: mongodbDatabase,
+      PORT: String(port),
+      WEBHOOK_ALLOW_HTTP: 'yes',
+      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+    },
+  };
+  mkdirSync(setup.logDir);
+  const fleet = new Fleet(setup);
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<Exit[]> => {
+    const exits = await fleet.stopClients();
+    for (const closer of closers.reverse()) await closer();
+    exits.push(...(await fleet.stop()));
+    rmSync(dataDir, { recursive: true });
+    return exits;
+  };
+
+  try {
+    const smsc = await startSmsc({ receiptDelayMs: 50, ...options.smsc });
+    closers.push(() => smsc.close());
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+
+    if (mongodbUri === '') await fleet.start('embedded-db');
+    await fleet.start('gateway', options.gateways ?? 2);
+    await Promise.all([
+      fleet.start('smpp', options.smppWorkers ?? 1),
+      fleet.start('webhooks', options.webhookWorkers ?? 1),
+      fleet.start('maintenance'),
+    ]);
+
+    const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
+    const { db } = store;
+    closers.push(async () => {
+      if (mongodbUri !== '') await db.dropDatabase();
+      await store.close();
+    });
+    const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+    const credits = options.credits ?? 10_000;
+    const endpoint = { url: `${receiver.url}/webhook`, events: SMS_EVENTS };
+    const seeded = await seedAccount(deps, { name: 'Flow', credits, keys: 1, endpoint });
+    const [key = ''] = seeded.keys;
+    receiver.trust(seeded.secret, '/webhook');
+    await seedCarrier(deps, smsc.port, options.carrier);
+
+    const url = `http://127.0.0.1:${port}`;
+    return {
+      url,
+      key,
+      account: seeded.account,
+      credits,
+      db,
+      smsc,
+      receiver,
+      send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
+      get: (path) => ask(url + path, key),
+      kill: (app, signal) => fleet.kill(app, signal),
+      stop: async () => {
+        const tails = new Map(fleet.crashes.map(({ app }) => [app, logTail(setup.logDir, app)]));
+        const exits = await close();
+        const bad = [...fleet.crashes, ...exits.filter(({ code }) => code !== 0)];
+        if (bad.length > 0) throw new Error(`${JSON.stringify(bad)}\n${[...tails.values()].join('\n')}`);
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function ask(url: string, key: string, body?: object): Promise<Answer> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return {
+    status: response.status,
+    type: response.headers.get('content-type') ?? '',
+    body: (await response.json()) as Answer['body'], // every answer of the API is one JSON object
+  };
+}
