@@ -7,7 +7,7 @@ import { type Clock, isoDate } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
-import { type Debit, type DebitRequest, debit, type Refusal } from './debit.ts';
+import { type BatchOrder, type Debit, type DebitRequest, debit, type Refusal } from './debit.ts';
 import { type MessageDraft, queuedMessage } from './draft.ts';
 import { type PaidGroup, paidGroupWriter } from './insert.ts';
 
@@ -26,6 +26,11 @@ export interface Accepter {
    * store's time or never, also when this process is frozen or the debit held up on its way.
    */
   accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
+}
+
+/** The same for a batch that is stored unpaid: in a debit of its own, and what is not paid before `payBy` may be pruned. */
+export interface BatchAccepter {
+  acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome>;
 }
 
 export type AcceptOutcome =
@@ -50,6 +55,8 @@ interface Answer {
 interface Order {
   readonly drafts: readonly MessageDraft[];
   readonly payBy: Date | undefined;
+  /** Then there are no drafts. */
+  readonly batch?: BatchOrder;
 }
 
 interface AccountLine {
@@ -58,7 +65,7 @@ interface AccountLine {
   done: GroupId[];
 }
 
-export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: Log }): Accepter {
+export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: Log }): Accepter & BatchAccepter {
   const accounts = db.collection<AccountDocument>('accounts');
   const writer = paidGroupWriter(db);
   const lines = new Map<AccountId, AccountLine>();
@@ -100,13 +107,13 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
     return answers;
   };
 
-  const pay = async (account: AccountId, line: AccountLine, { drafts, payBy }: Order): Promise<Answer> => {
+  const pay = async (account: AccountId, line: AccountLine, { drafts, payBy, batch }: Order): Promise<Answer> => {
     const group = newId('grp');
     const messages = drafts.map((draft) => queuedMessage(account, group, draft));
     const done = line.done.splice(0);
     let result: Debit | 'unknown' = 'unknown';
     try {
-      result = await debitUntilAnswered({ account, group, messages, today: isoDate(clock.now()), done, payBy });
+      result = await debitUntilAnswered({ account, group, messages, batch, today: isoDate(clock.now()), done, payBy });
     } finally {
       // Perhaps not cleared on the way: the next debit does it (again).
       if (result === 'unknown' || result.kind === 'refused') line.done.push(...done);
@@ -157,12 +164,15 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
   };
 
   return {
-    accept: async (account, drafts, payBy) => {
-      const answer = await lineOf(account).grouper.add({ drafts, payBy });
-      await answer.stored;
-      return answer.outcome;
-    },
+    accept: async (account, drafts, payBy) => answered(await lineOf(account).grouper.add({ drafts, payBy })),
+    acceptBatch: async (account, batch, payBy) =>
+      answered(await pay(account, lineOf(account), { drafts: [], payBy, batch })),
   };
+}
+
+async function answered({ outcome, stored }: Answer): Promise<AcceptOutcome> {
+  await stored;
+  return outcome;
 }
 
 /** One order for all; the earliest `payBy` is for everyone's. */

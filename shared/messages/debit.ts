@@ -1,7 +1,7 @@
 import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
-import type { AccountId, GroupId } from '../runtime/ids.ts';
+import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import type { MessageDocument } from './message.ts';
 
 /** What one attempt to pay for a group gave. */
@@ -20,12 +20,21 @@ export interface DebitRequest {
   readonly account: AccountId;
   readonly group: GroupId;
   readonly messages: readonly MessageDocument[];
+  /** What is paid for instead of messages. */
+  readonly batch?: BatchOrder | undefined;
   /** UTC day, for the expiry of the credits. */
   readonly today: string;
   /** Groups of this account that are followed up in full: their pending changes are cleared on the way. */
   readonly done: readonly GroupId[];
   /** By the store's time: from then on the debit is refused, wherever it was held up (http/idempotency.ts relies on it). */
   readonly payBy?: Date | undefined;
+}
+
+/** A batch that is stored and waits to be paid (batches/batch.ts). */
+export interface BatchOrder {
+  readonly id: BatchId;
+  /** Recipients. */
+  readonly total: number;
 }
 
 /**
@@ -36,10 +45,13 @@ export interface DebitRequest {
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
   const { account, group, today, payBy } = request;
-  const required = request.messages.length * CREDITS_PER_MESSAGE;
+  const required = (request.batch?.total ?? request.messages.length) * CREDITS_PER_MESSAGE;
   const pendingPath = `pending.${group}`;
   const withoutMessages = Object.fromEntries(
-    (['seq', 'amount', 'balanceAfter', 'reason', 'at'] as const).map((name) => [`${pendingPath}.${name}`, 1]),
+    (['seq', 'amount', 'balanceAfter', 'reason', 'reference', 'at'] as const).map((name) => [
+      `${pendingPath}.${name}`,
+      1,
+    ]),
   );
   const after = await accounts.findOneAndUpdate(
     {
@@ -101,15 +113,17 @@ export function paidMessages(pending: PendingChange): readonly MessageDocument[]
   return m;
 }
 
-function debitPipeline({ group, messages, done }: DebitRequest, required: number): Document[] {
+function debitPipeline({ group, messages, batch, done }: DebitRequest, required: number): Document[] {
   const pending = {
     seq: { $add: ['$seq', 1] },
     amount: -required,
     balanceAfter: { $subtract: ['$balance', required] },
     reason: 'send',
     at: '$$NOW',
-    messages: new Binary(BSON.serialize({ m: messages }, { ignoreUndefined: true })),
-  } satisfies Record<keyof Omit<PendingChange, 'reference'>, unknown>;
+    ...(batch === undefined
+      ? { messages: new Binary(BSON.serialize({ m: messages }, { ignoreUndefined: true })) }
+      : { reference: { $literal: batch.id } }),
+  } satisfies Partial<Record<keyof PendingChange, unknown>>;
   const set = {
     $set: {
       balance: { $subtract: ['$balance', required] },

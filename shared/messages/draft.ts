@@ -4,7 +4,18 @@ import type { MessageDocument } from './message.ts';
 /** A message as the caller wants it: checked, routed, not paid yet. */
 export type MessageDraft = Pick<
   MessageDocument,
-  '_id' | 'to' | 'sender' | 'route' | 'path' | 'lane' | 'text' | 'encoding' | 'segments' | 'validUntil' | 'reference'
+  | '_id'
+  | 'to'
+  | 'sender'
+  | 'route'
+  | 'path'
+  | 'lane'
+  | 'text'
+  | 'encoding'
+  | 'segments'
+  | 'validUntil'
+  | 'reference'
+  | 'batch'
 >;
 
 /** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -14,6 +25,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     channel: 'sms',
     account,
     group,
+    ...(draft.batch === undefined ? {} : { batch: draft.batch }),
     to: draft.to,
     sender: draft.sender,
     route: draft.route,

@@ -4,7 +4,7 @@ import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { REPEAT_MS } from './accept.ts';
 import { paidMessages } from './debit.ts';
-import { insertMessages } from './insert.ts';
+import { insertMessages, markBatchesPaid } from './insert.ts';
 
 /**
  * A pending change is finished by the sweep when it has rested this long: no process can still be repeating the debit
@@ -15,8 +15,8 @@ const REST_MS = 5 * REPEAT_MS;
 const ACCOUNTS_MAX = 50;
 
 /**
- * Does what a dead gateway left: inserts the messages that were paid for and the ledger entries, then clears those pending
- * changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how many accounts it worked on.
+ * Does what a dead gateway left: inserts the messages and the ledger entries that were paid for, hands paid batches to the
+ * workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how many accounts it worked on.
  */
 export async function finishPending(db: Db, clock: Clock): Promise<number> {
   const accounts = db.collection<AccountDocument>('accounts');
@@ -35,10 +35,9 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
       db,
       rested.flatMap(([, pending]) => paidMessages(pending)),
     );
-    await enterInLedger(
-      db,
-      rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending)),
-    );
+    const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
+    await enterInLedger(db, entries);
+    await markBatchesPaid(db, entries);
     if (rested.length === changes.length) {
       const cleared = await accounts.updateOne(
         { _id: account._id, seq: account.seq },

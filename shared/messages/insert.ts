@@ -1,8 +1,11 @@
 import type { Db } from 'mongodb';
+import { paidBatch } from '../batches/paid-batch.ts';
+import { markPaid } from '../batches/store.ts';
 import type { LedgerEntryDocument } from '../credits/ledger-entry.ts';
 import { enterInLedger } from '../credits/ledger-store.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { Grouper } from '../runtime/grouper.ts';
+import type { GroupId } from '../runtime/ids.ts';
 import type { MessageDocument } from './message.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
@@ -39,8 +42,23 @@ export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
           db,
           groups.map((group) => group.entry),
         ),
+        markBatchesPaid(
+          db,
+          groups.map((group) => group.entry),
+        ),
       ]);
       return groups.map(() => undefined);
     },
   });
+}
+
+/** What follows for the batches that debits paid for; `changes` may have any others among them. */
+export async function markBatchesPaid(
+  db: Db,
+  changes: readonly Pick<LedgerEntryDocument, 'change' | 'reason' | 'reference'>[],
+): Promise<void> {
+  for (const change of changes) {
+    const batch = paidBatch(change);
+    if (batch !== undefined) await markPaid(db, batch, change.change as GroupId); // a debit's change is its group (debit.ts)
+  }
 }

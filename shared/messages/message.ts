@@ -1,4 +1,4 @@
-import type { AccountId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
+import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
 
 export type Route = 'transactional' | 'promotional';
@@ -13,6 +13,8 @@ export interface MessageDocument {
   readonly account: AccountId;
   /** The debit that paid for it. */
   readonly group: GroupId;
+  /** The bulk request that it belongs to; its id derives from it (`batchMessageIds`). */
+  readonly batch?: BatchId;
   /** Digits, country code first. */
   readonly to: string;
   readonly sender: string;

@@ -80,6 +80,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'maintenance: waiting messages whose time has come, validity that has passed',
   },
   {
+    collection: 'batches',
+    key: { open: 1, _id: 1 },
+    options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
+    serves: 'batches: what waits for a worker, oldest first; maintenance: batches that were never paid',
+  },
+  {
     collection: 'deliveries',
     key: { endpoint: 1, due: 1 },
     options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { systemClock } from './clock.ts';
 
 /**
@@ -11,6 +11,7 @@ type Id<Prefix extends string> = `${Prefix}_${string}`;
 
 export type AccountId = Id<'acc'>;
 export type MessageId = Id<'msg'>;
+export type BatchId = Id<'bat'>;
 /** One debit and all that it pays for. */
 export type GroupId = Id<'grp'>;
 export type EndpointId = Id<'whk'>;
@@ -21,6 +22,7 @@ export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 16;
 const random = Buffer.alloc(RANDOM_CHARACTERS * 256);
 let randomUsed = random.length;
@@ -35,14 +37,14 @@ export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = sys
   } else {
     incrementTail();
   }
-  let text = '';
-  let time = lastMs;
-  for (let i = 0; i < 10; i++) {
-    text = ALPHABET.charAt(time % 32) + text;
-    time = Math.floor(time / 32);
-  }
+  let text = numeral(lastMs, TIME_CHARACTERS);
   for (const value of tail) text += ALPHABET.charAt(value);
   return `${prefix}_${text}` as const;
+}
+
+/** The lowest id that can be made at `at`: those made before are below it. */
+export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
+  return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;
 }
 
 /** The id of the event "this message reached this state"; one message reaches a state once. */
@@ -56,6 +58,34 @@ export function isMessageId(value: string): value is MessageId {
   return MESSAGE_ID.test(value);
 }
 
+const BATCH_ID = /^bat_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isBatchId(value: string): value is BatchId {
+  return BATCH_ID.test(value);
+}
+
+/** Of the 26 characters of a batch's message id: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
+const BATCH_HASH_CHARACTERS = 12;
+const BATCH_INDEX_CHARACTERS = 4;
+
+/**
+ * The ids of a batch's messages, by index from 0: derived, so that making them twice writes the same, and contiguous, so that
+ * "the messages of a batch" is a range of `_id` (`batchMessageRange`) and needs no index. The hash (60 bits) stands in for
+ * the batch id's own random characters because ids of one millisecond differ only in the last of those.
+ */
+export function batchMessageIds(batch: BatchId): (index: number) => MessageId {
+  const digest = hash('sha256', batch, 'buffer');
+  let stem = batch.slice(4, 4 + TIME_CHARACTERS);
+  for (let i = 0; i < BATCH_HASH_CHARACTERS; i++) stem += ALPHABET.charAt((digest[i] ?? 0) & 31);
+  return (index) => `msg_${stem}${numeral(index, BATCH_INDEX_CHARACTERS)}` as const;
+}
+
+/** The first and the last id that a message of the batch can have. */
+export function batchMessageRange(batch: BatchId): { readonly $gte: MessageId; readonly $lte: MessageId } {
+  const idOf = batchMessageIds(batch);
+  return { $gte: idOf(0), $lte: idOf(32 ** BATCH_INDEX_CHARACTERS - 1) };
+}
+
 /** When an id was made, to the millisecond. */
 export function idTime(id: string): Date {
   let ms = 0;
@@ -63,6 +93,15 @@ export function idTime(id: string): Date {
     ms = ms * 32 + ALPHABET.indexOf(character);
   }
   return new Date(ms);
+}
+
+/** In the alphabet's 32 digits, so that texts of one length sort as the numbers do. */
+function numeral(value: number, characters: number): string {
+  let text = '';
+  for (let i = 0, rest = value; i < characters; i++, rest = Math.floor(rest / 32)) {
+    text = ALPHABET.charAt(rest % 32) + text;
+  }
+  return text;
 }
 
 function drawRandomTail(): void {

@@ -1,0 +1,93 @@
+import type { MessageDocument } from '../messages/message.ts';
+import type { BatchId, GroupId } from '../runtime/ids.ts';
+import type { Encoding } from '../sms/segment.ts';
+import type { Pattern } from '../templates/pattern.ts';
+
+/**
+ * One bulk request: one text, or one template with params, to many recipients. Its recipients wait in chunks until a worker
+ * has made messages of them. When it was made is in its id.
+ */
+export interface BatchDocument
+  extends Pick<MessageDocument, 'account' | 'sender' | 'route' | 'path' | 'lane' | 'validUntil' | 'reference'> {
+  readonly _id: BatchId;
+  readonly state: BatchState;
+  /** Somebody still has something to do with it: pay it or prune it, split it, stop it, or remove its chunks. */
+  readonly open?: true;
+  /** The debit that paid for it; there from `paid` on. */
+  readonly group?: GroupId;
+  /** Recipients: each becomes one message and costs `CREDITS_PER_MESSAGE`. */
+  readonly total: number;
+  /** Recipients of each chunk but the last. */
+  readonly perChunk: number;
+  readonly content: BatchContent;
+  /** Entries below this index are messages. */
+  readonly done: number;
+  /**
+   * Entries below this index are messages or about to be: raised before they are made, and only while `paid`. So the update
+   * that stops a batch decides for each entry whether it ever becomes a message.
+   */
+  readonly reserved: number;
+  /** Messages and entries that were stopped; there when `stopped`. */
+  readonly stopped?: number;
+}
+
+export type BatchContent =
+  | { readonly kind: 'text'; readonly text: string; readonly encoding: Encoding; readonly segments: number }
+  /** The template as it was approved when the batch was accepted; `params` serve the entries without their own. */
+  | {
+      readonly kind: 'template';
+      readonly dltId: string;
+      readonly pattern: Pattern;
+      readonly params: readonly string[];
+    };
+
+/**
+ * unpaid → paid → split; paid | split → stopping → stopped.
+ *
+ * - `unpaid`: stored, to be paid by the next debit or pruned.
+ * - `paid`: the account's debit carries it; a worker makes messages of its entries.
+ * - `split`: every entry is a message.
+ * - `stopping`: the customer stopped it: no further entry becomes a message; a worker cancels what has not left.
+ * - `stopped`: that is done and refunded. `open` while messages are with a carrier and may come back.
+ */
+export type BatchState = 'unpaid' | 'paid' | 'split' | 'stopping' | 'stopped';
+
+/** Some recipients of a batch. Removed when they are messages, or never will be. */
+export interface BatchChunkDocument {
+  readonly _id: BatchChunkId;
+  readonly to: readonly string[];
+  /** By the same index; empty: the batch's. Absent when no entry has its own. */
+  readonly params?: readonly (readonly string[])[];
+}
+
+export type BatchChunkId = `${BatchId}:${string}`;
+
+/** One recipient as it was asked for. */
+export interface BatchEntry {
+  readonly to: string;
+  readonly params?: readonly string[];
+}
+
+/** "Limits": Recipients per bulk request. */
+export const ENTRIES_MAX = 10_000;
+/** 22 KB of plain recipients; with ten params each, up to 1 MB. */
+export const ENTRIES_PER_CHUNK = 1_000;
+
+export function chunkId(batch: BatchId, number: number): BatchChunkId {
+  return `${batch}:${String(number).padStart(3, '0')}`;
+}
+
+/** Where the entries of a new batch wait. */
+export function chunksOf(batch: BatchId, entries: readonly BatchEntry[]): BatchChunkDocument[] {
+  const chunks: BatchChunkDocument[] = [];
+  for (let start = 0; start < entries.length; start += ENTRIES_PER_CHUNK) {
+    const part = entries.slice(start, start + ENTRIES_PER_CHUNK);
+    const own = part.some(({ params }) => params !== undefined);
+    chunks.push({
+      _id: chunkId(batch, chunks.length),
+      to: part.map(({ to }) => to),
+      ...(own ? { params: part.map(({ params }) => params ?? []) } : {}),
+    });
+  }
+  return chunks;
+}

@@ -1,0 +1,64 @@
+import type { Db } from 'mongodb';
+import { ledgerCollection } from '../credits/ledger-store.ts';
+import type { MessageDocument, MessageState } from '../messages/message.ts';
+import { STATES } from '../messages/status.ts';
+import { type BatchId, batchMessageRange } from '../runtime/ids.ts';
+import type { BatchDocument } from './batch.ts';
+
+/** States as the API shows them. */
+export type ShownState = (typeof STATES)[MessageState]['shown'];
+
+/** How many entries of a batch are in each state; together `total`. */
+export type BatchCounts = Readonly<Record<ShownState, number>>;
+
+/**
+ * Counts a batch's messages by one range of their `_id`. Entries that are no messages yet are queued; those that never will
+ * be are rejected, as the stopped messages are. One reading beside a batch that moves: a count may be a moment old.
+ */
+export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCounts> {
+  const states = await db
+    .collection<MessageDocument>('messages')
+    .aggregate<{ readonly _id: MessageState; readonly n: number }>([
+      { $match: { _id: batchMessageRange(batch._id), batch: batch._id } },
+      { $group: { _id: '$state', n: { $sum: 1 } } },
+    ])
+    .toArray();
+  const counts: Record<ShownState, number> = { queued: 0, sent: 0, delivered: 0, failed: 0, expired: 0, rejected: 0 };
+  let messages = 0;
+  for (const { _id: state, n } of states) {
+    counts[STATES[state].shown] += n;
+    messages += n;
+  }
+  const stopped = batch.state === 'stopping' || batch.state === 'stopped';
+  counts[stopped ? 'rejected' : 'queued'] += Math.max(0, batch.total - messages);
+  return counts;
+}
+
+/** Credits that went back for a batch and its messages: the ledger says it. By the index on change, whose ids are derived. */
+export async function refundedCredits(db: Db, { _id, account }: BatchDocument): Promise<number> {
+  const { $gte, $lte } = batchMessageRange(_id);
+  const [sum] = await ledgerCollection(db)
+    .aggregate<{ readonly credits: number }>([
+      { $match: { account, change: { $gte: refundId($gte), $lte: refundId($lte) } } },
+      { $group: { _id: null, credits: { $sum: '$amount' } } },
+    ])
+    .toArray();
+  const whole = await ledgerCollection(db).findOne({ account, change: refundId(_id) }, { projection: { amount: 1 } });
+  return (sum?.credits ?? 0) + (whole?.amount ?? 0);
+}
+
+/** The change that refunds a message, or the entries of a batch that never became messages. */
+export function refundId<Id extends string>(of: Id): `ref_${Id}` {
+  return `ref_${of}`;
+}
+
+/** Whether a message of the batch may still leave: it waits, or is with a carrier and may come back. */
+export async function hasStoppable(db: Db, batch: BatchId): Promise<boolean> {
+  const found = await db
+    .collection<MessageDocument>('messages')
+    .findOne(
+      { _id: batchMessageRange(batch), batch, state: { $in: ['queued', 'waiting', 'submitting'] } },
+      { projection: { _id: 1 } },
+    );
+  return found !== null;
+}

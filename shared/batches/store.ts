@@ -1,0 +1,86 @@
+import type { Collection, Db } from 'mongodb';
+import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
+import { type BatchChunkDocument, type BatchDocument, type BatchState, chunkId } from './batch.ts';
+
+export function batchCollection(db: Db): Collection<BatchDocument> {
+  return db.collection('batches');
+}
+
+function chunkCollection(db: Db): Collection<BatchChunkDocument> {
+  return db.collection('batch_chunks');
+}
+
+/** Stores an unpaid batch with its recipients. The batch first: chunks without one would never be found and pruned. */
+export async function insertUnpaid(db: Db, batch: BatchDocument, chunks: readonly BatchChunkDocument[]): Promise<void> {
+  await batchCollection(db).insertOne(batch);
+  await chunkCollection(db).insertMany(chunks);
+}
+
+/** What follows from the debit `group`. Doing it twice, also long afterwards, changes nothing. */
+export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<void> {
+  await batchCollection(db).updateOne({ _id: id, state: 'unpaid' }, { $set: { state: 'paid', group } });
+}
+
+/** A batch of the account in any state. */
+export async function readBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
+  return (await batchCollection(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** The states in which a worker has something to do, while `open`. */
+const WORK_STATES = ['paid', 'split', 'stopping', 'stopped'] as const satisfies readonly BatchState[];
+
+/** Up to `limit` batches that wait for a worker, the oldest first. */
+export function findOpen(db: Db, limit: number): Promise<BatchDocument[]> {
+  return batchCollection(db)
+    .find({ open: true, state: { $in: [...WORK_STATES] } })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** The chunk that has the entry `index`; undefined when the batch's chunks are removed. */
+export async function readChunk(db: Db, batch: BatchDocument, index: number): Promise<BatchChunkDocument | undefined> {
+  const id = chunkId(batch._id, Math.floor(index / batch.perChunk));
+  return (await chunkCollection(db).findOne({ _id: id })) ?? undefined;
+}
+
+/**
+ * Says that all reserved entries are messages, and reserves those of the next chunk; or that the batch is split. A
+ * compare-and-set: false when another worker was faster, or the batch was stopped.
+ */
+export async function advance(db: Db, batch: BatchDocument): Promise<boolean> {
+  const { _id, reserved, total, perChunk } = batch;
+  const next =
+    reserved === total
+      ? { done: total, state: 'split' as const }
+      : { done: reserved, reserved: Math.min(reserved + perChunk, total) };
+  const { matchedCount } = await batchCollection(db).updateOne({ _id, state: 'paid', reserved }, { $set: next });
+  return matchedCount === 1;
+}
+
+/** Decides that nothing more of a paid batch shall leave. Idempotent. */
+export async function beginStop(db: Db, id: BatchId): Promise<void> {
+  await batchCollection(db).updateOne(
+    { _id: id, state: { $in: ['paid', 'split'] } },
+    { $set: { state: 'stopping', open: true } },
+  );
+}
+
+/** All that had not left is cancelled and refunded. Idempotent. */
+export async function endStop(db: Db, id: BatchId, stopped: number): Promise<void> {
+  await batchCollection(db).updateOne(
+    { _id: id, state: { $in: ['stopping', 'stopped'] } },
+    { $set: { state: 'stopped', stopped } },
+  );
+}
+
+/** Removes a batch's chunks, then its mark: nobody has anything to do with it any more. Idempotent. */
+export async function close(db: Db, id: BatchId, state: 'split' | 'stopped'): Promise<void> {
+  await removeChunks(db, id);
+  await batchCollection(db).updateOne({ _id: id, state }, { $unset: { open: '' } });
+}
+
+export async function removeChunks(db: Db, id: BatchId): Promise<void> {
+  // Behind the colon are only digits, and '~' comes after them.
+  await chunkCollection(db).deleteMany({ _id: { $gt: `${id}:`, $lt: `${id}:~` } });
+}

@@ -1,0 +1,67 @@
+import type { Db } from 'mongodb';
+import { type BatchDocument, type BatchEntry, chunksOf, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
+import { insertUnpaid } from '../../shared/batches/store.ts';
+import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
+import { createAccepter } from '../../shared/messages/accept.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
+import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { BatchWorker } from '../../workers/batches/worker.ts';
+
+/** So many recipients, each with a number of its own. */
+export function makeEntries(count: number): BatchEntry[] {
+  return Array.from({ length: count }, (_, i) => ({ to: `9190${String(i).padStart(8, '0')}` }));
+}
+
+export function makeBatch(account: AccountId, total: number, overrides: Partial<BatchDocument> = {}): BatchDocument {
+  return {
+    _id: newId('bat'),
+    account,
+    state: 'unpaid',
+    open: true,
+    total,
+    perChunk: ENTRIES_PER_CHUNK,
+    sender: 'HARKRA',
+    route: 'transactional',
+    path: 'transactional',
+    lane: 2,
+    validUntil: new Date(Date.now() + 48 * 3_600_000),
+    content: { kind: 'text', text: 'hello', encoding: 'GSM7', segments: 1 },
+    done: 0,
+    reserved: 0,
+    ...overrides,
+  };
+}
+
+export async function storeBatch(db: Db, batch: BatchDocument, entries = makeEntries(batch.total)): Promise<void> {
+  await insertUnpaid(db, batch, chunksOf(batch._id, entries));
+}
+
+/** A batch that its account has just paid for, as the gateway leaves it. */
+export async function payBatch(db: Db, batch: BatchDocument, entries?: readonly BatchEntry[]): Promise<void> {
+  await storeBatch(db, batch, entries === undefined ? undefined : [...entries]);
+  const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+  const payBy = new Date(Date.now() + 15_000);
+  const outcome = await accepter.acceptBatch(batch.account, { id: batch._id, total: batch.total }, payBy);
+  if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+}
+
+/** A batches worker in this process; whoever starts it stops it. */
+export async function startBatchWorker(db: Db, identity?: ProcessIdentity): Promise<BatchWorker> {
+  const played = identity === undefined ? {} : { identity };
+  const worker = new BatchWorker({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    metrics: new Metrics(),
+    announcer: createAnnouncer({ db, clock: systemClock }),
+    leases: Array.from({ length: 4 }, (_, n) => new Lease({ name: `batches:${n}`, db, clock: systemClock, ...played })),
+    leaseRoundMs: LEASE_TTL_MS / 3,
+    countWorkers: async () => 1,
+  });
+  await worker.start();
+  return worker;
+}

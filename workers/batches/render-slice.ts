@@ -1,0 +1,25 @@
+import { type Encoding, planText } from '../../shared/sms/segment.ts';
+import type { Pattern } from '../../shared/templates/pattern.ts';
+import { renderTemplate } from '../../shared/templates/render.ts';
+
+/** What a thread is asked for: one text per list of params, in order. */
+export interface RenderJob {
+  readonly pattern: Pattern;
+  readonly params: readonly (readonly string[])[];
+}
+
+export interface RenderedText {
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly segments: number;
+}
+
+/** Runs in a thread (render-threads.ts). The gateway has checked the params against this very pattern: one that does not fit is a fault. */
+export function renderSlice({ pattern, params }: RenderJob): RenderedText[] {
+  return params.map((values, index) => {
+    const rendered = renderTemplate(pattern, values);
+    if (rendered.kind === 'invalid') throw new Error(`params ${index} of the slice do not fit the template`);
+    const { encoding, segments } = planText(rendered.text);
+    return { text: rendered.text, encoding, segments };
+  });
+}

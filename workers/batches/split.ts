@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import type { BatchChunkDocument, BatchDocument } from '../../shared/batches/batch.ts';
+import { advance, readChunk } from '../../shared/batches/store.ts';
+import { queuedMessage } from '../../shared/messages/draft.ts';
+import { insertMessages } from '../../shared/messages/insert.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { batchMessageIds } from '../../shared/runtime/ids.ts';
+import type { RenderedText, RenderJob } from './render-slice.ts';
+
+export interface SplitDeps {
+  readonly db: Db;
+  render(job: RenderJob): Promise<readonly RenderedText[]>;
+}
+
+/** Messages of one insert. The store runs a command to its end: what others ask meanwhile waits some 10 ms. */
+const GROUP_MAX = 250;
+
+/**
+ * Goes one step on with a paid batch: makes messages of the entries that are reserved, then reserves the next chunk (or finds
+ * that there is none). Whoever dies in between: the next worker makes the same messages of the same entries again, whose ids
+ * are derived. Returns how many entries became messages.
+ */
+export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<number> {
+  const made = await makeReserved(deps, batch);
+  await advance(deps.db, batch);
+  return made;
+}
+
+/** Makes messages of the entries that are reserved and perhaps not made; those that are there are left as they are. */
+export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promise<number> {
+  const { done, reserved } = batch;
+  if (done === reserved) return 0;
+  const chunk = await readChunk(deps.db, batch, done);
+  // Only of a batch that another worker has finished meanwhile.
+  if (chunk === undefined) return 0;
+  const first = done % batch.perChunk;
+  for (let start = 0; start < reserved - done; start += GROUP_MAX) {
+    const end = Math.min(start + GROUP_MAX, reserved - done);
+    await insertMessages(deps.db, await makeMessages(deps, batch, chunk, first + start, first + end));
+  }
+  return reserved - done;
+}
+
+/** The messages of the entries `start` to `end` (excluded) of a chunk. */
+async function makeMessages(
+  deps: SplitDeps,
+  batch: BatchDocument,
+  chunk: BatchChunkDocument,
+  start: number,
+  end: number,
+): Promise<MessageDocument[]> {
+  const { account, group, sender, route, path, lane, validUntil, reference } = batch;
+  assert(group !== undefined, 'only a paid batch is split');
+  const chunkStart = batch.done - (batch.done % batch.perChunk);
+  const idOf = batchMessageIds(batch._id);
+  const texts = await textsOf(deps, batch, chunk, start, end);
+  return chunk.to.slice(start, end).map((to, i) => {
+    const text = texts[i];
+    assert(text !== undefined, 'a text for each recipient');
+    return queuedMessage(account, group, {
+      _id: idOf(chunkStart + start + i),
+      batch: batch._id,
+      to,
+      sender,
+      route,
+      path,
+      lane,
+      ...text,
+      validUntil,
+      ...(reference === undefined ? {} : { reference }),
+    });
+  });
+}
+
+/** A plain text is the same for all, and the gateway has planned it: only templates are work for threads. */
+async function textsOf(
+  { render }: SplitDeps,
+  { content }: BatchDocument,
+  { to, params }: BatchChunkDocument,
+  start: number,
+  end: number,
+): Promise<readonly RenderedText[]> {
+  const recipients = to.slice(start, end);
+  if (content.kind === 'text') {
+    const { text, encoding, segments } = content;
+    return recipients.map(() => ({ text, encoding, segments }));
+  }
+  const own = params?.slice(start, end);
+  return render({
+    pattern: content.pattern,
+    params: recipients.map((_, i) => {
+      const values = own?.[i] ?? [];
+      return values.length === 0 ? content.params : values;
+    }),
+  });
+}
