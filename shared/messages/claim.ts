@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
-import { newId } from '../runtime/ids.ts';
+import { type MessageId, newId } from '../runtime/ids.ts';
 import { fitting, LANES, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
 import type { Claim, MessageDocument } from './message.ts';
 
@@ -50,6 +50,8 @@ export class Claimer {
   #aheadUntilMs = 0;
   /** The lane that alone had more than was read ahead. */
   #fullLane = Number.POSITIVE_INFINITY;
+  /** A claim whose answer was lost: what it took is ours and was never written, and nobody else would find it. */
+  #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
   /** How many of the last reading were claimed. */
   #used = 0;
 
@@ -64,6 +66,11 @@ export class Claimer {
   /** The messages that are ours now, as they are after the claim; at most what there is room for. */
   async claim(room: Room): Promise<MessageDocument[]> {
     if (room.messages <= 0 || room.segments <= 0) return [];
+    if (this.#uncertain !== undefined) {
+      const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);
+      this.#uncertain = undefined;
+      if (taken.length > 0) return taken;
+    }
     const picked = this.#backlog ? await this.#pickInTurn(room) : await this.#pickAll(room);
     return picked.length === 0 ? [] : this.#take(picked);
   }
@@ -179,15 +186,22 @@ export class Claimer {
     const { carrier, epoch, clock } = this.#options;
     const claim: Claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
     const ids = picked.map((message) => message._id);
+    this.#uncertain = { ids, claim };
     const { modifiedCount } = await this.#messages.updateMany(
       { _id: { $in: ids }, state: 'queued' },
       { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
     );
-    if (modifiedCount === picked.length) {
-      return picked.map((message) => ({ ...message, state: 'submitting', claim, v: message.v + 1 }));
-    }
-    // Another carrier serves the same path: what was read ahead is out of date too.
-    this.#ahead = [];
-    return this.#messages.find({ _id: { $in: ids }, 'claim.id': claim.id, state: 'submitting' }).toArray();
+    // Fewer: another carrier serves the same path, and what was read ahead is out of date too.
+    if (modifiedCount < picked.length) this.#ahead = [];
+    const taken =
+      modifiedCount === picked.length
+        ? picked.map((message) => ({ ...message, state: 'submitting' as const, claim, v: message.v + 1 }))
+        : await this.#taken(ids, claim);
+    this.#uncertain = undefined;
+    return taken;
+  }
+
+  #taken(ids: readonly MessageId[], claim: Claim): Promise<MessageDocument[]> {
+    return this.#messages.find({ _id: { $in: [...ids] }, 'claim.id': claim.id, state: 'submitting' }).toArray();
   }
 }

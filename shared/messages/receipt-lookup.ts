@@ -63,10 +63,8 @@ export class ReceiptLookup {
 
   /** By the learned form, then by every form. Undefined where nothing fits. */
   async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
-    const likely = receipts.map(({ candidates }) => {
-      return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
-    });
-    const recent = receipts.map((receipt, i) => this.#findRecent(receipt, likely[i]));
+    const likely = receipts.map((receipt) => this.#likely(receipt));
+    const recent = this.recent(receipts);
     const read = await this.#find(
       receipts,
       likely.map((candidate, i) => (recent[i] === undefined ? [candidate] : [])),
@@ -105,10 +103,18 @@ export class ReceiptLookup {
     return found.length > MAX_UNANSWERED ? [] : found;
   }
 
-  #findRecent(receipt: IncomingReceipt, candidate: CandidateKey | undefined): Hit | undefined {
-    const message = candidate === undefined ? undefined : this.#recent.get(candidate.key);
-    if (message === undefined || candidate === undefined || !fitsAddresses(message, receipt)) return undefined;
-    return { message, key: candidate.key };
+  /** Among the messages sent of late, by the learned form; asks nobody. */
+  recent(receipts: readonly IncomingReceipt[]): (Hit | undefined)[] {
+    return receipts.map((receipt) => {
+      const key = this.#likely(receipt)?.key;
+      const message = key === undefined ? undefined : this.#recent.get(key);
+      if (key === undefined || message === undefined || !fitsAddresses(message, receipt)) return undefined;
+      return { message, key };
+    });
+  }
+
+  #likely({ candidates }: IncomingReceipt): CandidateKey | undefined {
+    return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
   }
 
   async #find(

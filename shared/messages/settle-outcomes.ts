@@ -32,6 +32,10 @@ export class OutcomeSettler {
   readonly #options: OutcomeSettlerOptions;
   readonly #grouper: Grouper<Item, MessageDocument | undefined>;
   #open = 0;
+  /** Counts of outcomes added and of those whose group has ended; groups end in order. */
+  #added = 0;
+  #ended = 0;
+  #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
   #givenUp = false;
 
   constructor(options: OutcomeSettlerOptions) {
@@ -47,11 +51,28 @@ export class OutcomeSettler {
   /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
   async add(claimed: MessageDocument, outcome: SubmitOutcome): Promise<MessageDocument | undefined> {
     this.#open += 1;
+    this.#added += 1;
     try {
       return await this.#grouper.add({ claimed, outcome });
     } finally {
       this.#open -= 1;
     }
+  }
+
+  /** Resolves when everything added so far is stored (or given up), at the latest after `waitMs`. */
+  async settled(waitMs: number): Promise<void> {
+    if (this.#ended >= this.#added) return;
+    const until = this.#added;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#waiting.push({
+        until,
+        resolve: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+      });
+    });
   }
 
   /** Ends retries: called when the process must end although the store is away. */
@@ -60,6 +81,16 @@ export class OutcomeSettler {
   }
 
   async #run(items: readonly Item[]): Promise<readonly (MessageDocument | undefined)[]> {
+    try {
+      return await this.#settle(items);
+    } finally {
+      this.#ended += items.length;
+      for (const waiting of this.#waiting) if (waiting.until <= this.#ended) waiting.resolve();
+      this.#waiting = this.#waiting.filter(({ until }) => until > this.#ended);
+    }
+  }
+
+  async #settle(items: readonly Item[]): Promise<readonly (MessageDocument | undefined)[]> {
     const { settler, clock, log } = this.#options;
     this.#options.onGroup(items.length);
     const decisions = items.map(({ claimed, outcome }) => ({

@@ -18,6 +18,8 @@ export interface ReceiptSettlerOptions {
   readonly settler: Settler;
   readonly carrier: string;
   onGroup(size: number): void;
+  /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
+  answersStored(): Promise<void>;
 }
 
 const MAX_GROUP = 200;
@@ -114,6 +116,9 @@ export class ReceiptSettler {
    * receipt ambiguous, so it never settles another, unanswered message to the same number.
    */
   async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<void> {
+    if (found.every((hit) => hit !== undefined)) return;
+    await this.#options.answersStored();
+    for (const [i, hit] of this.#lookup.recent(receipts).entries()) found[i] ??= byId(hit);
     const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
     if (missing.length === 0) return;
     const submitting = await this.#lookup.submitting();

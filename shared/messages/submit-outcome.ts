@@ -65,10 +65,10 @@ export function decideOutcome(
         const change = tryAgain(message, outcome, now, random);
         return { ...change, set: { ...change.set, throttles } };
       }
-      return { state: 'queued', set: { throttles }, ...settledUnknown(message) };
+      return { state: 'queued', set: { throttles }, ...clean(message) };
     }
     case 'requeue':
-      return { state: 'queued', ...settledUnknown(message) };
+      return { state: 'queued', ...clean(message) };
     case 'unknown': {
       const parts = mergeParts(message.parts, outcome.parts);
       return message.outcome === 'unknown' && JSON.stringify(parts) === JSON.stringify(message.parts)
@@ -105,7 +105,7 @@ function tryAgain(
   return {
     state: 'waiting',
     set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
-    ...settledUnknown(message),
+    ...clean(message),
   };
 }
 
@@ -129,4 +129,9 @@ function mergeParts(known: readonly Part[] | undefined, told: readonly Part[]): 
 
 function settledUnknown(message: MessageDocument): Pick<Change, 'unset'> {
   return message.outcome === undefined ? {} : { unset: ['outcome'] };
+}
+
+/** Nothing was accepted: it starts from the beginning. */
+function clean(message: MessageDocument): Pick<Change, 'unset'> {
+  return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }

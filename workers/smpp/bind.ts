@@ -3,7 +3,7 @@ import { STATUS, statusReason } from '../../shared/carriers/command-status.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { Backoff } from './backoff.ts';
-import type { BindCommand, Deliver, SubmitFields } from './pdu.ts';
+import type { BindCommand, Deliver } from './pdu.ts';
 import { type LostSubmits, Session, type SubmitAnswer } from './session.ts';
 
 /**
@@ -82,10 +82,10 @@ export class Bind<Context> {
   }
 
   /** Only while `ready`; the caller keeps to the window. */
-  submit(fields: SubmitFields, context: Context): void {
+  submit(frame: Buffer, context: Context): void {
     const [session] = this.#sessions;
     if (session === undefined) throw new Error('a submit without a session');
-    session.submit(fields, context);
+    session.submit(frame, context);
   }
 
   /** Stops reading for a moment, so that the carrier slows down. */

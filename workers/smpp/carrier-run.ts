@@ -39,6 +39,8 @@ const UNKNOWNS_MS = 10_000;
 const STOP_ANSWERS_MS = 8_000;
 /** After that, how long the store may take for the last outcomes. */
 const STOP_STORE_MS = 4_000;
+/** How long a receipt waits for answers that are just being stored. */
+const ANSWERS_STORED_MS = 250;
 /** No receipts are read for so long after one could not be stored. */
 const SLOW_DOWN_MS = 1_000;
 const TICK_MS = 20;
@@ -114,9 +116,10 @@ export class CarrierRun {
       clock,
       carrier: carrier._id,
       settler: settler('receipts'),
+      answersStored: () => outcomes.settled(ANSWERS_STORED_MS),
       onGroup: (size) => figures.settleSize.observe({ stream: 'receipts' }, size),
     });
-    const outcomes = new OutcomeSettler({
+    const outcomes: OutcomeSettler = new OutcomeSettler({
       clock,
       log,
       settler: settler('outcomes'),
@@ -184,7 +187,7 @@ export class CarrierRun {
       ready: () => bind.ready && this.#lease.held,
       write: (segment) => {
         figures.submits.inc({ carrier: carrier._id });
-        bind.submit(segment.fields, segment);
+        bind.submit(segment.frame, segment);
       },
       onRoom: () => dispatch.room(),
     });

@@ -11,6 +11,7 @@ import { encodeMessage, type References } from './encode.ts';
 import type { Figures } from './figures.ts';
 import type { Line } from './line.ts';
 import { type SegmentAnswer, type Verdict, verdictOf } from './outcome.ts';
+import { encodeSubmit } from './pdu.ts';
 import type { LostSubmits, SubmitAnswer } from './session.ts';
 import { type Segment, Submission } from './submission.ts';
 import type { Throttle } from './throttle.ts';
@@ -153,18 +154,31 @@ export class Dispatch {
 
   /** All segments on one bind, the one with the most room. */
   #submit(message: MessageDocument): void {
-    const { references, clock, outcomes } = this.#options;
-    const reference = message.segments > 1 ? references.next(message.to) : 0;
-    const encoded = encodeMessage(message, reference, clock.now());
-    if (encoded.kind === 'unfit') {
-      const { code, reason } = encoded;
-      this.#store(outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
+    const { outcomes } = this.#options;
+    const frames = this.#encode(message);
+    if ('code' in frames) {
+      this.#store(outcomes.add(message, { kind: 'rejected', parts: [], ...frames }));
       return;
     }
-    const submission = new Submission(message, encoded.segments);
+    const submission = new Submission(message, frames);
     const line = this.#ready().reduce<Line | undefined>(roomier, undefined);
     if (line === undefined || this.#stopping) this.#settle(submission, { kind: 'requeue' });
     else line.window.add(submission.segments);
+  }
+
+  /** Its submit_sm, or why no carrier can take it. */
+  #encode(message: MessageDocument): readonly Buffer[] | { readonly code: string; readonly reason: string } {
+    const { references, clock, log } = this.#options;
+    const reference = message.segments > 1 ? references.next(message.to) : 0;
+    try {
+      const encoded = encodeMessage(message, reference, clock.now());
+      if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
+      return encoded.segments.map(encodeSubmit);
+    } catch (error) {
+      // A message that the codec cannot take must not stop those behind it.
+      log.error('message_not_encoded', { message_id: message._id, ...errorFields(error) });
+      return { code: 'not_encodable', reason: 'The message cannot be encoded' };
+    }
   }
 
   /** Segments that still wait are not sent when another one was refused for good. */

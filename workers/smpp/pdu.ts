@@ -86,9 +86,13 @@ export function encodeBind(command: BindCommand, sequence: number, fields: BindF
   return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
 }
 
-/** Throws RangeError when the short message is longer than 254 octets. */
-export function encodeSubmit(sequence: number, fields: SubmitFields): Buffer {
-  return new codec.PDU('submit_sm', { ...fields, sequence_number: sequence }).toBuffer();
+/** With sequence number 0, for `setSequence`. Throws RangeError when the short message is longer than 254 octets. */
+export function encodeSubmit(fields: SubmitFields): Buffer {
+  return new codec.PDU('submit_sm', { ...fields }).toBuffer();
+}
+
+export function setSequence(frame: Buffer, sequence: number): void {
+  frame.writeUInt32BE(sequence, 12);
 }
 
 /** A PDU without a body: enquire_link, unbind, their answers, generic_nack. */

@@ -10,11 +10,10 @@ import {
   encodeBind,
   encodeDeliverAnswer,
   encodeHeaderOnly,
-  encodeSubmit,
   isResponse,
   type PduHeader,
   readHeader,
-  type SubmitFields,
+  setSequence,
 } from './pdu.ts';
 import { SmppSocket } from './socket.ts';
 
@@ -125,10 +124,10 @@ export class Session<Context> {
     return this.#socket.congested;
   }
 
-  /** The caller keeps to the window. */
-  submit(fields: SubmitFields, context: Context): void {
+  /** `frame` is a submit_sm; its sequence number is set here. The caller keeps to the window. */
+  submit(frame: Buffer, context: Context): void {
     const sequence = this.#nextSequence();
-    const frame = encodeSubmit(sequence, fields);
+    setSequence(frame, sequence);
     this.#pending.set(sequence, { context, sentMs: this.#options.clock.monotonicMs() });
     this.#socket.send(frame, sequence);
   }

@@ -1,6 +1,5 @@
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { SegmentAnswer } from './outcome.ts';
-import type { SubmitFields } from './pdu.ts';
 
 /** One claimed message on its way through one bind, and what is known of its segments. */
 export class Submission {
@@ -11,10 +10,11 @@ export class Submission {
   /** Rounds in which segments that were refused for now were sent again. */
   resumed = 0;
 
-  constructor(message: MessageDocument, fields: readonly SubmitFields[]) {
+  /** `frames`: its submit_sm, one per segment. */
+  constructor(message: MessageDocument, frames: readonly Buffer[]) {
     this.message = message;
-    this.segments = fields.map((one, index) => ({ submission: this, index, fields: one, late: false }));
-    this.answers = fields.map(() => undefined);
+    this.segments = frames.map((frame, index) => ({ submission: this, index, frame, late: false }));
+    this.answers = frames.map(() => undefined);
   }
 
   /** All answers when every segment has one; undefined while one is missing. */
@@ -27,7 +27,7 @@ export class Submission {
 export interface Segment {
   readonly submission: Submission;
   readonly index: number;
-  readonly fields: SubmitFields;
+  readonly frame: Buffer;
   /** Its answer did not come in time: its slot is free, its message was settled as unknown. */
   late: boolean;
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import { Claimer } from '../../../shared/messages/claim.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -86,6 +87,25 @@ describe('Claimer', () => {
     expect(new Set(ids(taken.flat()))).to.deep.equal(new Set(ids(queued)));
   });
 
+  it('a claim whose answer was lost is found again: its messages are not forgotten', async () => {
+    const queued = await put(5);
+    let lost = true;
+    const worker = new Claimer({
+      db: losingAnswers(store.db, () => lost),
+      clock,
+      carrier: 'c',
+      epoch: 7,
+      paths: ['transactional'],
+    });
+
+    const failed = await worker.claim(room(5)).catch((error: unknown) => error);
+    lost = false;
+    const claimed = await worker.claim(room(5));
+
+    expect(failed).to.be.instanceOf(Error);
+    expect(ids(claimed)).to.have.members(ids(queued));
+  });
+
   it('takes higher lanes first', async () => {
     const low = await put(5, { lane: 3, path: 'promotional' });
     const high = await put(5, { lane: 0 });
@@ -159,3 +179,25 @@ describe('Claimer', () => {
     expect(ids(await worker.claim(room(10)))).to.include.members(ids(otp));
   });
 });
+
+/** The store behind a network that loses the answers to updates of many: they are done, and nobody hears of it. */
+function losingAnswers(db: Db, loses: () => boolean): Db {
+  return new Proxy(db, {
+    get(target, name) {
+      if (name !== 'collection') return Reflect.get(target, name);
+      return (collection: string) =>
+        new Proxy(target.collection(collection), {
+          get(inner, method) {
+            const member: unknown = Reflect.get(inner, method);
+            if (typeof member !== 'function') return member;
+            if (method !== 'updateMany') return member.bind(inner);
+            return async (...args: unknown[]) => {
+              const answer: unknown = await member.apply(inner, args);
+              if (loses()) throw new Error('the answer was lost');
+              return answer;
+            };
+          },
+        });
+    },
+  });
+}

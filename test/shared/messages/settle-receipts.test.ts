@@ -47,6 +47,7 @@ describe('ReceiptSettler', () => {
         stream: 'receipts',
       }),
       onGroup: () => {},
+      answersStored: async () => {},
     });
   const put = async (overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> => {
     const message = makeMessage({
@@ -246,6 +247,7 @@ describe('ReceiptSettler', () => {
         stream: 'receipts',
       }),
       onGroup: () => {},
+      answersStored: async () => {},
     });
     await away.close();
 

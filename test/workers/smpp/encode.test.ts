@@ -117,7 +117,7 @@ describe('encodeMessage', () => {
           const encoded = encodeMessage(message({ text, sender, validUntil }), 1, NOW);
           if (encoded.kind === 'unfit') return;
           for (const fields of encoded.segments) {
-            const frame = encodeSubmit(1, fields);
+            const frame = encodeSubmit(fields);
             expect(frame.readUInt32BE(0)).to.equal(frame.length);
           }
         },
