@@ -37,12 +37,14 @@ describe('rate counter', () => {
 
   it('counts keys that it knows and keys that are new in one group', async () => {
     const counter = newCounter();
-    const [known, fresh, other] = [newId('req'), newId('req'), newId('req')];
-    await counter.count(known, PLENTY);
+    const known = Array.from({ length: 5 }, () => newId('req'));
+    const [first = ''] = known;
+    for (const key of known) await counter.count(key, PLENTY);
 
-    const counted = await Promise.all([known, fresh, known, other].map((key) => counter.count(key, PLENTY)));
+    const together = [...known, newId('req'), first, newId('req')];
+    const counted = await Promise.all(together.map((key) => counter.count(key, PLENTY)));
 
-    expect(counted.map(({ rank }) => rank)).to.deep.equal([2, 1, 3, 1]);
+    expect(counted.map(({ rank }) => rank)).to.deep.equal([2, 2, 2, 2, 2, 1, 3, 1]);
   });
 
   it('says when the window ends: a minute after its first event', async () => {
@@ -65,18 +67,18 @@ describe('rate counter', () => {
   ]) {
     it(what, async () => {
       const key = newId('req');
-      const other = newId('req');
+      const others = Array.from({ length: 5 }, () => newId('req'));
       await newCounter().count(key, PLENTY);
       await newCounter().count(key, PLENTY);
-      await newCounter().count(other, PLENTY);
+      for (const other of others) await newCounter().count(other, PLENTY);
       await moveStart(key, ms);
       const counter = newCounter();
 
-      // Alone it is one update, beside another key the grouped way.
-      const [counted] = await Promise.all([counter.count(key, PLENTY), counter.count(other, PLENTY)]);
-      const next = await counter.count(key, PLENTY);
+      // Beside others it is counted the grouped way, alone by an update of its own.
+      const grouped = await Promise.all([key, ...others].map((one) => counter.count(one, PLENTY)));
+      const alone = await counter.count(key, PLENTY);
 
-      expect([counted.rank, next.rank]).to.deep.equal([rank, rank + 1]);
+      expect([grouped[0]?.rank, alone.rank]).to.deep.equal([rank, rank + 1]);
     });
   }
 
