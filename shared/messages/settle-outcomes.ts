@@ -1,3 +1,4 @@
+import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
@@ -23,6 +24,8 @@ const MAX_GROUP = 200;
 const GATHER_MS = 5;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
+/** How often the store may refuse a group although it is there: then one of its messages is the reason. */
+const MAX_REFUSED = 3;
 
 /**
  * Settles what became of submits, in groups. What a carrier answered is known to nobody else, so a group is tried again until
@@ -101,6 +104,7 @@ export class OutcomeSettler {
         return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
       },
     }));
+    let refused = 0;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         const settled = await settler.settle(decisions);
@@ -109,8 +113,21 @@ export class OutcomeSettler {
       } catch (error) {
         log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
         if (error instanceof LeaseLostError || this.#givenUp) throw error;
+        if (!isStoreTrouble(error) && ++refused >= MAX_REFUSED) return this.#settleApart(items, error);
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
+  }
+
+  /** One by one, so that a message that cannot be stored holds up no other; it stays as it is, and the next holder finds it unknown. */
+  async #settleApart(items: readonly Item[], reason: unknown): Promise<readonly (MessageDocument | undefined)[]> {
+    const [only] = items;
+    if (items.length === 1 && only !== undefined) {
+      this.#options.log.error('outcome_not_storable', { message_id: only.claimed._id, ...errorFields(reason) });
+      return [undefined];
+    }
+    const settled: (MessageDocument | undefined)[] = [];
+    for (const item of items) settled.push(...(await this.#settle([item])));
+    return settled;
   }
 }

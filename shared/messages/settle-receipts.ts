@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { MessageId } from '../runtime/ids.ts';
@@ -7,10 +8,13 @@ import type { MessageDocument } from './message.ts';
 import { OrphanStore } from './orphan-store.ts';
 import { type Hit, type IncomingReceipt, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
 import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
-import type { Settler } from './settle.ts';
+import { LeaseLostError, type Settler } from './settle.ts';
 
-/** `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. */
-export type ReceiptResult = 'matched' | 'unknown_settled' | 'duplicate' | 'orphan';
+/**
+ * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `unstorable`: the store is
+ * there and refuses it, now and whenever it comes again.
+ */
+export type ReceiptResult = 'matched' | 'unknown_settled' | 'duplicate' | 'orphan' | 'unstorable';
 
 export interface ReceiptSettlerOptions {
   readonly db: Db;
@@ -43,7 +47,7 @@ export class ReceiptSettler {
   readonly #orphans: OrphanStore;
   readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
   /** Orphans of late, by id. */
-  readonly #fresh = new Map<string, { readonly receipt: IncomingReceipt; readonly atMs: number }>();
+  readonly #fresh = new Map<string, { readonly receipt: IncomingReceipt; readonly atMs: number; nextMs: number }>();
   #maybeOrphans = true;
 
   constructor(options: ReceiptSettlerOptions) {
@@ -93,12 +97,28 @@ export class ReceiptSettler {
       if (nowMs - atMs < FRESH_MS) break; // In order of coming.
       this.#fresh.delete(id);
     }
-    const receipts = [...this.#fresh.values()].map(({ receipt }) => receipt);
+    const due = [...this.#fresh.values()].filter(({ nextMs }) => nextMs <= nowMs);
+    // After 3, 6, 12 … seconds: thousands that fit nothing must not keep the worker busy.
+    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
+    const receipts = due.map(({ receipt }) => receipt);
     await Promise.all(receipts.map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.payOwed();
   }
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+    try {
+      return await this.#take(receipts);
+    } catch (error) {
+      if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
+      if (receipts.length === 1) return ['unstorable'];
+      // One by one, so that a receipt that cannot be stored holds up no other.
+      const results: ReceiptResult[] = [];
+      for (const receipt of receipts) results.push(...(await this.#run([receipt])));
+      return results;
+    }
+  }
+
+  async #take(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
     this.#options.onGroup(receipts.length);
     const found: (Found | undefined)[] = (await this.#lookup.find(receipts)).map(byId);
     await this.#second(receipts, found);
@@ -162,7 +182,8 @@ export class ReceiptSettler {
 
   #remember(id: string | undefined, receipt: IncomingReceipt): void {
     if (id === undefined || this.#fresh.size >= MAX_FRESH) return;
-    this.#fresh.set(id, { receipt, atMs: this.#options.clock.monotonicMs() });
+    const atMs = this.#options.clock.monotonicMs();
+    this.#fresh.set(id, { receipt, atMs, nextMs: atMs });
   }
 
   /** Several receipts of one group may be for one message: they make one change. */

@@ -1,6 +1,7 @@
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import { refundMessages } from '../credits/refund.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { updateEach } from '../mongo/update-each.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer, StateChange } from '../webhooks/announce.ts';
 import { applyChange, type Change, changeUpdate } from './change.ts';
@@ -82,8 +83,9 @@ export class Settler {
         await this.#intend(items.map((item) => item.message._id));
         announced = true;
       }
-      const { matchedCount } = await this.#messages.bulkWrite(decided.map(operation), { ordered: false });
-      const stored = matchedCount === decided.length ? undefined : await this.#read(decided.map((d) => d.message._id));
+      const updates = decided.map(({ message, change }) => changeUpdate(message, change));
+      const matched = await updateEach(this.#options.db, 'messages', updates);
+      const stored = matched === decided.length ? undefined : await this.#read(decided.map((d) => d.message._id));
       open = [];
       for (const entry of decided) {
         const fresh = stored?.get(entry.message._id);
@@ -100,11 +102,12 @@ export class Settler {
     return settled;
   }
 
-  /** Does again what failed after an earlier group, if anything did. */
+  /** Does again what failed after an earlier group, if anything did. May be called at any time. */
   async payOwed(): Promise<void> {
-    if (this.#owed.length === 0) return;
-    await followUp(this.#options, this.#owed);
-    this.#owed = [];
+    const owed = this.#owed;
+    if (owed.length === 0) return;
+    await followUp(this.#options, owed);
+    if (this.#owed === owed) this.#owed = [];
   }
 
   async #intend(messages: readonly MessageId[]): Promise<void> {
@@ -150,13 +153,6 @@ async function followUp(
 ): Promise<void> {
   await announcer.announce(changes);
   await refundMessages(db, [...new Set(changes.map((change) => change.message))]);
-}
-
-function operation(decided: {
-  readonly message: MessageDocument;
-  readonly change: Change;
-}): AnyBulkWriteOperation<MessageDocument> {
-  return { updateOne: changeUpdate(decided.message, decided.change) };
 }
 
 /** Whether the stored message is what we meant to write: then we (or an earlier try whose answer was lost) wrote it. */

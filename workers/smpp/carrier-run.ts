@@ -228,6 +228,11 @@ export class CarrierRun {
   }
 
   async #sweep(): Promise<void> {
+    // Also when its renewal hangs: what cannot write any more must not claim or read either.
+    if (!this.#lease.held) {
+      this.#end('lease_run_out');
+      return;
+    }
     this.#gauges();
     await this.#parts?.receipts.sweep();
   }
@@ -235,6 +240,7 @@ export class CarrierRun {
   async #decideUnknowns(): Promise<void> {
     const { db, clock, carrier, figures } = this.#options;
     if (this.#parts === undefined || !this.#lease.held) return;
+    await this.#parts.unknowns.payOwed();
     const decided = await decideUnknowns({ db, clock, carrier, settler: this.#parts.unknowns });
     if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
   }

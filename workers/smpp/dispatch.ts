@@ -50,6 +50,7 @@ export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #loop: PollLoop;
   readonly #resuming = new Set<NodeJS.Timeout>();
+  #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
 
@@ -87,6 +88,7 @@ export class Dispatch {
 
   /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
   close(): void {
+    clearTimeout(this.#tokenTimer);
     for (const timer of this.#resuming) clearTimeout(timer);
   }
 
@@ -132,7 +134,7 @@ export class Dispatch {
     const room = Math.min(slots, Math.max(throttle.available(), throttle.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
-      if (slots > 0) setTimeout(() => this.room(), throttle.waitMs());
+      if (slots > 0) this.#wakeForTokens(throttle.waitMs());
       return 'idle';
     }
     const messages = await claimer.claim({ messages: room, segments: room });
@@ -142,6 +144,11 @@ export class Dispatch {
     const segments = messages.reduce((sum, message) => sum + message.segments, 0);
     if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     return 'more';
+  }
+
+  #wakeForTokens(waitMs: number): void {
+    clearTimeout(this.#tokenTimer);
+    this.#tokenTimer = setTimeout(() => this.room(), waitMs);
   }
 
   #waiting(): number {

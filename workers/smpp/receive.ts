@@ -59,7 +59,9 @@ export class Receive {
       return;
     }
     try {
-      this.#count(await receipts.add(receipt));
+      const result = await receipts.add(receipt);
+      this.#count(result);
+      if (result === 'unstorable') log.error('receipt_unstorable', { carrier: carrier._id, excerpt: receipt.excerpt });
       answer(STATUS.ok);
     } catch (error) {
       log.warn('receipt_not_stored', { carrier: carrier._id, ...errorFields(error) });
