@@ -38,7 +38,10 @@ export interface PendingChange {
   readonly at: Date;
   /** What the ledger entry names, for example the message that was refunded, or the batch that was paid for (batches/paid-batch.ts). */
   readonly reference?: string;
-  /** The paid messages: `{m: MessageDocument[]}` as BSON. One binary, because nested documents cost the store twice the time. */
+  /**
+   * What was paid for: `{m: MessageDocument[], s: ScheduleDocument[]}` as BSON. One binary, because nested documents cost the
+   * store twice the time.
+   */
   readonly messages?: Binary;
 }
 

@@ -7,6 +7,7 @@ import { type Clock, isoDate } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
+import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
 import { type BatchOrder, type Debit, type DebitRequest, debit, type Refusal } from './debit.ts';
 import { type MessageDraft, queuedMessage } from './draft.ts';
 import { type PaidGroup, paidGroupWriter } from './insert.ts';
@@ -26,6 +27,11 @@ export interface Accepter {
    * store's time or never, also when this process is frozen or the debit held up on its way.
    */
   accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
+}
+
+/** The same for a message that is paid for now and released at its time (schedules/). */
+export interface Booker {
+  book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
 }
 
 /** The same for a batch that is stored unpaid: in a debit of its own, and what is not paid before `payBy` may be pruned. */
@@ -48,14 +54,15 @@ const ACCOUNTS_MAX = 10_000;
 
 interface Answer {
   readonly outcome: AcceptOutcome;
-  /** Resolves when the messages and the ledger entry are stored. */
+  /** Resolves when the messages, the schedules and the ledger entry are stored. */
   readonly stored?: Promise<void>;
 }
 
 interface Order {
   readonly drafts: readonly MessageDraft[];
+  readonly bookings: readonly Booking[];
   readonly payBy: Date | undefined;
-  /** Then there are no drafts. */
+  /** Then there are no drafts and no bookings. */
   readonly batch?: BatchOrder;
 }
 
@@ -65,7 +72,15 @@ interface AccountLine {
   done: GroupId[];
 }
 
-export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: Log }): Accepter & BatchAccepter {
+export function createAccepter({
+  db,
+  clock,
+  log,
+}: {
+  db: Db;
+  clock: Clock;
+  log: Log;
+}): Accepter & Booker & BatchAccepter {
   const accounts = db.collection<AccountDocument>('accounts');
   const writer = paidGroupWriter(db);
   const lines = new Map<AccountId, AccountLine>();
@@ -96,24 +111,27 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
     const { outcome } = all;
     const single = outcome.kind === 'insufficient_credits' || outcome.kind === 'too_late';
     if (!single || requests.length === 1) {
-      return requests.map(({ drafts }) => ({ ...all, outcome: shareOf(outcome, drafts) }));
+      return requests.map((request) => ({ ...all, outcome: shareOf(outcome, request) }));
     }
-    if (outcome.kind === 'insufficient_credits' && requests.every(({ drafts }) => priceOf(drafts) > outcome.balance)) {
+    if (outcome.kind === 'insufficient_credits' && requests.every((request) => priceOf(request) > outcome.balance)) {
       // Not even the cheapest fits: an empty account costs one question per group, not one per request.
-      return requests.map(({ drafts }) => ({ outcome: { ...outcome, required: priceOf(drafts) } }));
+      return requests.map((request) => ({ outcome: { ...outcome, required: priceOf(request) } }));
     }
     const answers: Answer[] = [];
     for (const request of requests) answers.push(await pay(account, line, request));
     return answers;
   };
 
-  const pay = async (account: AccountId, line: AccountLine, { drafts, payBy, batch }: Order): Promise<Answer> => {
+  const pay = async (account: AccountId, line: AccountLine, order: Order): Promise<Answer> => {
+    const { payBy, batch } = order;
     const group = newId('grp');
-    const messages = drafts.map((draft) => queuedMessage(account, group, draft));
+    const messages = order.drafts.map((draft) => queuedMessage(account, group, draft));
+    const schedules = order.bookings.map((booking) => bookedSchedule(account, group, booking));
     const done = line.done.splice(0);
     let result: Debit | 'unknown' = 'unknown';
     try {
-      result = await debitUntilAnswered({ account, group, messages, batch, today: isoDate(clock.now()), done, payBy });
+      const today = isoDate(clock.now());
+      result = await debitUntilAnswered({ account, group, messages, schedules, batch, today, done, payBy });
     } finally {
       // Perhaps not cleared on the way: the next debit does it (again).
       if (result === 'unknown' || result.kind === 'refused') line.done.push(...done);
@@ -121,7 +139,7 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
     if (result === 'unknown') return { outcome: { kind: 'outcome_unknown' } };
     if (result.kind === 'refused') return { outcome: result.why };
     const { pending } = result;
-    const paid: PaidGroup = { messages, entry: ledgerEntryOf(account, group, pending) };
+    const paid: PaidGroup = { messages, schedules, entry: ledgerEntryOf(account, group, pending) };
     return {
       outcome: { kind: 'accepted', credits: -pending.amount, balance: pending.balanceAfter },
       stored: store(line, group, paid),
@@ -164,9 +182,12 @@ export function createAccepter({ db, clock, log }: { db: Db; clock: Clock; log: 
   };
 
   return {
-    accept: async (account, drafts, payBy) => answered(await lineOf(account).grouper.add({ drafts, payBy })),
+    accept: async (account, drafts, payBy) =>
+      answered(await lineOf(account).grouper.add({ drafts, bookings: [], payBy })),
+    book: async (account, booking, payBy) =>
+      answered(await lineOf(account).grouper.add({ drafts: [], bookings: [booking], payBy })),
     acceptBatch: async (account, batch, payBy) =>
-      answered(await pay(account, lineOf(account), { drafts: [], payBy, batch })),
+      answered(await pay(account, lineOf(account), { drafts: [], bookings: [], payBy, batch })),
   };
 }
 
@@ -180,15 +201,20 @@ function together(requests: readonly Order[]): Order {
   let payBy: Date | undefined;
   for (const one of requests)
     if (one.payBy !== undefined && !(payBy !== undefined && payBy <= one.payBy)) payBy = one.payBy;
-  return { drafts: requests.flatMap(({ drafts }) => drafts), payBy };
+  return {
+    drafts: requests.flatMap(({ drafts }) => drafts),
+    bookings: requests.flatMap(({ bookings }) => bookings),
+    payBy,
+  };
 }
 
-function priceOf(drafts: readonly MessageDraft[]): number {
-  return drafts.length * CREDITS_PER_MESSAGE;
+/** Of an order without a batch. */
+function priceOf({ drafts, bookings }: Order): number {
+  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), drafts.length * CREDITS_PER_MESSAGE);
 }
 
-function shareOf(outcome: AcceptOutcome, drafts: readonly MessageDraft[]): AcceptOutcome {
-  return outcome.kind === 'accepted' ? { ...outcome, credits: priceOf(drafts) } : outcome;
+function shareOf(outcome: AcceptOutcome, order: Order): AcceptOutcome {
+  return outcome.kind === 'accepted' ? { ...outcome, credits: priceOf(order) } : outcome;
 }
 
 function pause(): Promise<void> {

@@ -2,6 +2,7 @@ import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
+import type { ScheduleDocument } from '../schedules/schedule.ts';
 import type { MessageDocument } from './message.ts';
 
 /** What one attempt to pay for a group gave. */
@@ -20,7 +21,9 @@ export interface DebitRequest {
   readonly account: AccountId;
   readonly group: GroupId;
   readonly messages: readonly MessageDocument[];
-  /** What is paid for instead of messages. */
+  /** Paid now, released at their time. */
+  readonly schedules?: readonly ScheduleDocument[];
+  /** What is paid for instead of messages and schedules. */
   readonly batch?: BatchOrder | undefined;
   /** UTC day, for the expiry of the credits. */
   readonly today: string;
@@ -45,7 +48,7 @@ export interface BatchOrder {
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
   const { account, group, today, payBy } = request;
-  const required = (request.batch?.total ?? request.messages.length) * CREDITS_PER_MESSAGE;
+  const required = priceOf(request);
   const pendingPath = `pending.${group}`;
   const withoutMessages = Object.fromEntries(
     (['seq', 'amount', 'balanceAfter', 'reason', 'reference', 'at'] as const).map((name) => [
@@ -108,12 +111,32 @@ function refusalOf(
 
 /** The messages that a pending change paid for. */
 export function paidMessages(pending: PendingChange): readonly MessageDocument[] {
-  if (pending.messages === undefined) return [];
-  const { m } = BSON.deserialize(pending.messages.buffer) as { m: MessageDocument[] }; // written by debitPipeline below
-  return m;
+  return paidDocuments(pending).m;
 }
 
-function debitPipeline({ group, messages, batch, done }: DebitRequest, required: number): Document[] {
+/** The schedules that a pending change paid for. */
+export function paidSchedules(pending: PendingChange): readonly ScheduleDocument[] {
+  return paidDocuments(pending).s ?? [];
+}
+
+interface PaidDocuments {
+  readonly m: readonly MessageDocument[];
+  /** Absent when there are none. */
+  readonly s?: readonly ScheduleDocument[];
+}
+
+function paidDocuments({ messages }: PendingChange): PaidDocuments {
+  if (messages === undefined) return { m: [] };
+  return BSON.deserialize(messages.buffer) as PaidDocuments; // written by debitPipeline below
+}
+
+function priceOf({ messages, schedules = [], batch }: DebitRequest): number {
+  const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
+  return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
+}
+
+function debitPipeline({ group, messages, schedules = [], batch, done }: DebitRequest, required: number): Document[] {
+  const paid: PaidDocuments = { m: messages, ...(schedules.length === 0 ? {} : { s: schedules }) };
   const pending = {
     seq: { $add: ['$seq', 1] },
     amount: -required,
@@ -121,7 +144,7 @@ function debitPipeline({ group, messages, batch, done }: DebitRequest, required:
     reason: 'send',
     at: '$$NOW',
     ...(batch === undefined
-      ? { messages: new Binary(BSON.serialize({ m: messages }, { ignoreUndefined: true })) }
+      ? { messages: new Binary(BSON.serialize(paid, { ignoreUndefined: true })) }
       : { reference: { $literal: batch.id } }),
   } satisfies Partial<Record<keyof PendingChange, unknown>>;
   const set = {

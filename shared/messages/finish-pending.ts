@@ -2,8 +2,9 @@ import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { insertSchedules } from '../schedules/store.ts';
 import { REPEAT_MS } from './accept.ts';
-import { paidMessages } from './debit.ts';
+import { paidMessages, paidSchedules } from './debit.ts';
 import { insertMessages, markBatchesPaid } from './insert.ts';
 
 /**
@@ -15,8 +16,9 @@ const REST_MS = 5 * REPEAT_MS;
 const ACCOUNTS_MAX = 50;
 
 /**
- * Does what a dead gateway left: inserts the messages and the ledger entries that were paid for, hands paid batches to the
- * workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how many accounts it worked on.
+ * Does what a dead gateway left: inserts the messages, schedules and ledger entries that were paid for, hands paid batches to
+ * the workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how
+ * many accounts it worked on.
  */
 export async function finishPending(db: Db, clock: Clock): Promise<number> {
   const accounts = db.collection<AccountDocument>('accounts');
@@ -34,6 +36,10 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
     await insertMessages(
       db,
       rested.flatMap(([, pending]) => paidMessages(pending)),
+    );
+    await insertSchedules(
+      db,
+      rested.flatMap(([, pending]) => paidSchedules(pending)),
     );
     const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
     await enterInLedger(db, entries);

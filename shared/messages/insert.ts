@@ -6,6 +6,8 @@ import { enterInLedger } from '../credits/ledger-store.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { GroupId } from '../runtime/ids.ts';
+import type { ScheduleDocument } from '../schedules/schedule.ts';
+import { insertSchedules } from '../schedules/store.ts';
 import type { MessageDocument } from './message.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
@@ -21,13 +23,14 @@ export async function insertMessages(db: Db, messages: readonly MessageDocument[
 /** What a debit leads to in other documents. */
 export interface PaidGroup {
   readonly messages: readonly MessageDocument[];
+  readonly schedules: readonly ScheduleDocument[];
   readonly entry: LedgerEntryDocument;
 }
 
 /** Groups of different accounts share the round trips too: with many small accounts the debits stay single, the inserts do not. */
 const GROUPS_MAX = 200;
 
-/** Writes paid groups, many in one insert each for messages and ledger. Doing it twice writes the same. */
+/** Writes paid groups, many in one insert each for messages, schedules and ledger. Doing it twice writes the same. */
 export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
   return new Grouper<PaidGroup, void>({
     maxItems: GROUPS_MAX,
@@ -37,6 +40,10 @@ export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
         insertMessages(
           db,
           groups.flatMap((group) => group.messages),
+        ),
+        insertSchedules(
+          db,
+          groups.flatMap((group) => group.schedules),
         ),
         enterInLedger(
           db,

@@ -86,6 +86,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'batches: what waits for a worker, oldest first; maintenance: batches that were never paid',
   },
   {
+    collection: 'schedules',
+    key: { due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'schedules: what is due for release, redo or refund; the seconds that need an alarm',
+  },
+  {
     collection: 'deliveries',
     key: { endpoint: 1, due: 1 },
     options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },

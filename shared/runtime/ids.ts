@@ -12,6 +12,7 @@ type Id<Prefix extends string> = `${Prefix}_${string}`;
 export type AccountId = Id<'acc'>;
 export type MessageId = Id<'msg'>;
 export type BatchId = Id<'bat'>;
+export type ScheduleId = Id<'sch'>;
 /** One debit and all that it pays for. */
 export type GroupId = Id<'grp'>;
 export type EndpointId = Id<'whk'>;
@@ -64,6 +65,20 @@ export function isBatchId(value: string): value is BatchId {
   return BATCH_ID.test(value);
 }
 
+const SCHEDULE_ID = /^sch_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isScheduleId(value: string): value is ScheduleId {
+  return SCHEDULE_ID.test(value);
+}
+
+/**
+ * The id that a schedule's message or batch gets, fixed at booking: of the moment it was booked for, so that it sorts and
+ * reads as made then, and derived, so that a release done twice writes the same.
+ */
+export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedule: ScheduleId, at: Date): Id<Prefix> {
+  return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(schedule, RANDOM_CHARACTERS)}` as const;
+}
+
 /** Of the 26 characters of a batch's message id: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
 const BATCH_HASH_CHARACTERS = 12;
 const BATCH_INDEX_CHARACTERS = 4;
@@ -74,9 +89,7 @@ const BATCH_INDEX_CHARACTERS = 4;
  * the batch id's own random characters because ids of one millisecond differ only in the last of those.
  */
 export function batchMessageIds(batch: BatchId): (index: number) => MessageId {
-  const digest = hash('sha256', batch, 'buffer');
-  let stem = batch.slice(4, 4 + TIME_CHARACTERS);
-  for (let i = 0; i < BATCH_HASH_CHARACTERS; i++) stem += ALPHABET.charAt((digest[i] ?? 0) & 31);
+  const stem = batch.slice(4, 4 + TIME_CHARACTERS) + hashText(batch, BATCH_HASH_CHARACTERS);
   return (index) => `msg_${stem}${numeral(index, BATCH_INDEX_CHARACTERS)}` as const;
 }
 
@@ -101,6 +114,14 @@ function numeral(value: number, characters: number): string {
   for (let i = 0, rest = value; i < characters; i++, rest = Math.floor(rest / 32)) {
     text = ALPHABET.charAt(rest % 32) + text;
   }
+  return text;
+}
+
+/** The beginning of a hash of `of`, in the alphabet: 5 bits a character. */
+function hashText(of: string, characters: number): string {
+  const digest = hash('sha256', of, 'buffer');
+  let text = '';
+  for (let i = 0; i < characters; i++) text += ALPHABET.charAt((digest[i] ?? 0) & 31);
   return text;
 }
 

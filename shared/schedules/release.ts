@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import { queuedMessage } from '../messages/draft.ts';
+import { insertMessages } from '../messages/insert.ts';
+import type { MessageDocument } from '../messages/message.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { newId } from '../runtime/ids.ts';
+import { refundCancelled } from './cancel.ts';
+import { REDO_MS, type ScheduleDocument, scheduledMessageId } from './schedule.ts';
+import { claimDue, findDue, markSent } from './store.ts';
+
+/** Schedules of one group. The store runs a command to its end: what others ask meanwhile waits some 20 ms. */
+const GROUP_MAX = 250;
+
+/** How many a group had in hand, and how many of them were released by it. */
+export interface Release {
+  readonly found: number;
+  readonly released: number;
+}
+
+/**
+ * Does what one group of due schedules is due for, the longest due first. One atomic update claims: from then on a schedule
+ * is released and cannot be cancelled. Its message follows, with an id that was fixed at booking; a release (or a refund)
+ * that a dead worker left is done again the same way and writes the same.
+ */
+export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Release> {
+  const found = await findDue(db, upTo, GROUP_MAX);
+  if (found.length === 0) return { found: 0, released: 0 };
+  const now = clock.now();
+  const claim = { id: newId('clm', now.getTime()), now, upTo, redoAt: new Date(now.getTime() + REDO_MS) };
+  const claimed = await claimDue(db, found, claim);
+
+  const sending = claimed.filter(({ state }) => state === 'sending');
+  await insertMessages(db, sending.map(releasedMessage));
+  if (sending.length > 0) {
+    await markSent(
+      db,
+      sending.map(({ _id }) => _id),
+    );
+  }
+  await refundCancelled(
+    db,
+    claimed.filter(({ state }) => state === 'cancelled'),
+  );
+  return { found: found.length, released: sending.length };
+}
+
+/** Pure: done twice, it is the same message. */
+function releasedMessage(schedule: ScheduleDocument): MessageDocument {
+  const { account, group, content, releasedAt } = schedule;
+  assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');
+  const { validUntil, validForMs, ...message } = content.message;
+  return queuedMessage(account, group, {
+    ...message,
+    _id: scheduledMessageId(schedule),
+    validUntil: validUntil ?? new Date(releasedAt.getTime() + validForMs),
+  });
+}

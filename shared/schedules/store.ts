@@ -1,0 +1,110 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { AccountId, ClaimId, ScheduleId } from '../runtime/ids.ts';
+import type { ScheduleDocument } from './schedule.ts';
+
+function scheduleCollection(db: Db): Collection<ScheduleDocument> {
+  return db.collection('schedules');
+}
+
+/** Inserts paid schedules; those that are there already are left as they are (they may have moved on since). */
+export async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+  if (schedules.length === 0) return;
+  try {
+    await scheduleCollection(db).insertMany(schedules, { ordered: false });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** A schedule of the account in any state. */
+export async function readSchedule(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
+  return (await scheduleCollection(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** The time of the first schedule after `after`, up to `until`, that waits to be released. */
+export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | undefined> {
+  const next = await scheduleCollection(db).findOne(
+    { due: { $gt: after, $lte: until }, state: 'scheduled' },
+    { sort: { due: 1 }, projection: { due: 1 } },
+  );
+  return next?.due;
+}
+
+/** Up to `limit` schedules that are due by `upTo`, whatever they are due for, the longest due first. */
+export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
+  return scheduleCollection(db)
+    .find({ due: { $lte: upTo } })
+    .sort({ due: 1 })
+    .limit(limit)
+    .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
+    .toArray();
+}
+
+export interface ScheduleClaim {
+  readonly id: ClaimId;
+  readonly now: Date;
+  readonly upTo: Date;
+  /** When somebody else shall look at what this claim has taken, if it is not finished by then. */
+  readonly redoAt: Date;
+}
+
+/**
+ * Takes what was found due, and decides for each that still waits that it is released now: `scheduled` → `sending`. Others
+ * (a release or a refund that somebody left) are only taken over. Returns those that this claim took, as they are now.
+ */
+export async function claimDue(
+  db: Db,
+  found: readonly ScheduleDocument[],
+  { id: claim, now, upTo, redoAt }: ScheduleClaim,
+): Promise<readonly ScheduleDocument[]> {
+  const waiting = found.filter(({ state }) => state === 'scheduled').map(({ _id }) => _id);
+  const left = found.filter(({ state }) => state !== 'scheduled').map(({ _id }) => _id);
+  const taken = { claim, due: redoAt };
+  const released = { ...taken, state: 'sending', releasedAt: now } as const;
+  const schedules = scheduleCollection(db);
+  const updates = [
+    { updateMany: { filter: { _id: { $in: waiting }, state: 'scheduled' as const }, update: { $set: released } } },
+    { updateMany: { filter: { _id: { $in: left }, due: { $lte: upTo } }, update: { $set: taken } } },
+  ].filter(({ updateMany }) => updateMany.filter._id.$in.length > 0);
+  const { matchedCount } = await schedules.bulkWrite(updates, { ordered: false });
+  if (matchedCount === found.length) {
+    return found.map((one) => (one.state === 'scheduled' ? { ...one, ...released } : { ...one, ...taken }));
+  }
+  // Some were cancelled, or taken by another worker, since they were found.
+  return schedules
+    .find({ _id: { $in: [...waiting, ...left] }, claim })
+    .batchSize(found.length + 1)
+    .toArray();
+}
+
+/** Their messages are stored: nothing is left to do. Doing it twice changes nothing. */
+export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void> {
+  await scheduleCollection(db).updateMany(
+    { _id: { $in: ids }, state: 'sending' },
+    { $set: { state: 'sent' }, $unset: { due: '', content: '' } },
+  );
+}
+
+/** Decides that a schedule which still waits is never released, and says so; undefined when it does not wait (any more). */
+export async function markCancelled(
+  db: Db,
+  account: AccountId,
+  id: ScheduleId,
+  redoAt: Date,
+): Promise<ScheduleDocument | undefined> {
+  const cancelled = await scheduleCollection(db).findOneAndUpdate(
+    { _id: id, account, state: 'scheduled' },
+    { $set: { state: 'cancelled', due: redoAt } },
+    { returnDocument: 'after' },
+  );
+  return cancelled ?? undefined;
+}
+
+/** The credits of cancelled ones are back: nothing is left to do. Doing it twice changes nothing. */
+export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<void> {
+  await scheduleCollection(db).updateMany(
+    { _id: { $in: ids }, state: 'cancelled' },
+    { $unset: { due: '', content: '' } },
+  );
+}
