@@ -49,6 +49,7 @@ export const apps = [
   config.mongodbUri === '' && worker('embedded-db'),
   config.simulator === 'on' && app('simulator', 'scripts/simulator'),
   { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: config.gatewayInstances },
+  worker('batches'),
   worker('smpp'),
   worker('webhooks'),
   worker('maintenance'),

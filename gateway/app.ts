@@ -1,6 +1,8 @@
 import express, { type Express } from 'express';
 import type { KeyScope } from '../shared/keys/key.ts';
 import { RateCounter } from '../shared/rate/counter.ts';
+import { createBatch } from './account/batch.ts';
+import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
 import { createAuthenticate, requireScope } from './http/authenticate.ts';
@@ -13,9 +15,12 @@ import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
 import { createUnauthorized } from './http/unauthorized.ts';
 import { createBalance } from './sms/balance.ts';
 import { createSend } from './sms/send.ts';
+import { createSendBulk } from './sms/send-bulk.ts';
 import { createStatus } from './sms/status.ts';
 
 const MESSAGE_BYTES_MAX = 65_536;
+/** 10,000 entries with ten params of 30 characters, three bytes each. */
+const BULK_BYTES_MAX = 10_485_760;
 
 /** The whole API: every path, who may use it, and what answers. Builds and never listens. */
 export function createApp(deps: GatewayDeps): Express {
@@ -25,6 +30,7 @@ export function createApp(deps: GatewayDeps): Express {
   const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
   const once = createOnce(deps);
   const message = jsonBody(MESSAGE_BYTES_MAX);
+  const bulk = jsonBody(BULK_BYTES_MAX);
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
@@ -34,7 +40,14 @@ export function createApp(deps: GatewayDeps): Express {
   // The busiest first: the router tries them in order.
   post('/v2/send', ...key('send'), message, once(createSend(deps)));
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
+  post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk(deps)));
   get('/v2/balance', ...key('read'), createBalance(deps));
+
+  app
+    .route('/v2/batches/:batch_id')
+    .get(...key('read'), createBatch(deps))
+    .delete(...key('send'), createStopBatch(deps))
+    .all(methodNotAllowed('GET, HEAD, DELETE'));
 
   get('/healthz', createHealthz());
   get('/readyz', createReadyz(deps));

@@ -19,7 +19,7 @@ export function accessLog({
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
   return ({ req, locals }, status) => {
-    const { caller, requestId, messageId } = locals;
+    const { caller, requestId, messageId, batchId } = locals;
     // Express types the matched route as `any`; it is undefined where nothing matched.
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
@@ -34,6 +34,7 @@ export function accessLog({
       account: caller?.account._id,
       key_id: caller?.keyId,
       message_id: messageId,
+      batch_id: batchId,
       request_id: requestId,
     });
   };

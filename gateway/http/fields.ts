@@ -49,7 +49,7 @@ export function optionalString(body: JsonObject, field: string, problems: FieldP
   if (!Object.hasOwn(body, field)) return undefined;
   const value = body[field];
   if (typeof value === 'string') return value;
-  problems.add(field, 'wrong_type', `It must be a string, not ${typeName(value)}.`);
+  problems.add(field, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
   return undefined;
 }
 
@@ -58,28 +58,35 @@ export function optionalBoolean(body: JsonObject, field: string, problems: Field
   if (!Object.hasOwn(body, field)) return false;
   const value = body[field];
   if (typeof value === 'boolean') return value;
-  problems.add(field, 'wrong_type', `It must be true or false, not ${typeName(value)}.`);
+  problems.add(field, 'wrong_type', `It must be true or false, not ${wrongType(value)}.`);
   return false;
 }
 
 /** A typo must not send: every field that the endpoint does not know is a problem, with the field that was perhaps meant. */
-export function refuseUnknown(body: JsonObject, known: readonly string[], problems: FieldProblems): void {
+export function refuseUnknown(
+  body: JsonObject,
+  known: readonly string[],
+  problems: FieldProblems,
+  /** Where the object stands in the body, as `recipients[3].`. */
+  place = '',
+): void {
   for (const field of Object.keys(body)) {
     if (known.includes(field)) continue;
     if (problems.full) {
-      problems.add(field, 'unknown_field', '');
+      problems.add(place, 'unknown_field', '');
       continue;
     }
     const shown = field.slice(0, SHOWN_NAME_MAX);
     const meant = nearest(shown, known);
     const hint = meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean "${meant}"?`;
-    problems.add(shown, 'unknown_field', `There is no such field. ${hint}`);
+    problems.add(place + shown, 'unknown_field', `There is no such field. ${hint}`);
   }
 }
 
 const SHOWN_NAME_MAX = 64;
 
-function typeName(value: unknown): string {
+/** What a value is instead of what it should be, for people. */
+export function wrongType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;

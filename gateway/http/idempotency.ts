@@ -3,12 +3,12 @@ import type { Db } from 'mongodb';
 import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
 import { KeyClaims } from '../../shared/idempotency/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
+import { type AccountId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { type ProblemAnswer, sendJson, sendJsonText, sendProblem } from './answer.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from './context.ts';
 import { FieldProblems, invalidRequest } from './fields.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintInSlices } from './fingerprint.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -73,7 +73,7 @@ export function createOnce({
       const id = action.newId();
       const wanted = {
         _id: `${account}:${createHash('sha256').update(key).digest('base64url')}`,
-        fingerprint: fingerprintOf(req.method, req.path, bodyOf(res)),
+        fingerprint: await fingerprintInSlices(req.method, req.path, bodyOf(res)),
         action: action.name,
         result: id,
       } as const;
@@ -154,6 +154,7 @@ function answer(res: Reply, verdict: Verdict): void {
 
 function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
   if (isMessageId(result)) res.locals.messageId = result;
+  if (isBatchId(result)) res.locals.batchId = result;
   sendJsonText(res, status, body, ['Idempotency-Replayed', 'true']);
 }
 

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import type { Handler, JsonObject, Reply } from './context.ts';
+import { parseLargeJson, TooLargeError } from './large-json.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /**
@@ -26,7 +27,11 @@ export function jsonBody(limitBytes: number): Handler {
       sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
     };
     const onEnd = (): void => {
-      const parsed = parseObject(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      if (bytes <= AT_ONCE_BYTES_MAX) take(parseObject(whole));
+      else parseLargeObject(whole).then(take).catch(next);
+    };
+    const take = (parsed: Parsed): void => {
       if (parsed.kind === 'malformed') {
         sendProblem(res, 'malformed_body', { detail: parsed.detail });
       } else {
@@ -41,6 +46,9 @@ export function jsonBody(limitBytes: number): Handler {
     req.on('data', onData).once('end', onEnd).once('error', onError);
   };
 }
+
+/** A larger body is parsed in slices. */
+const AT_ONCE_BYTES_MAX = 131_072;
 
 interface Refusal {
   readonly slug: ProblemSlug;
@@ -90,14 +98,34 @@ type Parsed =
   | { readonly kind: 'malformed'; readonly detail: string };
 
 function parseObject(bytes: Buffer): Parsed {
-  if (!isUtf8(bytes)) return { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
-  let value: unknown;
+  if (!isUtf8(bytes)) return NOT_UTF8;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    return objectOf(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : 'it cannot be read';
-    return { kind: 'malformed', detail: `The body is not valid JSON: ${why}.` };
+    return notJson(error);
   }
+}
+
+async function parseLargeObject(bytes: Buffer): Promise<Parsed> {
+  if (!isUtf8(bytes)) return NOT_UTF8;
+  try {
+    return objectOf(await parseLargeJson(bytes));
+  } catch (error) {
+    if (error instanceof TooLargeError) {
+      return { kind: 'malformed', detail: `The body cannot be read: ${error.message}.` };
+    }
+    return notJson(error);
+  }
+}
+
+const NOT_UTF8: Parsed = { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
+
+function notJson(error: unknown): Parsed {
+  const why = error instanceof SyntaxError ? error.message : 'it cannot be read';
+  return { kind: 'malformed', detail: `The body is not valid JSON: ${why}.` };
+}
+
+function objectOf(value: unknown): Parsed {
   if (isObject(value)) return { kind: 'object', body: value };
   const what = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
   return { kind: 'malformed', detail: `The body must be one JSON object, not ${what}.` };

@@ -43,6 +43,13 @@ export const PROBLEMS = {
     'There is nothing at this path. Paths are case-sensitive, without a slash at the end.',
   ),
   message_not_found: fault('4041', 404, 'Message not found', 'Check the message_id: the account has no such message.'),
+  batch_not_found: fault('4042', 404, 'Batch not found', 'Check the batch_id: the account has no such batch.'),
+  template_not_found: fault(
+    '4043',
+    404,
+    'Template not found',
+    'Check the template_id: the sender has no such approved template for this route.',
+  ),
   method_not_allowed: fault('4050', 405, 'Method not allowed', 'Use a method that the header `Allow` names.'),
   request_timeout: fault(
     '4080',
@@ -58,6 +65,7 @@ export const PROBLEMS = {
     'An earlier request with this Idempotency-Key is not answered yet. Send it again after the seconds in `Retry-After`.',
     true,
   ),
+  batch_finished: fault('4091', 409, 'Batch finished', 'Every message of the batch has left: nothing can be stopped.'),
   body_too_large: fault('4130', 413, 'Body too large', 'Send less in one request.'),
   unsupported_media_type: fault(
     '4150',
@@ -115,6 +123,8 @@ export const FIELD_CODES = {
   invalid_value: 'Not one of the allowed values.',
   invalid_text: 'The text cannot be encoded.',
   invalid_time: 'Not an ISO 8601 date-time with a UTC offset.',
+  conflict: 'It does not go together with another field of the request.',
+  wrong_count: 'A list with fewer or more entries than it may have.',
   out_of_range: 'Before the earliest or after the latest allowed value.',
   too_short: 'The text is empty.',
   too_long: 'The text has more characters, or needs more segments, than it may.',

@@ -14,6 +14,7 @@ import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/segment.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, optionalString, requiredString } from '../http/fields.ts';
+import type { FieldProblem } from '../http/problem.ts';
 
 /** The fields of "SMS message (request to send)" and our extensions to it, each with its check. */
 
@@ -34,21 +35,26 @@ export function parseMessage(body: JsonObject, maxSegments: number, problems: Fi
   const text = requiredString(body, 'message', problems);
   if (text === undefined) return undefined;
   if (text === '') problems.add('message', 'too_short', 'It must have at least one character.');
+  const plan = planText(text);
+  const problem = textProblem(text, plan, maxSegments);
+  if (problem !== undefined) problems.add('message', problem.code, problem.detail);
+  return problem?.code === 'invalid_text' ? undefined : { text, plan };
+}
+
+/** Why a text cannot be sent, if it cannot. */
+export function textProblem(
+  text: string,
+  plan: TextPlan,
+  maxSegments: number,
+): Pick<FieldProblem, 'code' | 'detail'> | undefined {
   // With the flag `u` only half of a surrogate pair matches: such a text cannot be written in UTF-8 nor sent.
   if (/\p{Surrogate}/u.test(text)) {
-    problems.add(
-      'message',
-      'invalid_text',
-      'It holds half of a surrogate pair (a broken character, often a cut emoji).',
-    );
-    return undefined;
+    const detail = 'It holds half of a surrogate pair (a broken character, often a cut emoji).';
+    return { code: 'invalid_text', detail };
   }
-  const plan = planText(text);
-  if (plan.segments > maxSegments) {
-    const detail = `It needs ${plan.segments} segments (${plan.encoding}); at most ${maxSegments} are allowed.`;
-    problems.add('message', 'too_long', detail);
-  }
-  return { text, plan };
+  if (plan.segments <= maxSegments) return undefined;
+  const detail = `It needs ${plan.segments} segments (${plan.encoding}); at most ${maxSegments} are allowed.`;
+  return { code: 'too_long', detail };
 }
 
 export function parseSender(body: JsonObject, problems: FieldProblems): string | undefined {

@@ -1,5 +1,5 @@
 import type { AcceptOutcome } from '../../shared/messages/accept.ts';
-import type { MessageId } from '../../shared/runtime/ids.ts';
+import { type BatchId, isBatchId, type MessageId } from '../../shared/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { RETRY_AFTER } from '../http/unanswered.ts';
@@ -7,7 +7,7 @@ import { RETRY_AFTER } from '../http/unanswered.ts';
 type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }>;
 
 /** What to say when messages were not accepted (or perhaps not); every kind is the slug of its problem. */
-export function refusal(outcome: NotAccepted, message: MessageId): readonly [ProblemSlug, ProblemAnswer] {
+export function refusal(outcome: NotAccepted, id: MessageId | BatchId): readonly [ProblemSlug, ProblemAnswer] {
   const { kind } = outcome;
   switch (kind) {
     case 'insufficient_credits': {
@@ -21,7 +21,7 @@ export function refusal(outcome: NotAccepted, message: MessageId): readonly [Pro
     case 'too_late':
       return ['store_unavailable', { headers: RETRY_AFTER }];
     case 'outcome_unknown':
-      return [kind, { extra: { message_id: message }, headers: RETRY_AFTER }];
+      return [kind, { extra: { [isBatchId(id) ? 'batch_id' : 'message_id']: id }, headers: RETRY_AFTER }];
     default:
       return kind satisfies never;
   }

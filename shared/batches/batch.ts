@@ -17,6 +17,8 @@ export interface BatchDocument
   readonly group?: GroupId;
   /** Recipients: each becomes one message and costs `CREDITS_PER_MESSAGE`. */
   readonly total: number;
+  /** Equal entries that were dropped at the caller's wish (`dedupe`). */
+  readonly duplicates?: number;
   /** Recipients of each chunk but the last. */
   readonly perChunk: number;
   readonly content: BatchContent;
@@ -32,7 +34,14 @@ export interface BatchDocument
 }
 
 export type BatchContent =
-  | { readonly kind: 'text'; readonly text: string; readonly encoding: Encoding; readonly segments: number }
+  /** The same for all; `dltId` when it was rendered from a template. */
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly encoding: Encoding;
+      readonly segments: number;
+      readonly dltId?: string;
+    }
   /** The template as it was approved when the batch was accepted; `params` serve the entries without their own. */
   | {
       readonly kind: 'template';

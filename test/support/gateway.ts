@@ -33,12 +33,14 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
   const stopping = new AbortController();
+  const accepter = createAccepter({ db, clock, log });
   const app = createApp({
     db,
     clock,
     log,
     config: TEST_CONFIG,
-    accepter: createAccepter({ db, clock, log }),
+    accepter,
+    batchAccepter: accepter,
     metrics: new Metrics(),
     stopping: stopping.signal,
     ...overrides,

@@ -2,7 +2,7 @@ import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
-import type { Accepter } from '../../shared/messages/accept.ts';
+import type { Accepter, BatchAccepter } from '../../shared/messages/accept.ts';
 import { debit } from '../../shared/messages/debit.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
@@ -13,26 +13,48 @@ import { Metrics } from '../../shared/runtime/metrics.ts';
 
 /**
  * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its
- * argument names, `claimed` (before it pays) or `paid` (before it stores the message), and goes no further.
+ * argument names, `claimed` (before it pays) or `paid` (before it stores the message or marks the batch), and goes no further.
  */
 const [, , until] = process.argv;
 const config = loadConfig();
 const { db } = await connectStore(config);
 
-const accepter: Accepter = {
+const accounts = db.collection<AccountDocument>('accounts');
+const today = isoDate(clock.now());
+
+const accepter: Accepter & BatchAccepter = {
   accept: async (account, drafts, payBy) => {
     if (until === 'paid') {
       const group = newId('grp');
       const messages = drafts.map((draft) => queuedMessage(account, group, draft));
-      const today = isoDate(clock.now());
-      await debit(db.collection<AccountDocument>('accounts'), { account, group, messages, today, done: [], payBy });
+      await debit(accounts, { account, group, messages, today, done: [], payBy });
     }
-    process.stdout.write('held\n');
-    return new Promise(() => {});
+    return hold();
+  },
+  acceptBatch: async (account, batch, payBy) => {
+    if (until === 'paid') {
+      await debit(accounts, { account, group: newId('grp'), messages: [], batch, today, done: [], payBy });
+    }
+    return hold();
   },
 };
+
+function hold(): Promise<never> {
+  process.stdout.write('held\n');
+  return new Promise(() => {});
+}
+
 const stopping = new AbortController().signal;
 const server = new GatewayServer(
-  createApp({ db, clock, log: silentLog, config, accepter, metrics: new Metrics(), stopping }),
+  createApp({
+    db,
+    clock,
+    log: silentLog,
+    config,
+    accepter,
+    batchAccepter: accepter,
+    metrics: new Metrics(),
+    stopping,
+  }),
 );
 process.stdout.write(`port ${await server.listen('127.0.0.1', 0)}\n`);

@@ -29,6 +29,8 @@ export interface Product {
   readonly receiver: Receiver;
   /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
   send(to: string, message: string): Promise<Answer>;
+  /** Any POST with a JSON body; rejects when there was no HTTP answer. */
+  post(path: string, body: object): Promise<Answer>;
   get(path: string): Promise<Answer>;
   /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
   kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
@@ -97,6 +99,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       fleet.start('smpp', options.smppWorkers ?? 1),
       fleet.start('webhooks', options.webhookWorkers ?? 1),
       fleet.start('maintenance'),
+      fleet.start('batches'),
     ]);
 
     const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
@@ -123,6 +126,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       smsc,
       receiver,
       send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
+      post: (path, body) => ask(url + path, key, body),
       get: (path) => ask(url + path, key),
       kill: (app, signal) => fleet.kill(app, signal),
       stop: async () => {

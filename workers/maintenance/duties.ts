@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { pruneUnpaid } from '../../shared/batches/prune.ts';
 import { Lease } from '../../shared/leases/lease.ts';
 import { finishPending } from '../../shared/messages/finish-pending.ts';
 import { redoIntents, Settler } from '../../shared/messages/settle.ts';
@@ -26,6 +27,8 @@ export interface Duties {
   sweepDue(): Promise<void>;
   /** What dead gateways left pending in accounts. */
   finishPending(): Promise<void>;
+  /** Batches that were stored and never paid. */
+  pruneBatches(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -76,6 +79,12 @@ export function createDuties({ db, clock, log, metrics, announcer }: DutiesDeps)
         const count = await finishPending(db, clock);
         finished.inc(count);
         if (count > 0) log.info('pending_finished', { accounts: count });
+      }),
+    pruneBatches: () =>
+      guarded('batches', async () => {
+        if (!lease.held) return;
+        const count = await pruneUnpaid(db, clock);
+        if (count > 0) log.info('unpaid_batches_pruned', { batches: count });
       }),
     release: () => lease.release(),
   };

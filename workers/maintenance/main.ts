@@ -15,6 +15,7 @@ runApp('maintenance', async ({ db, clock, log, metrics, life }) => {
     // A waiting message leaves at most this much late.
     schedule('* * * * * *', () => duties.sweepDue(), { noOverlap: true }),
     schedule('*/10 * * * * *', () => duties.finishPending(), { noOverlap: true }),
+    schedule('0 * * * * *', () => duties.pruneBatches(), { noOverlap: true }),
   ];
   life.onStop('timetable', async () => {
     for (const task of tasks) await task.destroy();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fingerprintOf } from '../../../gateway/http/fingerprint.ts';
+import { fingerprintInSlices, fingerprintOf } from '../../../gateway/http/fingerprint.ts';
 
 const of = (json: string): string => fingerprintOf('POST', '/v2/send', JSON.parse(json));
 
@@ -43,5 +43,14 @@ describe('fingerprint of a request', () => {
   it('stands the deepest JSON', () => {
     expect(of(`{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)).to.be.a('string');
     expect(of(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)).to.be.a('string');
+  });
+
+  it('is the same when a long list is taken in slices', async () => {
+    const to = Array.from({ length: 1_200 }, (_, i) => ({ to: `9190000${i}`, params: [`${i}`, 'x'] }));
+    const body = { sender: 'HARKRA', recipients: to, to: to.slice(0, 501), a: [1, 2] };
+
+    expect(await fingerprintInSlices('POST', '/v2/send-bulk', body)).to.equal(
+      fingerprintOf('POST', '/v2/send-bulk', body),
+    );
   });
 });

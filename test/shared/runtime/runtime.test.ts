@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
-import { eventId, idTime, isMessageId, newId } from '../../../shared/runtime/ids.ts';
+import {
+  batchMessageIds,
+  batchMessageRange,
+  eventId,
+  idTime,
+  isBatchId,
+  isMessageId,
+  lowestId,
+  newId,
+} from '../../../shared/runtime/ids.ts';
 import { clean, maskNumber } from '../../../shared/runtime/log.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 
@@ -15,6 +24,29 @@ describe('runtime/ids', () => {
     expect(ids.toSorted()).to.deep.equal(ids);
     expect(new Set(ids).size).to.equal(ids.length);
     expect(ids.every(isMessageId)).to.equal(true);
+  });
+
+  it("derives the ids of a batch: in the order of their index, of the batch's time, and of no other batch", () => {
+    const [batch, next] = [newId('bat'), newId('bat')];
+    const ids = Array.from({ length: 10_000 }, (_, i) => batchMessageIds(batch)(i));
+
+    expect(isBatchId(batch)).to.equal(true);
+    expect(ids.every(isMessageId)).to.equal(true);
+    expect(ids.toSorted()).to.deep.equal(ids);
+    expect(new Set(ids).size).to.equal(ids.length);
+    expect(idTime(ids[0] ?? '')).to.deep.equal(idTime(batch));
+    const { $gte, $lte } = batchMessageRange(batch);
+    expect(ids[0]).to.equal($gte);
+    expect(ids.every((id) => id <= $lte)).to.equal(true);
+    const others = Array.from({ length: 10_000 }, (_, i) => batchMessageIds(next)(i));
+    expect(others.some((id) => id >= $gte && id <= $lte)).to.equal(false);
+  });
+
+  it('knows the lowest id of a moment', () => {
+    const at = new Date('2026-11-21T10:00:00.123Z');
+
+    expect(idTime(lowestId('bat', at))).to.deep.equal(at);
+    expect(lowestId('bat', at) < newId('bat')).to.equal(true);
   });
 
   it('carries its time and derives event ids without a full stop (Standard Webhooks)', () => {

@@ -1,0 +1,47 @@
+import type { BatchDocument } from '../../shared/batches/batch.ts';
+import { findPaidBatch } from '../../shared/batches/find-paid.ts';
+import { type BatchCounts, countBatch, refundedCredits } from '../../shared/batches/progress.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { idTime, isBatchId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { sendJson, sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+
+/** GET /v2/batches/{id} (extension): how far a bulk request is. Another account's batch is as unknown as one that never was. */
+export function createBatch({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    const { batch_id: id } = req.params;
+    if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
+    res.locals.batchId = id;
+    const batch = await findPaidBatch(db, callerOf(res).account._id, id);
+    if (batch === undefined) return sendProblem(res, 'batch_not_found');
+    const [counts, refunded] = await Promise.all([countBatch(db, batch), refundedCredits(db, batch)]);
+    sendJson(res, 200, batchRecord(batch, counts, refunded));
+  };
+}
+
+function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded: number): object {
+  const { _id, total, duplicates, reference, stopped } = batch;
+  return {
+    status: 'success',
+    batch_id: _id,
+    state: shownState(batch, counts),
+    created_at: isoTimestamp(idTime(_id)),
+    reference,
+    total,
+    duplicates,
+    /** Of all entries, the part that does not wait any more: from 0 to 1. */
+    progress: Math.floor(((total - counts.queued) / total) * 1000) / 1000,
+    counts,
+    stopped,
+    credits_used: total * CREDITS_PER_MESSAGE,
+    credits_refunded: creditsRefunded,
+  };
+}
+
+/** `finished`: all that will ever leave has left; receipts may still come. */
+function shownState({ state }: BatchDocument, { queued }: BatchCounts): string {
+  if (state === 'stopping' || state === 'stopped') return state;
+  return queued === 0 ? 'finished' : 'processing';
+}

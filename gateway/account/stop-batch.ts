@@ -1,0 +1,57 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import type { BatchDocument } from '../../shared/batches/batch.ts';
+import { findPaidBatch } from '../../shared/batches/find-paid.ts';
+import { hasStoppable, refundedCredits } from '../../shared/batches/progress.ts';
+import { beginStop, readBatch } from '../../shared/batches/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { isBatchId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { sendJson, sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+
+/** How long the answer waits for a worker to cancel and refund; 10,000 messages take some seconds. */
+const WAIT_MS = 10_000;
+const LOOK_MS = 25;
+
+/**
+ * DELETE /v2/batches/{id} (extension): what has not left does not leave any more and is refunded, once. The update of the
+ * batch decides; a worker does what follows, and the answer waits for it: with state `stopping` it took longer than we
+ * waited, and happens all the same. Asked again it answers the same.
+ */
+export function createStopBatch({ db, clock, stopping }: Pick<GatewayDeps, 'db' | 'clock' | 'stopping'>): Handler {
+  return async (req, res: Reply) => {
+    const { batch_id: id } = req.params;
+    if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
+    res.locals.batchId = id;
+    const batch = await findPaidBatch(db, callerOf(res).account._id, id);
+    if (batch === undefined) return sendProblem(res, 'batch_not_found');
+    if (batch.state === 'split' && !(await hasStoppable(db, id))) return sendProblem(res, 'batch_finished');
+
+    await beginStop(db, id);
+    const ended = await waitForEnd(db, clock, batch, stopping);
+    const { state, stopped } = ended;
+    sendJson(res, 200, {
+      status: 'success',
+      message: messageOf(ended),
+      batch_id: id,
+      state,
+      stopped: stopped ?? null,
+      credits_refunded: await refundedCredits(db, ended),
+    });
+  };
+}
+
+async function waitForEnd(db: Db, clock: Clock, batch: BatchDocument, stopping: AbortSignal): Promise<BatchDocument> {
+  const deadline = clock.monotonicMs() + WAIT_MS;
+  for (;;) {
+    const now = (await readBatch(db, batch.account, batch._id)) ?? batch;
+    if (now.state === 'stopped' || stopping.aborted || clock.monotonicMs() >= deadline) return now;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+function messageOf({ state, stopped, total }: BatchDocument): string {
+  if (state !== 'stopped') return 'The batch is being stopped; what has not left is refunded.';
+  return `The batch is stopped: ${stopped ?? 0} of ${total} messages had not left and are refunded.`;
+}

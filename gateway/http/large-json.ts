@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * `JSON.parse` for bodies of megabytes, in slices: it alone would hold the event loop for some 10 ms a megabyte. Large lists
+ * that are members of the top-level object are cut between their entries and parsed piece by piece; the rest of the text,
+ * with a marker in place of each such list, is parsed as a whole and must be small.
+ */
+export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
+  const lists = await findLargeLists(bytes);
+  const nonce = randomUUID();
+  const rest: string[] = [];
+  const values = new Map<string, unknown[]>();
+  let restBytes = 0;
+  let behind = 0;
+  for (const [number, { start, end, cuts }] of lists.entries()) {
+    const marker = `${nonce}:${number}`;
+    values.set(marker, await parseEntries(bytes, [start, ...cuts, end]));
+    restBytes += start - behind;
+    rest.push(bytes.toString('utf8', behind, start), JSON.stringify(marker));
+    behind = end + 1;
+  }
+  restBytes += bytes.length - behind;
+  if (restBytes > REST_MAX) throw new TooLargeError(`all that is not in a list may have at most ${REST_MAX} bytes`);
+  rest.push(bytes.toString('utf8', behind));
+  const body: unknown = JSON.parse(rest.join(''));
+  if (typeof body !== 'object' || body === null) return body;
+  for (const [name, value] of Object.entries(body)) {
+    const list = typeof value === 'string' ? values.get(value) : undefined;
+    // Defined, not assigned: "__proto__" is a name like any other in JSON.
+    if (list !== undefined) Object.defineProperty(body, name, { value: list, enumerable: true });
+  }
+  return body;
+}
+
+/** Well-formed perhaps, but with a part that cannot be parsed in slices. */
+export class TooLargeError extends Error {
+  readonly code = 'body_part_too_large';
+}
+
+/** Lists are cut into pieces of about this size: a fraction of a millisecond each. */
+const PIECE_BYTES = 32_768;
+/** One entry; far above what any field of an entry takes. */
+const ENTRY_MAX = 65_536;
+const REST_MAX = 131_072;
+const SCAN_BYTES = 262_144;
+
+interface LargeList {
+  /** Index of its `[` and of its `]`. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the commas at which it is cut. */
+  readonly cuts: readonly number[];
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The lists one level below the top that have a cut. It counts brackets and does not tell them apart: `JSON.parse` does. */
+async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
+  const lists: LargeList[] = [];
+  let depth = 0;
+  let inString = false;
+  /** Of the list at depth 2; -1 outside of one. */
+  let start = -1;
+  let pieceStart = 0;
+  let cuts: number[] = [];
+  for (let i = 0, pause = SCAN_BYTES; i < bytes.length; i++) {
+    if (i >= pause) {
+      await setImmediate();
+      pause = i + SCAN_BYTES;
+    }
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (byte === COMMA) {
+      if (depth === 2 && start !== -1 && i - pieceStart >= PIECE_BYTES) {
+        cuts.push(i);
+        pieceStart = i;
+      }
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth++;
+      if (depth === 2 && byte === OPEN_LIST) {
+        start = i;
+        pieceStart = i;
+        cuts = [];
+      }
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (depth === 2 && byte === CLOSE_LIST && cuts.length > 0) lists.push({ start, end: i, cuts });
+      if (depth === 2) {
+        start = -1;
+        cuts = [];
+      }
+      depth--;
+    }
+  }
+  return lists;
+}
+
+/** `ends`: the places between which the pieces are, their commas and brackets not included. */
+async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unknown[]> {
+  const entries: unknown[] = [];
+  for (let n = 1; n < ends.length; n++) {
+    const from = (ends[n - 1] ?? 0) + 1;
+    const to = ends[n] ?? 0;
+    if (to - from > PIECE_BYTES + ENTRY_MAX) throw new TooLargeError(`an entry may have at most ${ENTRY_MAX} bytes`);
+    const piece: unknown = JSON.parse(`[${bytes.toString('utf8', from, to)}]`);
+    // A piece is never empty: `[1,]` has nothing behind its comma.
+    if (!Array.isArray(piece) || piece.length === 0) throw new SyntaxError('a list has a comma without an entry');
+    for (const entry of piece) entries.push(entry);
+    await setImmediate();
+  }
+  return entries;
+}
