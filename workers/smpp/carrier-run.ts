@@ -98,7 +98,8 @@ export class CarrierRun {
       const deadlineMs = this.#options.clock.monotonicMs() + waitMs;
       const left = (): number => Math.max(deadlineMs - this.#options.clock.monotonicMs(), 0);
       // What has begun is written to its end first: a bind that drains writes nothing.
-      await this.#until(() => parts.lines.every(({ window }) => window.waiting === 0), left());
+      const begun = (): boolean => parts.dispatch.resuming || parts.lines.some(({ window }) => window.waiting > 0);
+      await this.#until(() => !begun(), left());
       await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
       parts.dispatch.close();
       await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle, STOP_STORE_MS);

@@ -10,7 +10,7 @@ import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import { encodeMessage, type References } from './encode.ts';
 import type { Figures } from './figures.ts';
 import type { Line } from './line.ts';
-import { type SegmentAnswer, type Verdict, verdictOf } from './outcome.ts';
+import { type Verdict, verdictOf } from './outcome.ts';
 import { encodeSubmit } from './pdu.ts';
 import type { LostSubmits, SubmitAnswer } from './session.ts';
 import { type Segment, Submission } from './submission.ts';
@@ -49,7 +49,8 @@ const FIRST_RESUME_MS = 1_000;
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #loop: PollLoop;
-  readonly #resuming = new Set<NodeJS.Timeout>();
+  /** Waits of messages that are to be resumed, and what ends them without. */
+  readonly #resuming = new Map<NodeJS.Timeout, () => void>();
   #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
@@ -89,7 +90,16 @@ export class Dispatch {
   /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
   close(): void {
     clearTimeout(this.#tokenTimer);
-    for (const timer of this.#resuming) clearTimeout(timer);
+    for (const [timer, giveUp] of this.#resuming) {
+      clearTimeout(timer);
+      giveUp();
+    }
+    this.#resuming.clear();
+  }
+
+  /** Whether partly accepted messages wait for their rest to be sent. */
+  get resuming(): boolean {
+    return this.#resuming.size > 0;
   }
 
   onAnswer(line: Line, segment: Segment, answer: SubmitAnswer): void {
@@ -200,7 +210,7 @@ export class Dispatch {
     if (answers === undefined) return;
     const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
     if (verdict.kind !== 'resume') this.#settle(submission, verdict);
-    else if (this.#mayResume(line, submission)) this.#resume(line, submission, verdict, answers);
+    else if (this.#mayResume(line, submission)) this.#resume(line, submission, verdict);
     else this.#settle(submission, verdict.otherwise);
   }
 
@@ -212,24 +222,22 @@ export class Dispatch {
   #resume(
     line: Line,
     submission: Submission,
-    { segments, throttled }: Extract<Verdict, { kind: 'resume' }>,
-    answers: readonly SegmentAnswer[],
+    { segments, throttled, otherwise }: Extract<Verdict, { kind: 'resume' }>,
   ): void {
     const rest = segments.flatMap((index) => submission.segments[index] ?? []);
-    for (const { index } of rest) submission.answers[index] = undefined;
     submission.resumed += 1;
     // After throttling the rate itself makes it wait.
     const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
     const timer = setTimeout(() => {
       this.#resuming.delete(timer);
-      if (line.bind.ready) {
-        line.window.add(rest);
+      if (!line.bind.ready) {
+        this.#settle(submission, otherwise);
         return;
       }
-      for (const { index } of rest) submission.answers[index] = answers[index] ?? { kind: 'unwritten' };
-      this.#conclude(line, submission);
+      for (const { index } of rest) submission.answers[index] = undefined;
+      line.window.add(rest);
     }, waitMs);
-    this.#resuming.add(timer);
+    this.#resuming.set(timer, () => this.#settle(submission, otherwise));
   }
 
   #settle(submission: Submission, outcome: SubmitOutcome): void {

@@ -96,6 +96,22 @@ describe('smpp worker: when things break', () => {
     for (const id of ids) expect((await here.message(id)).tries).to.equal(0);
   });
 
+  it('of a message whose second segment is throttled only that one is sent again, with the same reference', async () => {
+    let throttled = 3;
+    const here = await open({
+      smsc: {
+        behaviour: ({ concatenation }) => (concatenation?.part === 2 && throttled-- > 0 ? { status: 0x58 } : undefined),
+      },
+    });
+    const text = 'segments '.repeat(50);
+
+    await here.reaches(await here.send({ text }), 'delivered');
+
+    expect(here.smsc.texts().map((one) => one.text)).to.deep.equal([text]);
+    expect(here.smsc.messages()).to.have.length(3);
+    expect(here.smsc.stats().submits).to.deep.include({ submitted: 6, refused: { '0x58': 3 } });
+  });
+
   it('a connection that breaks with 20 unanswered: none is sent twice, each receipt finds its message', async () => {
     let answering = false;
     const here = await open({
