@@ -31,6 +31,8 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^gateway\/http\//,
   mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
+  agenda: /^workers\/schedules\/alarm\.ts$/,
+  '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
   piscina: /^workers\/batches\/render-threads\.ts$/,
   pm2: /^$/,
 };

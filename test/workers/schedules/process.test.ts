@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { createAccepter } from '../../../shared/messages/accept.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { cancelSchedule } from '../../../shared/schedules/cancel.ts';
+import { type Booking, type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeAccount } from '../../support/make.ts';
+import { makeBooking } from '../../support/schedules.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const MAIN = fileURLToPath(new URL('../../../workers/schedules/main.ts', import.meta.url));
+const DAY_MS = 24 * 3_600_000;
+
+describe('schedules worker: process', function () {
+  this.timeout(90_000);
+
+  const children = new Set<ChildProcess>();
+  let store: TestStore;
+
+  beforeEach(async () => {
+    store = await openTestStore();
+  });
+  afterEach(async () => {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    children.clear();
+    await store.close();
+  });
+
+  const schedules = () => store.db.collection<ScheduleDocument>('schedules');
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const inMs = (ms: number): Date => new Date(Date.now() + ms);
+  /** A full second, so that all is due at one alarm. */
+  const secondFromNow = (seconds: number): Date => new Date((Math.floor(Date.now() / 1_000) + seconds) * 1_000);
+
+  async function startProcess(): Promise<ChildProcess> {
+    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
+    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, ...env },
+    });
+    children.add(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('message', () => resolve());
+      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
+    });
+    return child;
+  }
+
+  function ended(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => child.once('exit', () => resolve()));
+  }
+
+  async function stop(child: ChildProcess): Promise<void> {
+    child.kill('SIGINT');
+    await ended(child);
+    expect(child.exitCode).to.equal(0);
+  }
+
+  async function book(credits: number, bookings: readonly Booking[]): Promise<AccountId> {
+    const account = await makeAccount(store.db, credits);
+    const booker = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const outcomes = await Promise.all(bookings.map((booking) => booker.book(account, booking)));
+    expect(outcomes.every(({ kind }) => kind === 'accepted')).to.equal(true);
+    return account;
+  }
+  const sent = (account: AccountId) => schedules().countDocuments({ account, state: 'sent' });
+
+  async function expectEachOnce(account: AccountId, bookings: readonly Booking[]): Promise<void> {
+    const made = await messages().find({ account }).toArray();
+    expect(made.map(({ _id }) => _id)).to.have.members(bookings.map(scheduledMessageId));
+    expect(await sent(account)).to.equal(bookings.length);
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 0, problems: [] });
+  }
+
+  it('releases each at its time, not before, and stops on SIGINT with nothing left in hand', async () => {
+    const bookings = [makeBooking(inMs(2_500)), makeBooking(secondFromNow(4)), makeBooking(inMs(200))];
+    const account = await book(4, [...bookings, makeBooking(inMs(34 * DAY_MS))]);
+
+    const child = await startProcess();
+    await eventually(async () => (await sent(account)) === 3, 'the three are sent', 20_000);
+
+    for (const { at, releasedAt } of await schedules().find({ account, state: 'sent' }).toArray()) {
+      expect(Number(releasedAt)).to.be.at.least(at.getTime() - 1);
+    }
+    await eventually(async () => (await store.db.collection('alarms').countDocuments({})) === 0, 'no alarm is left');
+    await stop(child);
+    expect(await messages().countDocuments({ account })).to.equal(3);
+    expect(await schedules().countDocuments({ account, state: 'scheduled' })).to.equal(1);
+  });
+
+  it('releases after its restart what came due while it was down', async () => {
+    const child = await startProcess();
+    const bookings = Array.from({ length: 20 }, () => makeBooking(inMs(1_500)));
+    const account = await book(20, bookings);
+    child.kill('SIGKILL');
+    await ended(child);
+    await eventually(() => bookings.every(({ at }) => at < new Date()), 'their time has come');
+    expect(await sent(account)).to.equal(0);
+
+    await startProcess();
+    await eventually(async () => (await sent(account)) === 20, 'they are sent');
+
+    await expectEachOnce(account, bookings);
+  });
+
+  it('two processes release none twice', async () => {
+    const at = secondFromNow(6);
+    const bookings = Array.from({ length: 1_500 }, () => makeBooking(at));
+    const [one, two] = await Promise.all([startProcess(), startProcess()]);
+    const account = await book(1_500, bookings);
+
+    await eventually(async () => (await sent(account)) === 1_500, 'all are sent', 40_000);
+
+    await expectEachOnce(account, bookings);
+    await Promise.all([stop(one), stop(two)]);
+  });
+
+  it('kill -9 in the middle of a release, again and again: none is lost, none is doubled', async () => {
+    const account = await book(
+      3_000,
+      Array.from({ length: 3_000 }, () => makeBooking(inMs(100))),
+    );
+    const bookings = await schedules().find({ account }).toArray();
+
+    for (let kills = 0; kills < 3; kills++) {
+      const before = await messages().countDocuments({ account });
+      const child = await startProcess();
+      await eventually(async () => (await messages().countDocuments({ account })) > before, 'releasing');
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    await startProcess();
+    await eventually(async () => (await sent(account)) === 3_000, 'all are sent', 60_000);
+
+    const made = await messages().find({ account }).toArray();
+    expect(made.map(({ _id }) => _id)).to.have.members(bookings.map(scheduledMessageId));
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 0, problems: [] });
+  });
+
+  it('cancels while two processes release: each is sent, or its credit is back', async () => {
+    const at = secondFromNow(6);
+    const bookings = Array.from({ length: 500 }, () => makeBooking(at));
+    await Promise.all([startProcess(), startProcess()]);
+    const account = await book(500, bookings);
+    await eventually(async () => (await sent(account)) > 0, 'releasing', 20_000);
+
+    const answers = await Promise.all(
+      bookings.toReversed().map(({ _id }) => cancelSchedule(store.db, systemClock, account, _id)),
+    );
+
+    const cancelled = answers.filter(({ kind }) => kind === 'cancelled').length;
+    await eventually(async () => (await sent(account)) === 500 - cancelled, 'the others are sent', 20_000);
+    expect(await messages().countDocuments({ account })).to.equal(500 - cancelled);
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: cancelled, problems: [] });
+  });
+});
