@@ -13,6 +13,7 @@ interface Profile {
 }
 
 const SHOWN = 25;
+const SHOWN_PLACES = 12;
 /** Not work: waiting for events. */
 const IDLE = '(idle)';
 
@@ -29,25 +30,44 @@ export function hotSpots(folder: string): string {
 }
 
 function topFunctions({ nodes, samples, timeDeltas }: Profile): string[] {
-  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
-  const selfMs = new Map<string, number>();
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const byFunction = new Map<string, number>();
+  const byPlace = new Map<string, number>();
   let busyMs = 0;
   samples.forEach((id, i) => {
-    const name = names.get(id) ?? IDLE;
-    if (name === IDLE) return;
+    const frame = frames.get(id);
+    if (frame === undefined || frame.functionName === IDLE) return;
     const ms = (timeDeltas[i] ?? 0) / 1000;
     busyMs += ms;
-    selfMs.set(name, (selfMs.get(name) ?? 0) + ms);
+    add(byFunction, `${frame.functionName || '(anonymous)'} ${placeOf(frame.url)}:${frame.lineNumber + 1}`, ms);
+    add(byPlace, packageOf(placeOf(frame.url)), ms);
   });
-  const top = [...selfMs].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
+  const share = ([name, ms]: readonly [string, number]): string =>
+    `  ${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${name}`;
   return [
     `  ${busyMs.toFixed(0)} ms busy`,
-    ...top.map(([name, ms]) => `  ${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${name}`),
+    ...largest(byPlace, SHOWN_PLACES).map(share),
+    '',
+    ...largest(byFunction, SHOWN).map(share),
   ];
 }
 
-function nameOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string {
-  if (url === '') return functionName;
-  const place = url.replace(/^.*\/(node_modules|dist)\//, '').replace('file://', '');
-  return `${functionName || '(anonymous)'} ${place}:${lineNumber + 1}`;
+function add(sums: Map<string, number>, name: string, ms: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + ms);
+}
+
+function largest(sums: ReadonlyMap<string, number>, count: number): [string, number][] {
+  return [...sums].sort(([, a], [, b]) => b - a).slice(0, count);
+}
+
+/** From the root or from node_modules on; V8's own things have no url. */
+function placeOf(url: string): string {
+  return url === '' ? '(V8)' : url.replace(/^.*\/(node_modules|dist)\//, '').replace('file://', '');
+}
+
+/** The package, or our folder: `workers/smpp`, `shared/messages`. */
+function packageOf(place: string): string {
+  return /^(gateway|workers|shared|scripts)\//.test(place)
+    ? place.split('/').slice(0, 2).join('/')
+    : (place.split('/')[0] ?? place);
 }
