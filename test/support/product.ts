@@ -32,6 +32,7 @@ export interface Product {
   /** Any POST with a JSON body; rejects when there was no HTTP answer. */
   post(path: string, body: object): Promise<Answer>;
   get(path: string): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
   /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
   kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
   /** Stops everything as PM2 does and fails when a process had crashed or did not end by itself with 0. */
@@ -128,6 +129,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
       post: (path, body) => ask(url + path, key, body),
       get: (path) => ask(url + path, key),
+      delete: (path) => ask(url + path, key, undefined, 'DELETE'),
       kill: (app, signal) => fleet.kill(app, signal),
       stop: async () => {
         const tails = new Map(fleet.crashes.map(({ app }) => [app, logTail(setup.logDir, app)]));
@@ -142,10 +144,16 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 }
 
-async function ask(url: string, key: string, body?: object): Promise<Answer> {
+async function ask(
+  url: string,
+  key: string,
+  body?: object,
+  method = body === undefined ? 'GET' : 'POST',
+): Promise<Answer> {
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return {
     status: response.status,
