@@ -8,7 +8,10 @@ import type { Pattern } from '../templates/pattern.ts';
  * has made messages of them. When it was made is in its id.
  */
 export interface BatchDocument
-  extends Pick<MessageDocument, 'account' | 'sender' | 'route' | 'path' | 'lane' | 'validUntil' | 'reference'> {
+  extends Pick<
+    MessageDocument,
+    'account' | 'sender' | 'route' | 'path' | 'lane' | 'validUntil' | 'reference' | 'entityId'
+  > {
   readonly _id: BatchId;
   readonly state: BatchState;
   /** Somebody still has something to do with it: pay it or prune it, split it, stop it, or remove its chunks. */
@@ -34,7 +37,7 @@ export interface BatchDocument
 }
 
 export type BatchContent =
-  /** The same for all; `dltId` when it was rendered from a template. */
+  /** The same for all; `dltId` when it was rendered from a template, or matches one. */
   | {
       readonly kind: 'text';
       readonly text: string;
@@ -51,15 +54,16 @@ export type BatchContent =
     };
 
 /**
- * unpaid → paid → split; paid | split → stopping → stopped.
+ * unpaid → paid → split; paid | split → stopping → stopped. A scheduled one: unpaid → booked → paid, or removed.
  *
  * - `unpaid`: stored, to be paid by the next debit or pruned.
+ * - `booked`: paid for, and its schedule says when it becomes `paid` (schedules/); nobody has anything to do with it yet.
  * - `paid`: the account's debit carries it; a worker makes messages of its entries.
  * - `split`: every entry is a message.
  * - `stopping`: the customer stopped it: no further entry becomes a message; a worker cancels what has not left.
  * - `stopped`: that is done and refunded. `open` while messages are with a carrier and may come back.
  */
-export type BatchState = 'unpaid' | 'paid' | 'split' | 'stopping' | 'stopped';
+export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
 
 /** Some recipients of a batch. Removed when they are messages, or never will be. */
 export interface BatchChunkDocument {

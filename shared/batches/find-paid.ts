@@ -15,6 +15,8 @@ export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Pr
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { pending: 1 } });
   const batch = await readBatch(db, account, id);
+  // The batch of a schedule is nobody's business before its time.
+  if (batch?.state === 'booked') return undefined;
   if (batch === undefined || batch.state !== 'unpaid') return batch;
   for (const [change, pending] of Object.entries(payer?.pending ?? {})) {
     if (paidBatch(pending) !== id) continue;

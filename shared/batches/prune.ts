@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../accounts/account.ts';
+import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import { paidSchedules } from '../messages/debit.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { lowestId } from '../runtime/ids.ts';
 import { paidBatch } from './paid-batch.ts';
@@ -28,7 +29,9 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
     const payer = await db
       .collection<AccountDocument>('accounts')
       .findOne({ _id: account }, { projection: { pending: 1 } });
-    if (Object.values(payer?.pending ?? {}).some((pending) => paidBatch(pending) === _id)) continue;
+    const pays = (pending: PendingChange) =>
+      paidBatch(pending) === _id || paidSchedules(pending).some(({ batch }) => batch === _id);
+    if (Object.values(payer?.pending ?? {}).some(pays)) continue;
     // Marked as paid since it was found, its pending change cleared: then it stays.
     const unpaid = await batches.findOne({ _id, state: 'unpaid' }, { projection: { _id: 1 } });
     if (unpaid === null) continue;

@@ -23,6 +23,29 @@ export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<voi
   await batchCollection(db).updateOne({ _id: id, state: 'unpaid' }, { $set: { state: 'paid', group } });
 }
 
+/** What follows from booking: it waits for its time and is not pruned. Doing it twice, also long afterwards, changes nothing. */
+export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await batchCollection(db).updateMany(
+    { _id: { $in: ids }, state: 'unpaid' },
+    { $set: { state: 'booked' }, $unset: { open: '' } },
+  );
+}
+
+/** Its time has come: as if it was paid now. Doing it twice, also long afterwards, changes nothing. */
+export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUntil: Date): Promise<void> {
+  await batchCollection(db).updateOne(
+    { _id: id, state: { $in: ['unpaid', 'booked'] } },
+    { $set: { state: 'paid', group, validUntil, open: true } },
+  );
+}
+
+/** Removes a batch that was never released, with its recipients. Idempotent; the caller knows that nobody releases it. */
+export async function removeUnreleased(db: Db, id: BatchId): Promise<void> {
+  await removeChunks(db, id);
+  await batchCollection(db).deleteOne({ _id: id, state: { $in: ['unpaid', 'booked'] } });
+}
+
 /** A batch of the account in any state. */
 export async function readBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
   return (await batchCollection(db).findOne({ _id: id, account })) ?? undefined;

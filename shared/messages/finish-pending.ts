@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { insertSchedules } from '../schedules/store.ts';
+import { storeBooked } from '../schedules/store-booked.ts';
 import { REPEAT_MS } from './accept.ts';
 import { paidMessages, paidSchedules } from './debit.ts';
 import { insertMessages, markBatchesPaid } from './insert.ts';
@@ -37,7 +37,7 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
       db,
       rested.flatMap(([, pending]) => paidMessages(pending)),
     );
-    await insertSchedules(
+    await storeBooked(
       db,
       rested.flatMap(([, pending]) => paidSchedules(pending)),
     );

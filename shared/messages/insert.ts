@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
-import { insertSchedules } from '../schedules/store.ts';
+import { storeBooked } from '../schedules/store-booked.ts';
 import type { MessageDocument } from './message.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
@@ -41,7 +41,7 @@ export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
           db,
           groups.flatMap((group) => group.messages),
         ),
-        insertSchedules(
+        storeBooked(
           db,
           groups.flatMap((group) => group.schedules),
         ),

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { removeUnreleased } from '../batches/store.ts';
 import { applyCredits, type Credit } from '../credits/change.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
@@ -27,7 +28,10 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   return { kind: 'cancelled', credits: schedule.credits, again: decided === undefined };
 }
 
-/** What follows from cancelling: the credits go back, each once by its schedule's id. May be called again after a crash. */
+/**
+ * What follows from cancelling: the credits go back, each once by its schedule's id, and a batch is removed. May be called
+ * again after a crash.
+ */
 export async function refundCancelled(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, ScheduleDocument[]>();
   for (const schedule of schedules)
@@ -37,6 +41,7 @@ export async function refundCancelled(db: Db, schedules: readonly ScheduleDocume
       ({ _id, credits: amount }): Credit => ({ id: `ref_${_id}`, amount, reason: 'refund', reference: _id }),
     );
     await applyCredits(db, account, credits);
+    for (const { batch } of own) if (batch !== undefined) await removeUnreleased(db, batch);
     await markRefunded(
       db,
       own.map(({ _id }) => _id),

@@ -3,7 +3,8 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { paidSchedules } from '../messages/debit.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from './schedule.ts';
-import { insertSchedules, readSchedule } from './store.ts';
+import { readSchedule } from './store.ts';
+import { storeBooked } from './store-booked.ts';
 
 /**
  * A schedule that an account has paid for: stored, or still only in the account's pending changes; then it is stored here,
@@ -16,7 +17,7 @@ export async function findBooked(db: Db, account: AccountId, id: ScheduleId): Pr
     .findOne({ _id: account }, { projection: { pending: 1 } });
   for (const change of Object.values(payer?.pending ?? {})) {
     const pending = paidSchedules(change).find((schedule) => schedule._id === id);
-    if (pending !== undefined) await insertSchedules(db, [pending]);
+    if (pending !== undefined) await storeBooked(db, [pending]);
   }
   return readSchedule(db, account, id);
 }

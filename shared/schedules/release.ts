@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
+import { releaseBooked } from '../batches/store.ts';
 import { queuedMessage } from '../messages/draft.ts';
 import { insertMessages } from '../messages/insert.ts';
 import type { MessageDocument } from '../messages/message.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { newId } from '../runtime/ids.ts';
 import { refundCancelled } from './cancel.ts';
-import { REDO_MS, type ScheduleDocument, scheduledMessageId } from './schedule.ts';
+import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from './schedule.ts';
 import { claimDue, findDue, markSent } from './store.ts';
 
 /** Schedules of one group. The store runs a command to its end: what others ask meanwhile waits some 20 ms. */
@@ -20,8 +21,8 @@ export interface Release {
 
 /**
  * Does what one group of due schedules is due for, the longest due first. One atomic update claims: from then on a schedule
- * is released and cannot be cancelled. Its message follows, with an id that was fixed at booking; a release (or a refund)
- * that a dead worker left is done again the same way and writes the same.
+ * is released and cannot be cancelled. Its message follows, with an id that was fixed at booking, or its batch is
+ * handed on; a release (or a refund) that a dead worker left is done again the same way and writes the same.
  */
 export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Release> {
   const found = await findDue(db, upTo, GROUP_MAX);
@@ -31,7 +32,8 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
   const claimed = await claimDue(db, found, claim);
 
   const sending = claimed.filter(({ state }) => state === 'sending');
-  await insertMessages(db, sending.map(releasedMessage));
+  await insertMessages(db, sending.flatMap(releasedMessage));
+  for (const schedule of sending) await releaseBatch(db, schedule);
   if (sending.length > 0) {
     await markSent(
       db,
@@ -45,14 +47,18 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
   return { found: found.length, released: sending.length };
 }
 
-/** Pure: done twice, it is the same message. */
-function releasedMessage(schedule: ScheduleDocument): MessageDocument {
+/** None when it is a batch. Pure: done twice, it is the same message. */
+function releasedMessage(schedule: ScheduleDocument): readonly MessageDocument[] {
   const { account, group, content, releasedAt } = schedule;
   assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');
-  const { validUntil, validForMs, ...message } = content.message;
-  return queuedMessage(account, group, {
-    ...message,
-    _id: scheduledMessageId(schedule),
-    validUntil: validUntil ?? new Date(releasedAt.getTime() + validForMs),
-  });
+  if (content.kind !== 'message') return [];
+  const { validUntil: _, validForMs: __, ...words } = content.message;
+  const validUntil = endOfValidity(content.message, releasedAt);
+  return [queuedMessage(account, group, { ...words, _id: scheduledMessageId(schedule), validUntil })];
+}
+
+async function releaseBatch(db: Db, { batch, group, content, releasedAt }: ScheduleDocument): Promise<void> {
+  if (batch === undefined || content?.kind !== 'batch') return;
+  assert(releasedAt !== undefined, 'what is being sent was claimed');
+  await releaseBooked(db, batch, group, endOfValidity(content.validity, releasedAt));
 }

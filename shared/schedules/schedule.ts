@@ -2,6 +2,7 @@ import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
 import type { MessageDraft } from '../messages/draft.ts';
 import {
   type AccountId,
+  type BatchId,
   type ClaimId,
   type GroupId,
   type MessageId,
@@ -27,6 +28,8 @@ export interface ScheduleDocument {
   readonly due?: Date;
   /** What was debited, and goes back when it is cancelled. */
   readonly credits: number;
+  /** When a bulk request was booked: the batch that it becomes, stored already. */
+  readonly batch?: BatchId;
   /** Unset when it is sent or refunded: the text need not lie in two places. */
   readonly content?: ScheduledContent;
   /** When it left `scheduled` for `sending`: validity that was not given counts from here, also in a redo. */
@@ -39,20 +42,27 @@ export interface ScheduleDocument {
  * scheduled → sending → sent, or scheduled → cancelled.
  *
  * - `scheduled`: paid. One atomic update decides what becomes of it, release or cancel.
- * - `sending`: its message is being stored; whoever dies in between, another worker does it again (`due`).
- * - `sent`: stored. What became of the message is the message's business.
+ * - `sending`: its message is being stored, or its batch handed on; whoever dies in between, another worker does it again (`due`).
+ * - `sent`: that is done. What became of the message or the batch is theirs to tell.
  * - `cancelled`: it never becomes a message; `due` until its credits are back.
  */
 export type ScheduleState = 'scheduled' | 'sending' | 'sent' | 'cancelled';
 
 /** Validity is the caller's word, an instant; or else so long from the release. */
-type Validity =
+export type Validity =
   | { readonly validUntil: Date; readonly validForMs?: never }
   | { readonly validUntil?: never; readonly validForMs: number };
 
 export type ScheduledMessage = Omit<MessageDraft, '_id' | 'batch' | 'validUntil'> & Validity;
 
-export type ScheduledContent = { readonly kind: 'message'; readonly message: ScheduledMessage };
+export type ScheduledContent =
+  | { readonly kind: 'message'; readonly message: ScheduledMessage }
+  | {
+      readonly kind: 'batch';
+      /** Recipients. */
+      readonly total: number;
+      readonly validity: Validity;
+    };
 
 /** A schedule as the caller wants it: checked, not paid yet. */
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };
@@ -64,8 +74,8 @@ export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { 
 export const REDO_MS = 10_000;
 
 /** What a booking costs. */
-export function priceOfBooking(_booking: Pick<Booking, 'content'>): number {
-  return CREDITS_PER_MESSAGE;
+export function priceOfBooking({ content }: Pick<Booking, 'content'>): number {
+  return (content.kind === 'batch' ? content.total : 1) * CREDITS_PER_MESSAGE;
 }
 
 /** The document that a paid booking becomes. Pure: booking and a redo after a crash write the same. */
@@ -80,8 +90,19 @@ export function bookedSchedule(account: AccountId, group: GroupId, booking: Book
     scheduledFor,
     due: at,
     credits: priceOfBooking(booking),
+    ...(content.kind === 'batch' ? { batch: scheduledBatchId(booking) } : {}),
     content,
   };
+}
+
+/** Until when what is released at `releasedAt` may wait and travel. */
+export function endOfValidity({ validUntil, validForMs }: Validity, releasedAt: Date): Date {
+  return validUntil ?? new Date(releasedAt.getTime() + validForMs);
+}
+
+/** The id of the batch that a bulk schedule becomes. */
+export function scheduledBatchId({ _id, at }: Pick<ScheduleDocument, '_id' | 'at'>): BatchId {
+  return releasedId('bat', _id, at);
 }
 
 /** The id of the message that a schedule becomes. */

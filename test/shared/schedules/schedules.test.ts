@@ -1,12 +1,16 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { findPaidBatch } from '../../../shared/batches/find-paid.ts';
+import { pruneUnpaid } from '../../../shared/batches/prune.ts';
+import { findOpen } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
 import { debit } from '../../../shared/messages/debit.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, type BatchId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { cancelSchedule } from '../../../shared/schedules/cancel.ts';
 import { findBooked } from '../../../shared/schedules/find-booked.ts';
@@ -16,8 +20,10 @@ import {
   bookedSchedule,
   REDO_MS,
   type ScheduleDocument,
+  scheduledBatchId,
   scheduledMessageId,
 } from '../../../shared/schedules/schedule.ts';
+import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { makeBooking } from '../../support/schedules.ts';
@@ -153,7 +159,8 @@ describe('schedules', () => {
   describe('release', () => {
     it("makes a queued message of what is due, in the booking's words, with the id fixed at booking", async () => {
       const account = await makeAccount(store.db, 2);
-      const booking = makeBooking(at(60), { lane: 3, path: 'promotional', route: 'promotional', reference: 'order 7' });
+      const words = { lane: 3, path: 'promotional', route: 'promotional', reference: 'order 7' } as const;
+      const booking = makeBooking(at(60), words);
       await book(account, booking, makeBooking(at(61)));
 
       clock.turn(60_000);
@@ -162,8 +169,15 @@ describe('schedules', () => {
       expect(released).to.equal(1);
       const [message, ...others] = await messagesOf(account);
       expect(others).to.deep.equal([]);
-      const { validForMs: _, ...words } = booking.content.message;
-      expect(message).to.deep.include({ ...words, _id: scheduledMessageId(booking), state: 'queued', account });
+      expect(message).to.deep.include({
+        ...words,
+        _id: scheduledMessageId(booking),
+        account,
+        to: '919876543210',
+        sender: 'HARKRA',
+        text: 'hello',
+        state: 'queued',
+      });
       const schedule = await schedules().findOne({ _id: booking._id });
       expect(schedule).to.include({ state: 'sent' });
       expect(schedule).to.not.have.any.keys('due', 'content');
@@ -249,6 +263,65 @@ describe('schedules', () => {
         sum += released;
       }
     }
+  });
+
+  describe('of a bulk request', () => {
+    const batches = () => store.db.collection<BatchDocument>('batches');
+    const chunks = () => store.db.collection('batch_chunks');
+
+    async function bookBatch(account: AccountId, total: number): Promise<Booking & { readonly batch: BatchId }> {
+      const { content: _, ...booking } = makeBooking(at(60));
+      const batch = scheduledBatchId(booking);
+      await storeBatch(store.db, makeBatch(account, total, { _id: batch }));
+      const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 } } as const;
+      await book(account, { ...booking, content });
+      return { ...booking, content, batch };
+    }
+
+    it('debits all recipients at once; the batch waits, and no worker or sweep touches it', async () => {
+      const account = await makeAccount(store.db, 1_500);
+      const { _id, batch } = await bookBatch(account, 1_200);
+
+      await pruneUnpaid(store.db, new ManualClock(at(40 * 86_400)));
+
+      expect(await batches().findOne({ _id: batch })).to.include({ state: 'booked' });
+      expect(await findOpen(store.db, 10)).to.deep.equal([]);
+      expect(await findPaidBatch(store.db, account, batch)).to.equal(undefined);
+      expect(await schedules().findOne({ _id })).to.include({ credits: 1_200, batch });
+      await expectWholeLedger(account, 300);
+    });
+
+    it('hands the batch on at its time, to be sent as if it was paid then', async () => {
+      const account = await makeAccount(store.db, 1_200);
+      const { _id, batch } = await bookBatch(account, 1_200);
+
+      clock.turn(60_000);
+      await release();
+      await release();
+
+      const schedule = await schedules().findOne({ _id });
+      expect(schedule).to.include({ state: 'sent', batch });
+      const open = await findOpen(store.db, 10);
+      expect(open).to.have.length(1);
+      expect(open[0]).to.deep.include({ _id: batch, state: 'paid', group: schedule?.group, validUntil: at(3_660) });
+      await batches().deleteMany({});
+      await chunks().deleteMany({});
+    });
+
+    it('is refunded as a whole when it is cancelled, and its recipients are forgotten', async () => {
+      const account = await makeAccount(store.db, 1_200);
+      const { _id, batch } = await bookBatch(account, 1_200);
+
+      const cancelled = await cancelSchedule(store.db, clock, account, _id);
+      await cancelSchedule(store.db, clock, account, _id);
+      clock.turn(60_000);
+      await release();
+
+      expect(cancelled).to.deep.equal({ kind: 'cancelled', credits: 1_200, again: false });
+      expect(await batches().findOne({ _id: batch })).to.equal(null);
+      expect(await chunks().countDocuments({})).to.equal(0);
+      await expectWholeLedger(account, 1_200);
+    });
   });
 
   describe('cancel', () => {

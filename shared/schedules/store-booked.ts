@@ -1,0 +1,16 @@
+import type { Db } from 'mongodb';
+import { markBooked } from '../batches/store.ts';
+import type { ScheduleDocument } from './schedule.ts';
+import { insertSchedules } from './store.ts';
+
+/**
+ * What follows from the debit that paid for schedules: they are stored, and the batches of bulk ones wait for their time.
+ * Doing it twice, also long afterwards, changes nothing.
+ */
+export async function storeBooked(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
+  await insertSchedules(db, schedules);
+  await markBooked(
+    db,
+    schedules.flatMap(({ batch }) => batch ?? []),
+  );
+}
