@@ -50,6 +50,7 @@ export const apps = [
   config.simulator === 'on' && app('simulator', 'scripts/simulator'),
   { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: config.gatewayInstances },
   worker('batches'),
+  worker('schedules'),
   worker('smpp'),
   worker('webhooks'),
   worker('maintenance'),

@@ -37,7 +37,8 @@ describe('ecosystem.config.js', function () {
   const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);
 
   it('starts the store first, and no simulator', () => {
-    expect(names()).to.deep.equal(['embedded-db', 'gateway', 'batches', 'smpp', 'webhooks', 'maintenance']);
+    const workers = ['batches', 'schedules', 'smpp', 'webhooks', 'maintenance'];
+    expect(names()).to.deep.equal(['embedded-db', 'gateway', ...workers]);
   });
 
   it('starts no store of its own when MONGODB_URI names one', () => {

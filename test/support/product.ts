@@ -101,6 +101,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       fleet.start('webhooks', options.webhookWorkers ?? 1),
       fleet.start('maintenance'),
       fleet.start('batches'),
+      fleet.start('schedules'),
     ]);
 
     const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
