@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import type { KeyScope } from '../shared/keys/key.ts';
 import { RateCounter } from '../shared/rate/counter.ts';
 import { createBatch } from './account/batch.ts';
+import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
@@ -42,6 +43,8 @@ export function createApp(deps: GatewayDeps): Express {
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
   post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk(deps)));
   get('/v2/balance', ...key('read'), createBalance(deps));
+
+  get('/v2/messages', ...key('read'), createMessages(deps));
 
   app
     .route('/v2/batches/:batch_id')

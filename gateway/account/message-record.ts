@@ -1,0 +1,25 @@
+import type { MessageSummary } from '../../shared/messages/list.ts';
+import { STATES } from '../../shared/messages/status.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { idTime } from '../../shared/runtime/ids.ts';
+
+/** A message as lists show it: the five fields of "Delivery status record" (null where not known yet), then ours, absent ones left out. */
+export function messageRecord(message: MessageSummary): object {
+  return {
+    message_id: message._id,
+    to: message.to,
+    status: STATES[message.state].shown,
+    delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
+    operator: message.operator ?? null,
+    sender: message.sender,
+    route: message.route,
+    segments: message.segments,
+    created_at: isoTimestamp(idTime(message._id)),
+    batch_id: message.batch,
+    reference: message.reference,
+    error_code: message.errorCode,
+    error_reason: message.errorReason,
+    outcome: message.outcome,
+    closed_reason: message.closedReason,
+  };
+}

@@ -1,0 +1,80 @@
+import { listMessages } from '../../shared/messages/list.ts';
+import type { MessageState } from '../../shared/messages/message.ts';
+import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { STATES } from '../../shared/messages/status.ts';
+import { type BatchId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
+import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { sendJson, sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery } from '../http/query.ts';
+import { messageRecord } from './message-record.ts';
+
+/** The recipient is `to`, as everywhere; so the times have names of their own. */
+const PARAMETERS = [
+  'state',
+  'to',
+  'reference',
+  'batch_id',
+  'created_from',
+  'created_before',
+  'limit',
+  'cursor',
+] as const;
+
+/** GET /v2/messages (extension): the account's messages, newest first, in pages. How far one page looks: shared/messages/list.ts. */
+export function createMessages({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, PARAMETERS, problems);
+    const { to, reference } = query;
+    if (to !== undefined) {
+      const problem = recipientProblem(to);
+      if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
+    }
+    const createdFrom = parseTime('created_from', query.created_from, problems);
+    const createdBefore = parseTime('created_before', query.created_before, problems);
+    const filter = {
+      states: parseState(query.state, problems),
+      to,
+      reference,
+      batch: parseBatch(query.batch_id, problems),
+      createdFrom,
+      createdBefore,
+    };
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'messages', isMessageId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const { messages, next } = await listMessages(db, callerOf(res).account._id, filter, after, limit);
+    sendJson(res, 200, pageOf('messages', messages.map(messageRecord), next));
+  };
+}
+
+/** The states that the API shows by this name. */
+function parseState(shown: string | undefined, problems: FieldProblems): readonly MessageState[] | undefined {
+  if (shown === undefined) return undefined;
+  const states = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].shown === shown); // the table's own keys
+  if (states.length > 0) return states;
+  const all = [...new Set(Object.values(STATES).map((rule) => rule.shown))];
+  problems.add('state', 'invalid_value', `It must be one of ${all.join(', ')}.`);
+  return undefined;
+}
+
+function parseBatch(id: string | undefined, problems: FieldProblems): BatchId | undefined {
+  if (id === undefined || isBatchId(id)) return id;
+  problems.add('batch_id', 'invalid_value', 'It must be a batch_id, `bat_` and 26 characters.');
+  return undefined;
+}
+
+function parseTime(name: string, text: string | undefined, problems: FieldProblems): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = parseOffsetTime(text);
+  // Ids carry no time before 1970.
+  if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
+  const hint = text.includes(' ') ? ' In a query the sign + must be written as %2B.' : '';
+  problems.add(name, 'invalid_time', `It must be an ISO 8601 date-time with an offset, 2027-01-31T18:00:00Z.${hint}`);
+  return undefined;
+}

@@ -1,0 +1,116 @@
+import type { Db } from 'mongodb';
+import { type AccountId, type BatchId, batchMessageRange, lowestId, type MessageId } from '../runtime/ids.ts';
+import type { MessageDocument, MessageState } from './message.ts';
+
+/** What lists show of a message; never its text. */
+const SUMMARY_FIELDS = [
+  '_id',
+  'to',
+  'sender',
+  'route',
+  'batch',
+  'reference',
+  'state',
+  'outcome',
+  'segments',
+  'operator',
+  'deliveredAt',
+  'errorCode',
+  'errorReason',
+  'closedReason',
+] as const satisfies readonly (keyof MessageDocument)[];
+
+export type MessageSummary = Pick<MessageDocument, (typeof SUMMARY_FIELDS)[number]>;
+
+const PROJECTION = Object.fromEntries(SUMMARY_FIELDS.map((name) => [name, 1]));
+
+export interface MessageFilter {
+  readonly states?: readonly MessageState[] | undefined;
+  readonly to?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly batch?: BatchId | undefined;
+  /** By the time that ids carry: from `createdFrom` on, before `createdBefore`. */
+  readonly createdFrom?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+}
+
+export interface MessagePage {
+  readonly messages: readonly MessageSummary[];
+  /** Where the next page begins, exclusive; undefined when all messages have been looked at. */
+  readonly next: MessageId | undefined;
+}
+
+/**
+ * Messages that one call looks at when it filters by what no index has (state, recipient, reference). An index for each of
+ * these would be paid in writes by every message; like this a page may have fewer entries than asked for, even none, and
+ * still say where to go on. 5,000 take the store some 10 to 50 ms.
+ */
+export const WALK_MAX = 5_000;
+
+/** Named, so that no plan walks another account's messages because they are sorted too. */
+const INDEX = 'account';
+
+/**
+ * Up to `limit` messages of an account, newest first, older than `after`. Time and batch are ranges of `_id`: everything is
+ * one walk backwards along the index `account`, never longer than `WALK_MAX`, however many messages the account has.
+ */
+export async function listMessages(
+  db: Db,
+  account: AccountId,
+  filter: MessageFilter,
+  after: MessageId | undefined,
+  limit: number,
+): Promise<MessagePage> {
+  const { states, to, reference, batch } = filter;
+  const messages = db.collection<MessageDocument>('messages');
+  const range = idRange(filter, after);
+  // The range of a batch is as good as exact; its name makes it exact.
+  const within = { account, ...(batch === undefined ? {} : { batch }) };
+  const wanted = {
+    ...(states === undefined ? {} : { state: { $in: [...states] } }),
+    ...(to === undefined ? {} : { to }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+
+  let walkEnd: MessageId | undefined;
+  if (Object.keys(wanted).length > 0) {
+    const [last, more] = await messages
+      .find({ ...within, _id: range })
+      .sort({ _id: -1 })
+      .hint(INDEX)
+      .skip(WALK_MAX - 1)
+      .limit(2)
+      .project<Pick<MessageDocument, '_id'>>({ _id: 1 })
+      .toArray();
+    if (more !== undefined) walkEnd = last?._id;
+  }
+  const found = await messages
+    .find({ ...within, ...wanted, _id: walkEnd === undefined ? range : { ...range, $gte: walkEnd } })
+    .sort({ _id: -1 })
+    .hint(INDEX)
+    .limit(limit + 1)
+    .batchSize(limit + 2) // all in one answer: the server's own first batch holds 101
+    .project<MessageSummary>(PROJECTION)
+    .toArray();
+  if (found.length <= limit) return { messages: found, next: walkEnd };
+  const page = found.slice(0, limit);
+  return { messages: page, next: page.at(-1)?._id };
+}
+
+interface IdRange {
+  readonly $gte: MessageId;
+  readonly $lt?: MessageId;
+  readonly $lte?: MessageId;
+}
+
+function idRange({ batch, createdFrom, createdBefore }: MessageFilter, after: MessageId | undefined): IdRange {
+  const ofBatch = batch === undefined ? undefined : batchMessageRange(batch);
+  const first = lowestId('msg', createdFrom ?? new Date(0));
+  const before = createdBefore === undefined ? undefined : lowestId('msg', createdBefore);
+  const $lt = before === undefined || (after !== undefined && after < before) ? after : before;
+  return {
+    $gte: ofBatch !== undefined && ofBatch.$gte > first ? ofBatch.$gte : first,
+    ...($lt === undefined ? {} : { $lt }),
+    ...(ofBatch === undefined ? {} : { $lte: ofBatch.$lte }),
+  };
+}
