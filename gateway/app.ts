@@ -1,8 +1,9 @@
 import express, { type Express } from 'express';
 import type { KeyScope } from '../shared/keys/key.ts';
 import { RateCounter } from '../shared/rate/counter.ts';
+import { ApprovedTemplates } from '../shared/templates/approved-templates.ts';
+import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { createBatch } from './account/batch.ts';
-import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
@@ -30,6 +31,9 @@ export function createApp(deps: GatewayDeps): Express {
   const rateLimit = createRateLimit(counter, deps.clock);
   const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
   const once = createOnce(deps);
+  const { db, clock, config } = deps;
+  const limits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const templates = new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs });
   const message = jsonBody(MESSAGE_BYTES_MAX);
   const bulk = jsonBody(BULK_BYTES_MAX);
   const app = express();
@@ -39,12 +43,10 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
 
   // The busiest first: the router tries them in order.
-  post('/v2/send', ...key('send'), message, once(createSend(deps)));
+  post('/v2/send', ...key('send'), message, once(createSend({ ...deps, templates })));
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
-  post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk(deps)));
+  post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk({ ...deps, templates })));
   get('/v2/balance', ...key('read'), createBalance(deps));
-
-  get('/v2/messages', ...key('read'), createMessages(deps));
 
   app
     .route('/v2/batches/:batch_id')

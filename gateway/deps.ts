@@ -12,7 +12,7 @@ export interface GatewayDeps {
   readonly log: Log;
   readonly config: Pick<
     Config,
-    'authFailuresPerMinute' | 'keyCacheMs' | 'maxSegments' | 'trustProxy' | 'validityHours'
+    'authFailuresPerMinute' | 'dltVarMax' | 'keyCacheMs' | 'maxSegments' | 'trustProxy' | 'validityHours'
   >;
   readonly accepter: Accepter;
   readonly batchAccepter: BatchAccepter;

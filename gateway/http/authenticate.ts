@@ -37,7 +37,7 @@ export function createAuthenticate(
       const account = await findAccount(db, key.account);
       if (account === undefined) return undefined;
       return {
-        account: { _id: account._id, senders: account.senders },
+        account,
         keyId: id,
         perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
         scopes: key.scopes,

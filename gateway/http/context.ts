@@ -6,7 +6,7 @@ import type { BatchId, MessageId } from '../../shared/runtime/ids.ts';
 
 /** Who asks, as authenticate.ts found out. At most `KEY_CACHE_MS` old: what must be exact is decided by the store. */
 export interface Caller {
-  readonly account: Pick<AccountDocument, '_id' | 'senders'>;
+  readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId'>;
   readonly keyId: string;
   /** How many requests a minute the key may make. */
   readonly perMinute: number;

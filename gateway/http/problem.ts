@@ -22,6 +22,12 @@ export const PROBLEMS = {
   invalid_request: fault('4000', 400, 'Invalid request', 'Mend the fields that `errors` names, then send it again.'),
   malformed_body: fault('4001', 400, 'Malformed body', 'Send one JSON object in UTF-8.'),
   malformed_request: fault('4002', 400, 'Malformed HTTP request', 'Send well-formed HTTP/1.1.'),
+  template_mismatch: fault(
+    '4003',
+    400,
+    'Template mismatch',
+    'Send a text that is an instance of an approved template of this sender, character by character.',
+  ),
   key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
   key_invalid: fault('4011', 401, 'API key invalid', 'Check that the whole key was copied, `hk_live_` included.'),
   key_revoked: fault('4012', 401, 'API key revoked', 'Use another key of the account.'),
@@ -123,6 +129,7 @@ export const FIELD_CODES = {
   invalid_value: 'Not one of the allowed values.',
   invalid_text: 'The text cannot be encoded.',
   invalid_time: 'Not an ISO 8601 date-time with a UTC offset.',
+  template_mismatch: 'The text is no instance of an approved template; the member `mismatch` says where it differs.',
   conflict: 'It does not go together with another field of the request.',
   wrong_count: 'A list with fewer or more entries than it may have.',
   out_of_range: 'Before the earliest or after the latest allowed value.',
@@ -141,7 +148,7 @@ export interface ProblemDetails {
   readonly detail?: string;
   readonly errors?: readonly FieldProblem[];
   /** Members beyond those that every problem has. */
-  readonly extra?: Readonly<Record<string, string | number>>;
+  readonly extra?: Readonly<Record<string, string | number | object>>;
 }
 
 /** The body: the members of RFC 9457 first, then ours. `type` is a path below the address of the documentation. */

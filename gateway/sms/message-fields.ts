@@ -15,6 +15,7 @@ import { planText, type TextPlan } from '../../shared/sms/segment.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, optionalString, requiredString } from '../http/fields.ts';
 import type { FieldProblem } from '../http/problem.ts';
+import { parseParams } from './recipients.ts';
 
 /** The fields of "SMS message (request to send)" and our extensions to it, each with its check. */
 
@@ -72,6 +73,23 @@ export function parseRoute(body: JsonObject, problems: FieldProblems): Route | u
   if (isRoute(route)) return route;
   problems.add('route', 'invalid_value', `It must be one of ${ROUTES.join(', ')}.`);
   return undefined;
+}
+
+/** Extension: a template instead of a text. No params are an empty list; undefined when they are none. */
+export function parseTemplate(
+  body: JsonObject,
+  problems: FieldProblems,
+): { readonly templateId: string | undefined; readonly params: readonly string[] | undefined } {
+  const templateId = optionalString(body, 'template_id', problems);
+  const params = Object.hasOwn(body, 'params') ? parseParams(body.params, 'params', problems) : [];
+  const named = Object.hasOwn(body, 'template_id');
+  if (named && Object.hasOwn(body, 'message')) {
+    problems.add('message', 'conflict', 'Give `message` or `template_id`, not both.');
+  }
+  if (!named && Object.hasOwn(body, 'params')) {
+    problems.add('params', 'conflict', '`params` fill the slots of a template: give its `template_id`.');
+  }
+  return { templateId, params };
 }
 
 /** Extension. Who may use `otp` is the key's scope, not the field's form. */

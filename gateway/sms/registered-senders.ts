@@ -11,7 +11,7 @@ const REMEMBERED_SENDERS = 20_000;
 /** Tells whether an account may send as `sender` on `route`; what the store says is believed for `KEY_CACHE_MS`. */
 export type MaySendAs = (account: Caller['account'], sender: string, route: Route) => Promise<boolean>;
 
-/** Accounts with `senders: 'any'` may use every sender of valid form; the others need an approved registration. */
+/** Accounts with `senders: 'any'` may use every sender of valid form; the others, and those with DLT, need an approved registration. */
 export function createMaySendAs({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): MaySendAs {
   const senders = new ReadCache<{ readonly account: AccountId; readonly sender: string }, SenderDocument>({
     ttlMs: config.keyCacheMs,
@@ -21,7 +21,7 @@ export function createMaySendAs({ db, clock, config }: Pick<GatewayDeps, 'db' | 
     read: ({ account, sender }) => findSender(db, account, sender),
   });
   return async (account, sender, route) => {
-    if (account.senders === 'any') return true;
+    if (account.senders === 'any' && account.dlt !== 'on') return true;
     const registered = await senders.get({ account: account._id, sender });
     return registered?.status === 'approved' && registered.routes.includes(route);
   };

@@ -7,14 +7,14 @@ import { wouldRefuse } from '../../shared/messages/debit.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, newId } from '../../shared/runtime/ids.ts';
-import { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
+import { type BatchId, newId } from '../../shared/runtime/ids.ts';
+import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
+import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, invalidRequest, optionalBoolean, optionalString, refuseUnknown } from '../http/fields.ts';
 import type { Action, Verdict } from '../http/idempotency.ts';
+import { type Approval, approveText, findApproved, templateIds } from './approved-text.ts';
 import { type BulkContent, hasParams, planTemplate } from './bulk-content.ts';
 import {
   parseMessage,
@@ -47,10 +47,9 @@ const FIELDS = [
  * POST /v2/send-bulk: one message to each of up to 10,000 recipients. Answered when the account has paid for the batch, which
  * is stored by then; a worker makes messages of it. Everything that goes over the entries does so in slices.
  */
-export function createSendBulk(deps: GatewayDeps): Action<BatchId> {
-  const { batchAccepter, clock, config, db } = deps;
+export function createSendBulk(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<BatchId> {
+  const { batchAccepter, clock, config, db, templates } = deps;
   const maySendAs = createMaySendAs(deps);
-  const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
 
   return {
     name: 'send-bulk',
@@ -60,19 +59,22 @@ export function createSendBulk(deps: GatewayDeps): Action<BatchId> {
       const problems = new FieldProblems();
       const body = bodyOf(res);
       const order = await parseOrder(body, problems);
-      const template = order.templateId === undefined ? undefined : await findTemplate(account._id, order);
+      const template = order.templateId === undefined ? undefined : await findTemplate(account, order);
       const content = template === undefined ? order.content : await contentOf(order, template, problems);
       if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
       const { recipients, sender, route, dedupe, dryRun, reference, validUntil } = order;
-      if (order.templateId !== undefined && template === undefined) return refused('template_not_found');
       if (recipients === undefined || sender === undefined || route === undefined || validUntil === undefined) {
         throw new Error('a field is missing without a problem');
       }
-      if (content === undefined) throw new Error('there is no content without a problem');
       if (!(await maySendAs(account, sender, route))) {
         const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
         return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
       }
+      if (order.templateId !== undefined && template === undefined) return refused('template_not_found');
+      if (content === undefined) throw new Error('there is no content without a problem');
+      const approval = await approve(account, sender, route, content, template);
+      if (approval.kind === 'refused') return approval;
+      const { template: dltId, entityId } = approval.ids;
 
       const entries = dedupe ? await withoutDuplicates(recipients.entries) : recipients.entries;
       const duplicates = dedupe ? { duplicates: recipients.entries.length - entries.length } : {};
@@ -80,7 +82,7 @@ export function createSendBulk(deps: GatewayDeps): Action<BatchId> {
       // Asked before anything is stored: who has no credits shall not fill the disk.
       const broke = await wouldRefuse(db, account._id, total * CREDITS_PER_MESSAGE, isoDate(clock.now()));
       if (broke !== undefined) return { kind: 'refused', problem: refusal(broke, id) };
-      if (dryRun) return { kind: 'rehearsed', body: { ...dryRunResult(total, content), ...duplicates } };
+      if (dryRun) return { kind: 'rehearsed', body: { ...dryRunResult(total, content, dltId), ...duplicates } };
 
       res.locals.batchId = id;
       const batch: BatchDocument = {
@@ -98,7 +100,8 @@ export function createSendBulk(deps: GatewayDeps): Action<BatchId> {
         lane: laneOf(route, 'low'),
         ...(reference === undefined ? {} : { reference }),
         validUntil,
-        content: content.content,
+        content: dltId === undefined ? content.content : { ...content.content, dltId },
+        ...(entityId === undefined ? {} : { entityId }),
         done: 0,
         reserved: 0,
       };
@@ -145,10 +148,22 @@ export function createSendBulk(deps: GatewayDeps): Action<BatchId> {
   }
 
   /** Looked for only when what names it is there. */
-  async function findTemplate(account: AccountId, { templateId, sender, route }: Order) {
-    if (sender === undefined || route === undefined) return undefined;
-    const approved = await templates.ofSender(account, sender, route);
-    return approved.templates.find(({ dltId }) => dltId === templateId);
+  async function findTemplate(account: Caller['account'], { templateId, sender, route }: Order) {
+    if (templateId === undefined || sender === undefined || route === undefined) return undefined;
+    return findApproved(templates, account, sender, route, templateId);
+  }
+
+  /** A plain text is one for all and matched once; what is rendered from an approved template matches it. */
+  async function approve(
+    account: Caller['account'],
+    sender: string,
+    route: Route,
+    { content }: BulkContent,
+    template: IndexedTemplate | undefined,
+  ): Promise<Approval> {
+    if (template !== undefined) return { kind: 'approved', ids: templateIds(account, template) };
+    if (content.kind !== 'text') throw new Error('params are rendered without a template');
+    return approveText(templates, account, sender, route, content.text);
   }
 
   async function contentOf(
@@ -196,7 +211,7 @@ function bulkResult({ _id, total, duplicates }: BatchDocument): object {
 }
 
 /** What the real thing would take; `segments` and `encoding` of the longest text. Nothing has an id: nothing is stored. */
-function dryRunResult(total: number, { content, encoding, segments }: BulkContent): object {
+function dryRunResult(total: number, { encoding, segments }: BulkContent, dltId: string | undefined): object {
   return {
     status: 'success',
     dry_run: true,
@@ -205,6 +220,6 @@ function dryRunResult(total: number, { content, encoding, segments }: BulkConten
     credits_required: total * CREDITS_PER_MESSAGE,
     segments,
     encoding,
-    template_id: content.dltId ?? null,
+    template_id: dltId ?? null,
   };
 }

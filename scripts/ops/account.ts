@@ -1,5 +1,11 @@
 import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { createAccount, findAccount, listAccounts, setAccountStatus } from '../../shared/accounts/store.ts';
+import {
+  createAccount,
+  findAccount,
+  listAccounts,
+  setAccountStatus,
+  updateAccount,
+} from '../../shared/accounts/store.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
@@ -15,6 +21,10 @@ const currency = {
   parse: (text: string) => (CURRENCIES.has(text) ? text : undefined),
 };
 const account = required(accountId, 'the account');
+const dlt = choice(['on', 'off']);
+const DLT_ABOUT = "India's DLT: senders must be registered, texts must match approved templates";
+const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
+const ENTITY_ABOUT = 'PE id of the business, for templates that name none';
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -27,14 +37,16 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       currency: withDefault(currency, 'INR', 'ISO 4217 code of the price of its credits'),
       expiryDate: optional(day, 'last day (UTC) to spend credits on; a year from now'),
       senders: withDefault(choice(['any', 'registered']), 'any', 'which senders may be used'),
+      dlt: withDefault(dlt, 'off', DLT_ABOUT),
+      entityId: optional(entityId, ENTITY_ABOUT),
     },
-    async run({ name, currency, expiryDate, senders }, { db, clock }) {
+    async run({ name, currency, expiryDate, senders, dlt, entityId }, { db, clock }) {
       const last = expiryDate ?? isoDate(new Date(clock.now().getTime() + YEAR_MS));
       if (last < isoDate(clock.now())) throw new Failure(`--expiry-date ${last} is over already: name a later day.`);
       const store = await db();
       // The first command on a fresh MongoDB may come before the product has run on it.
       await ensureIndexes(store);
-      const made = await createAccount(store, clock, { name, currency, expiryDate: last, senders });
+      const made = await createAccount(store, clock, { name, currency, expiryDate: last, senders, dlt, entityId });
       return shown(made, `Created. Next: npm run ops -- credits top-up ${made._id} 1000`);
     },
   }),
@@ -60,6 +72,23 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     args: { account },
     options: {},
     run: async ({ account }, { db }) => shown(await existing(await db(), account)),
+  }),
+  defineCommand({
+    noun: 'account',
+    verb: 'update',
+    about: 'Changes settings of an account; what is not named stays as it is.',
+    args: { account },
+    options: { dlt: optional(dlt, DLT_ABOUT), entityId: optional(entityId, ENTITY_ABOUT) },
+    async run({ account, dlt, entityId }, { db }) {
+      if (dlt === undefined && entityId === undefined) {
+        throw new Failure('Nothing to change: see `account update --help`.');
+      }
+      const store = await db();
+      await existing(store, account);
+      const changes = { ...(dlt === undefined ? {} : { dlt }), ...(entityId === undefined ? {} : { entityId }) };
+      await updateAccount(store, account, changes);
+      return shown(await existing(store, account));
+    },
   }),
   status('suspend', 'suspended', 'Refuses its sends (403), until it is resumed; what is queued goes out.'),
   status('resume', 'active', 'Lets a suspended account send again.'),
@@ -97,6 +126,8 @@ function shown(one: AccountDocument, after?: string): Answer {
     currency: one.currency,
     expiry: one.expiryDate,
     senders: one.senders,
+    dlt: one.dlt ?? 'off',
+    ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
   return { text: after === undefined ? sheet(fields) : `${sheet(fields)}\n${after}`, json: view(one) };
@@ -111,6 +142,8 @@ function view(one: AccountDocument): unknown {
     currency: one.currency,
     expiry_date: one.expiryDate,
     senders: one.senders,
+    dlt: one.dlt ?? 'off',
+    entity_id: one.entityId ?? null,
     created_at: one.createdAt,
   };
 }

@@ -21,6 +21,10 @@ export interface AccountDocument {
   readonly expiryDate: string;
   /** `registered`: only senders registered to the account; `any`: every sender of valid form. */
   readonly senders: 'any' | 'registered';
+  /** `on`: senders must be registered, and every text must match an approved template of its sender. Absent: `off`. */
+  readonly dlt?: 'on' | 'off';
+  /** PE id of the business on the operators' DLT platform, for templates that name none of their own. */
+  readonly entityId?: string;
   /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Since when something may be pending; unset when nothing is. The sweep finds accounts by it. */

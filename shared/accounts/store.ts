@@ -3,7 +3,10 @@ import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, newId } from '../runtime/ids.ts';
 import type { AccountDocument } from './account.ts';
 
-export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'>;
+export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'> & {
+  readonly dlt?: AccountDocument['dlt'];
+  readonly entityId?: string | undefined;
+};
 export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
 
 /** Makes an active account without credits; a top-up gives it some. */
@@ -19,6 +22,8 @@ export async function createAccount(db: Db, clock: Clock, account: NewAccount): 
     currency: account.currency,
     expiryDate: account.expiryDate,
     senders: account.senders,
+    ...(account.dlt === undefined ? {} : { dlt: account.dlt }),
+    ...(account.entityId === undefined ? {} : { entityId: account.entityId }),
     createdAt: now,
   };
   await accounts(db).insertOne(document);
@@ -36,6 +41,16 @@ export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> 
     .find({}, { projection: { pending: 0 } })
     .sort({ _id: 1 })
     .toArray();
+}
+
+export type AccountChanges = {
+  -readonly [Name in 'dlt' | 'entityId']?: AccountDocument[Name];
+};
+
+/** Changes settings; gateways know it seconds later. False when there is no such account. Idempotent. */
+export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: changes });
+  return matchedCount === 1;
 }
 
 /** Effective for the next debit. False when there is no such account. Idempotent. */

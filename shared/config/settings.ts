@@ -95,6 +95,13 @@ export const SETTINGS = {
     'Requests with a missing or bad API key that one IP address (IPv6: one /64) may make in a minute; further ones get 429. Good keys are not touched.',
   ),
   maxSegments: integer('MESSAGE_MAX_SEGMENTS', 10, 1, 255, 'Longest message that is accepted, in SMS segments.'),
+  dltVarMax: integer(
+    'DLT_VAR_MAX',
+    30,
+    1,
+    40,
+    "Longest value of a {#var#} in a DLT template, in characters; 30 in most operators' rules, 40 in some.",
+  ),
   validityHours: integer(
     'MESSAGE_VALIDITY_HOURS',
     48,

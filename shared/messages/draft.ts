@@ -14,6 +14,8 @@ export type MessageDraft = Pick<
   | 'encoding'
   | 'segments'
   | 'validUntil'
+  | 'template'
+  | 'entityId'
   | 'reference'
   | 'batch'
 >;
@@ -34,6 +36,8 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     text: draft.text,
     encoding: draft.encoding,
     segments: draft.segments,
+    ...(draft.template === undefined ? {} : { template: draft.template }),
+    ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
     state: 'queued',
     v: 0,

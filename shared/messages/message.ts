@@ -26,6 +26,9 @@ export interface MessageDocument {
   readonly text: string;
   readonly encoding: Encoding;
   readonly segments: number;
+  /** Of the DLT template that the text matched: its id, and the business (PE) that registered it. */
+  readonly template?: string;
+  readonly entityId?: string;
   readonly reference?: string;
   readonly state: MessageState;
   /** Raised by every update that changes the message; grouped updates filter on the version that they decided from. */

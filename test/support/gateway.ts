@@ -23,6 +23,7 @@ export interface TestGateway {
 /** Tests of failing keys all come from one address; the limit has tests of its own. */
 export const TEST_CONFIG: GatewayDeps['config'] = {
   authFailuresPerMinute: 1_000_000,
+  dltVarMax: 30,
   keyCacheMs: 2_000,
   maxSegments: 10,
   trustProxy: [],

@@ -50,7 +50,7 @@ async function makeMessages(
   start: number,
   end: number,
 ): Promise<MessageDocument[]> {
-  const { account, group, sender, route, path, lane, validUntil, reference } = batch;
+  const { account, group, sender, route, path, lane, validUntil, reference, entityId, content } = batch;
   assert(group !== undefined, 'only a paid batch is split');
   const chunkStart = batch.done - (batch.done % batch.perChunk);
   const idOf = batchMessageIds(batch._id);
@@ -68,6 +68,8 @@ async function makeMessages(
       lane,
       ...text,
       validUntil,
+      ...(content.dltId === undefined ? {} : { template: content.dltId }),
+      ...(entityId === undefined ? {} : { entityId }),
       ...(reference === undefined ? {} : { reference }),
     });
   });

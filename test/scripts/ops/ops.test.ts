@@ -74,6 +74,21 @@ describe('npm run ops', () => {
       expect(await json(`account show ${id}`)).to.include({ status: 'active' });
     });
 
+    it('has DLT and its business when it is told so, at once or later', async () => {
+      const made = await json('account create --name Bank --dlt on --entity-id 1101160000000000009');
+      expect(made).to.include({ dlt: 'on', entity_id: '1101160000000000009' });
+      const id = await newAccount();
+      expect(await json(`account show ${id}`)).to.include({ dlt: 'off', entity_id: null });
+
+      expect(await json(`account update ${id} --dlt on`)).to.include({ dlt: 'on', entity_id: null });
+      expect(await json(`account update ${id} --entity-id 1101160000000000007`)).to.include({
+        dlt: 'on',
+        entity_id: '1101160000000000007',
+      });
+      expect((await ops(`account update ${id}`)).err).to.include('Nothing to change');
+      expect(await ops(`account update ${id} --entity-id 12`)).to.include({ code: 2 });
+    });
+
     it('with a currency that does not exist or a day that is over is refused', async () => {
       expect(await ops('account create --name x --currency XYZ')).to.include({ code: 2 });
       const { code, err } = await ops('account create --name x --expiry-date 2001-01-01');

@@ -1,0 +1,101 @@
+import type { Route } from '../../shared/messages/message.ts';
+import { planText } from '../../shared/sms/segment.ts';
+import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
+import { matchTemplate } from '../../shared/templates/match.ts';
+import { explainMismatch, type Mismatch } from '../../shared/templates/mismatch.ts';
+import { renderTemplate } from '../../shared/templates/render.ts';
+import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
+import type { ProblemAnswer } from '../http/answer.ts';
+import type { Caller } from '../http/context.ts';
+import type { FieldProblems } from '../http/fields.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import { type PlannedText, textProblem } from './message-fields.ts';
+
+/**
+ * The rule of DLT accounts ("DLT", decisions.md): a text is an instance of an approved template of its sender for the route.
+ * Checked before any debit; what the index says is at most `KEY_CACHE_MS` old.
+ */
+
+/** What a message keeps of its template. Both absent for accounts without DLT that name no template. */
+export interface TemplateIds {
+  readonly template?: string;
+  readonly entityId?: string;
+}
+
+export type Approval =
+  | { readonly kind: 'approved'; readonly ids: TemplateIds }
+  | { readonly kind: 'refused'; readonly problem: readonly [ProblemSlug, ProblemAnswer] };
+
+/** Whether the caller may send this text as `sender`. Rejects with the store's error. */
+export async function approveText(
+  templates: ApprovedTemplates,
+  account: Caller['account'],
+  sender: string,
+  route: Route,
+  text: string,
+): Promise<Approval> {
+  if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
+  const own = await templates.ofSender(account._id, sender, route);
+  const template = matchTemplate(own, text);
+  if (template !== undefined) return { kind: 'approved', ids: templateIds(account, template) };
+  const mismatch = explainMismatch(own, await templates.ofAccount(account._id), text);
+  return { kind: 'refused', problem: templateMismatch(mismatch) };
+}
+
+/** The approved template of the sender with this id. Undefined when there is none. Rejects with the store's error. */
+export async function findApproved(
+  templates: ApprovedTemplates,
+  account: Caller['account'],
+  sender: string,
+  route: Route,
+  dltId: string,
+): Promise<IndexedTemplate | undefined> {
+  const own = await templates.ofSender(account._id, sender, route);
+  return own.templates.find((template) => template.dltId === dltId);
+}
+
+/** Fills the template's slots. Every param that does not fit, and a text that gets too long, is a problem; undefined then. */
+export function renderText(
+  { pattern }: Pick<IndexedTemplate, 'pattern'>,
+  params: readonly string[],
+  maxSegments: number,
+  problems: FieldProblems,
+): PlannedText | undefined {
+  const rendered = renderTemplate(pattern, params);
+  if (rendered.kind === 'invalid') {
+    for (const { index, code, detail } of rendered.problems) {
+      problems.add(index === undefined ? 'params' : `params[${index}]`, code, detail);
+    }
+    return undefined;
+  }
+  const { text } = rendered;
+  const plan = planText(text);
+  const problem = textProblem(text, plan, maxSegments);
+  if (problem === undefined) return { text, plan };
+  problems.add('params', problem.code, problem.detail);
+  return undefined;
+}
+
+export function templateIds(
+  account: Caller['account'],
+  { dltId, entityId = account.entityId }: Pick<IndexedTemplate, 'dltId' | 'entityId'>,
+): TemplateIds {
+  return { template: dltId, ...(entityId === undefined ? {} : { entityId }) };
+}
+
+/** It quotes the caller's own text back to the caller, and nobody else. */
+function templateMismatch(mismatch: Mismatch): readonly [ProblemSlug, ProblemAnswer] {
+  const { kind, scrubCode, detail, template, at, expected, found, slot } = mismatch;
+  return [
+    'template_mismatch',
+    {
+      detail,
+      errors: [{ field: 'message', code: 'template_mismatch', detail }],
+      extra: {
+        scrub_code: scrubCode,
+        // Absent members are left out by JSON.
+        mismatch: { kind, template_id: template?.dltId, template_name: template?.name, at, expected, found, slot },
+      },
+    },
+  ];
+}

@@ -1,0 +1,286 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId, BatchId, MessageId } from '../../../shared/runtime/ids.ts';
+import { createSender } from '../../../shared/senders/store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
+import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const OTP_ID = '1107160000000000001';
+const ORDER_ID = '1107160000000000002';
+const ENTITY = '1101160000000000009';
+const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
+const BASE = { to: GOOD.to, sender: GOOD.sender };
+
+describe('POST /v2/send of accounts with DLT', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    // Every decision about a template is seen at once.
+    gateway = await openGateway(store.db, { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  interface Caller {
+    readonly account: AccountId;
+    readonly key: string;
+  }
+
+  async function caller(overrides: Partial<AccountDocument> = {}): Promise<Caller> {
+    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
+    await createSender(store.db, systemClock, {
+      account,
+      sender: 'HARKRA',
+      routes: ['transactional'],
+      status: 'approved',
+    });
+    const otp = makeTemplate({ dltId: OTP_ID, name: 'Code', content: 'Your code is {#var#}.' });
+    const order = makeTemplate({
+      dltId: ORDER_ID,
+      name: 'Order',
+      content: 'Order {#numeric#} for {#var#} has left',
+      entityId: '1101160000000000222',
+    });
+    for (const template of [otp, order]) await createTemplate(store.db, systemClock, account, template);
+    return { account, key: await makeKey(store.db, account) };
+  }
+
+  function post(path: string, key: string, body: object): request.Test {
+    return request(gateway.url).post(path).set('Authorization', `Bearer ${key}`).send(body);
+  }
+  const send = (key: string, body: object): request.Test => post('/v2/send', key, body);
+
+  async function messageOf(id: MessageId): Promise<MessageDocument | null> {
+    return store.db.collection<MessageDocument>('messages').findOne({ _id: id });
+  }
+
+  async function expectNothingDone(account: AccountId): Promise<void> {
+    const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    expect(found?.balance).to.equal(5);
+    expect(await store.db.collection('messages').countDocuments({ account })).to.equal(0);
+    expect(await store.db.collection('batches').countDocuments({ account })).to.equal(0);
+  }
+
+  it('200: keeps the ids of the template and of the account’s business with the message', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, GOOD);
+
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await messageOf(answer.body.message_id)).to.include({ template: OTP_ID, entityId: ENTITY });
+  });
+
+  it('200: a template’s own business comes before the account’s', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: 'Order 77 for Asha has left' });
+
+    expect(await messageOf(answer.body.message_id)).to.include({
+      template: ORDER_ID,
+      entityId: '1101160000000000222',
+    });
+  });
+
+  for (const dlt of ['off', undefined] as const) {
+    it(`200: sends any text where DLT is ${dlt ?? 'not said'}`, async () => {
+      const account = await makeAccount(store.db, 1, dlt === undefined ? {} : { dlt });
+
+      const answer = await send(await makeKey(store.db, account), { ...GOOD, message: 'anything' });
+
+      expect(answer.status, answer.text).to.equal(200);
+      expect(await messageOf(answer.body.message_id)).to.not.have.any.keys('template', 'entityId');
+    });
+  }
+
+  it('200: renders a template with params', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, { ...BASE, template_id: ORDER_ID, params: ['12', 'Ravi'] });
+
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await messageOf(answer.body.message_id)).to.include({
+      text: 'Order 12 for Ravi has left',
+      template: ORDER_ID,
+      segments: 1,
+    });
+  });
+
+  it('200: renders also for accounts without DLT', async () => {
+    const { key } = await caller({ dlt: 'off' });
+
+    const answer = await send(key, { ...BASE, template_id: OTP_ID, params: ['99'] });
+
+    expect(await messageOf(answer.body.message_id)).to.include({ text: 'Your code is 99.', template: OTP_ID });
+  });
+
+  it('200: a dry run names the template that matches', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, dry_run: true });
+
+    expect(answer.body).to.include({ dry_run: true, template_id: OTP_ID });
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: charges nothing, names the nearest template and where the text differs', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: 'Your kode is 1234.' });
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body.scrub_code).to.equal('633');
+    expect(answer.body.errors).to.have.length(1);
+    expect(answer.body.errors[0]).to.include({ field: 'message', code: 'template_mismatch' });
+    expect(answer.body.mismatch).to.include({
+      kind: 'text_differs',
+      template_id: OTP_ID,
+      template_name: 'Code',
+      at: 5,
+    });
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: says which slot is over-long', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: `Your code is ${'7'.repeat(31)}.` });
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body.scrub_code).to.equal('635');
+    expect(answer.body.mismatch.slot).to.deep.equal({ number: 1, type: 'var', length: 31, max: 30 });
+    await expectNothingDone(account);
+  });
+
+  it('takes longer values of {#var#} where DLT_VAR_MAX allows them', async () => {
+    const { key } = await caller();
+    const lenient = await openGateway(store.db, { config: { ...TEST_CONFIG, dltVarMax: 40 } });
+
+    try {
+      const answer = await request(lenient.url)
+        .post('/v2/send')
+        .set('Authorization', `Bearer ${key}`)
+        .send({ ...GOOD, message: `Your code is ${'7'.repeat(40)}.` });
+      expect(answer.status, answer.text).to.equal(200);
+    } finally {
+      await lenient.close();
+    }
+  });
+
+  it('400 template_mismatch: a rejected template counts no more', async () => {
+    const { account, key } = await caller();
+    await decideTemplate(store.db, systemClock, account, OTP_ID, 'rejected');
+
+    const answer = await send(key, GOOD);
+
+    expectProblem(answer, 'template_mismatch');
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: another account’s templates do not count', async () => {
+    await caller();
+    const account = await makeAccount(store.db, 5, { dlt: 'on' });
+    const routes = ['transactional'] as const;
+    await createSender(store.db, systemClock, { account, sender: 'HARKRA', routes, status: 'approved' });
+
+    const answer = await send(await makeKey(store.db, account), GOOD);
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body).to.deep.include({ scrub_code: '630', mismatch: { kind: 'no_template' } });
+    await expectNothingDone(account);
+  });
+
+  it('403 sender_not_allowed: senders must be registered whatever the account’s setting', async () => {
+    const { account, key } = await caller({ senders: 'any' });
+
+    expectProblem(await send(key, { ...GOOD, sender: 'OTHERS' }), 'sender_not_allowed');
+    expectProblem(await send(key, { ...GOOD, route: 'promotional' }), 'sender_not_allowed');
+    await expectNothingDone(account);
+  });
+
+  it('404 template_not_found: the sender has no such template', async () => {
+    const { account, key } = await caller();
+
+    expectProblem(await send(key, { ...BASE, template_id: '1107160000000000999' }), 'template_not_found');
+    await expectNothingDone(account);
+  });
+
+  const bad: readonly [string, object, readonly string[]][] = [
+    ['a text and a template', { ...GOOD, template_id: OTP_ID, params: ['1'] }, ['message conflict']],
+    ['params without a template', { ...GOOD, params: ['1'] }, ['params conflict']],
+    ['template_id is a number', { ...BASE, template_id: 5 }, ['template_id wrong_type']],
+    ['params are a string', { ...BASE, template_id: OTP_ID, params: 'x' }, ['params wrong_type']],
+    ['a param is a number', { ...BASE, template_id: OTP_ID, params: [1] }, ['params[0] wrong_type']],
+    ['too few params', { ...BASE, template_id: ORDER_ID, params: ['1'] }, ['params wrong_count']],
+    ['no params', { ...BASE, template_id: OTP_ID }, ['params wrong_count']],
+    [
+      'every param that does not fit',
+      { ...BASE, template_id: ORDER_ID, params: ['twelve', 'x'.repeat(31)] },
+      ['params[0] wrong_type', 'params[1] too_long'],
+    ],
+  ];
+  for (const [what, body, problems] of bad) {
+    it(`400: names every problem: ${what}`, async () => {
+      const { account, key } = await caller();
+
+      const answer = await send(key, body);
+
+      expectProblem(answer, 'invalid_request');
+      const found = answer.body.errors.map((one: { field: string; code: string }) => `${one.field} ${one.code}`);
+      expect(found).to.have.members(problems);
+      await expectNothingDone(account);
+    });
+  }
+
+  describe('POST /v2/send-bulk', () => {
+    const bulk = (key: string, body: object): request.Test =>
+      post('/v2/send-bulk', key, { ...body, to: ['919876543210', '919876543211'] });
+    const batchOf = (id: BatchId) => store.db.collection<BatchDocument>('batches').findOne({ _id: id });
+
+    it('keeps the template that the text matches', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const batch = await batchOf(answer.body.batch_id);
+      expect(batch).to.include({ entityId: ENTITY });
+      expect(batch?.content).to.include({ kind: 'text', dltId: OTP_ID });
+    });
+
+    it('keeps the business of the template that is rendered', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, { sender: 'HARKRA', template_id: ORDER_ID, params: ['5', 'all'] });
+
+      expect(await batchOf(answer.body.batch_id)).to.include({ entityId: '1101160000000000222' });
+    });
+
+    it('400 template_mismatch: stores nothing and charges nothing', async () => {
+      const { account, key } = await caller();
+
+      const answer = await bulk(key, { ...GOOD, message: 'Your kode is 1234.' });
+
+      expectProblem(answer, 'template_mismatch');
+      expect(answer.body.mismatch).to.include({ template_id: OTP_ID, at: 5 });
+      await expectNothingDone(account);
+    });
+
+    it('a dry run names the template that matches', async () => {
+      const { account, key } = await caller();
+
+      expect((await bulk(key, { ...GOOD, dry_run: true })).body).to.include({ template_id: OTP_ID });
+      await expectNothingDone(account);
+    });
+  });
+});
