@@ -4,6 +4,7 @@ import { RateCounter } from '../shared/rate/counter.ts';
 import { ApprovedTemplates } from '../shared/templates/approved-templates.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { createBatch } from './account/batch.ts';
+import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
@@ -47,6 +48,8 @@ export function createApp(deps: GatewayDeps): Express {
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
   post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk({ ...deps, templates })));
   get('/v2/balance', ...key('read'), createBalance(deps));
+
+  get('/v2/messages', ...key('read'), createMessages(deps));
 
   app
     .route('/v2/batches/:batch_id')
