@@ -10,12 +10,12 @@ export function fingerprintOf(method: string, path: string, body: JsonObject): s
   return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
 }
 
-/** Entries of a list that are written at once: the largest allowed ones take some 2 ms. */
-const SLICE = 500;
+/** Entries of a list that are written at once: a few milliseconds. */
+const SLICE = { texts: 2_500, others: 250 };
 
 /** The same value, without holding the event loop for a list of thousands of entries. */
 export async function fingerprintInSlices(method: string, path: string, body: JsonObject): Promise<string> {
-  const isLong = (member: unknown): member is unknown[] => Array.isArray(member) && member.length > SLICE;
+  const isLong = (member: unknown): member is unknown[] => Array.isArray(member) && member.length > SLICE.others;
   if (!Object.values(body).some(isLong)) return fingerprintOf(method, path, body);
   const digest = createHash('sha256').update(`${method}\n${path}\n`);
   let before = '{';
@@ -23,8 +23,9 @@ export async function fingerprintInSlices(method: string, path: string, body: Js
     digest.update(`${before}${JSON.stringify(name)}:`);
     before = ',';
     if (isLong(member)) {
-      for (let start = 0; start < member.length; start += SLICE) {
-        const slice = member.slice(start, start + SLICE);
+      const size = typeof member[0] === 'string' ? SLICE.texts : SLICE.others;
+      for (let start = 0; start < member.length; start += size) {
+        const slice = member.slice(start, start + size);
         digest.update(`${start === 0 ? '[' : ','}${slice.map((entry) => canonical(entry, 2)).join()}`);
         await setImmediate();
       }

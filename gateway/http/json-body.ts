@@ -47,8 +47,8 @@ export function jsonBody(limitBytes: number): Handler {
   };
 }
 
-/** A larger body is parsed in slices. */
-const AT_ONCE_BYTES_MAX = 131_072;
+/** A larger body is parsed in slices; 10,000 plain recipients are smaller, and 2 ms. */
+const AT_ONCE_BYTES_MAX = 262_144;
 
 interface Refusal {
   readonly slug: ProblemSlug;

@@ -13,7 +13,7 @@ function chunkCollection(db: Db): Collection<BatchChunkDocument> {
 /** Stores an unpaid batch with its recipients. The batch first: chunks without one would never be found and pruned. */
 export async function insertUnpaid(db: Db, batch: BatchDocument, chunks: readonly BatchChunkDocument[]): Promise<void> {
   await batchCollection(db).insertOne(batch);
-  // The driver writes a command as BSON in one go: a thousand entries with params take milliseconds, plain ones do not.
+  // The driver writes a command as BSON in one go: a chunk with params takes milliseconds, plain ones do not.
   const groups = chunks.some(({ params }) => params !== undefined) ? chunks.map((chunk) => [chunk]) : [chunks];
   for (const group of groups) await chunkCollection(db).insertMany(group);
 }

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { type BatchDocument, type BatchEntry, chunksOf, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
+import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batches/batch.ts';
 import { insertUnpaid } from '../../shared/batches/store.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { createAccepter } from '../../shared/messages/accept.ts';
@@ -23,7 +23,7 @@ export function makeBatch(account: AccountId, total: number, overrides: Partial<
     state: 'unpaid',
     open: true,
     total,
-    perChunk: ENTRIES_PER_CHUNK,
+    perChunk: 1_000,
     sender: 'HARKRA',
     route: 'transactional',
     path: 'transactional',
@@ -37,7 +37,7 @@ export function makeBatch(account: AccountId, total: number, overrides: Partial<
 }
 
 export async function storeBatch(db: Db, batch: BatchDocument, entries = makeEntries(batch.total)): Promise<void> {
-  await insertUnpaid(db, batch, chunksOf(batch._id, entries));
+  await insertUnpaid(db, batch, chunksOf(batch._id, entries, batch.perChunk));
 }
 
 /** A batch that its account has just paid for, as the gateway leaves it. */

@@ -106,9 +106,9 @@ function checkName(name: string, path: string): void {
   throw new StoreError(52, `The dollar ($) prefixed field '${name}' in '${path}' is not valid for storage.`);
 }
 
+/** From the end: an update that sets several fields each of hundreds of siblings names them one after the other. */
 function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
-  for (const child of node.children) if (child.name === name) return child;
-  return undefined;
+  return node.children.findLast((child) => child.name === name);
 }
 
 /** mongod adds new fields in this order: by name, numbers by value. */
