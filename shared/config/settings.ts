@@ -82,7 +82,7 @@ export const SETTINGS = {
   ),
   keyCacheMs: integer(
     'KEY_CACHE_MS',
-    2_000,
+    4_000,
     0,
     4_000,
     'How long a process may believe what it read about a key, in milliseconds; a revoked key is refused at the latest then.',
