@@ -20,6 +20,7 @@ import { createBalance } from './sms/balance.ts';
 import { createSend } from './sms/send.ts';
 import { createSendBulk } from './sms/send-bulk.ts';
 import { createStatus } from './sms/status.ts';
+import { createTemplates } from './sms/templates.ts';
 
 const MESSAGE_BYTES_MAX = 65_536;
 /** 10,000 entries with ten params of 30 characters, three bytes each. */
@@ -48,6 +49,7 @@ export function createApp(deps: GatewayDeps): Express {
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
   post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk({ ...deps, templates })));
   get('/v2/balance', ...key('read'), createBalance(deps));
+  get('/v2/templates', ...key('read'), createTemplates(deps));
 
   get('/v2/messages', ...key('read'), createMessages(deps));
 
