@@ -4,6 +4,8 @@ import { RateCounter } from '../shared/rate/counter.ts';
 import { ApprovedTemplates } from '../shared/templates/approved-templates.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { createBatch } from './account/batch.ts';
+import { createLedger } from './account/ledger.ts';
+import { createMessage } from './account/message.ts';
 import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -52,6 +54,8 @@ export function createApp(deps: GatewayDeps): Express {
   get('/v2/templates', ...key('read'), createTemplates(deps));
 
   get('/v2/messages', ...key('read'), createMessages(deps));
+  get('/v2/messages/:message_id', ...key('read'), createMessage(deps));
+  get('/v2/ledger', ...key('read'), createLedger(deps));
 
   app
     .route('/v2/batches/:batch_id')

@@ -1,0 +1,32 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument, ChangeId } from '../accounts/account.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { type LedgerEntryDocument, ledgerEntryId } from './ledger-entry.ts';
+import { ledgerCollection, ledgerEntryOf } from './ledger-store.ts';
+
+/**
+ * Up to `limit` entries of an account's ledger with numbers below `before`, newest first, without a gap. The account is read
+ * first: what is not pending any more then is entered by now, and what still is counts as entered.
+ */
+export async function readStatement(
+  db: Db,
+  account: AccountId,
+  before: number,
+  limit: number,
+): Promise<LedgerEntryDocument[]> {
+  const owner = await db
+    .collection<AccountDocument>('accounts')
+    .findOne({ _id: account }, { projection: { pending: 1 } });
+  const entered = await ledgerCollection(db)
+    .find({ _id: { $gte: ledgerEntryId(account, 1), $lt: ledgerEntryId(account, before) } })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
+    .toArray();
+  const bySeq = new Map(entered.map((entry) => [entry.seq, entry]));
+  for (const [change, pending] of Object.entries(owner?.pending ?? {})) {
+    if (pending.seq >= before || bySeq.has(pending.seq)) continue;
+    bySeq.set(pending.seq, ledgerEntryOf(account, change as ChangeId, pending)); // its keys are change ids (account.ts)
+  }
+  return [...bySeq.values()].sort((a, b) => b.seq - a.seq).slice(0, limit);
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { topUp } from '../../../shared/credits/change.ts';
+import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { makeBatch, payBatch } from '../../support/batches.ts';
+import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('GET /v2/ledger', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  let account: AccountId;
+  let key: string;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 0);
+    key = await makeKey(store.db, account);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  const ask = (query = '', as = key): request.Test =>
+    request(gateway.url).get(`/v2/ledger${query}`).set('Authorization', `Bearer ${as}`);
+  const seqs = ({ body }: request.Response): number[] => body.data.map((entry: { seq: number }) => entry.seq);
+
+  describe('200', () => {
+    it('an account whose balance never changed', async () => {
+      const answer = await ask();
+
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({ data: [], next_cursor: null, has_more: false });
+    });
+
+    it('every change, newest first, with what it was for', async () => {
+      await topUp(store.db, account, 10, 'invoice-1');
+      const batch = makeBatch(account, 4);
+      await payBatch(store.db, batch);
+
+      const { body } = await ask();
+
+      const [debit, credit] = body.data;
+      expect(body).to.deep.include({ next_cursor: null, has_more: false });
+      expect(debit.at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
+      expect(debit).to.include({ seq: 2, amount: -4, balance_after: 6, reason: 'send', reference: batch._id });
+      expect(debit.change_id).to.match(/^grp_/);
+      expect(credit).to.deep.equal({
+        seq: 1,
+        at: credit.at,
+        amount: 10,
+        balance_after: 10,
+        reason: 'top_up',
+        reference: 'invoice-1',
+        change_id: 'top_invoice-1',
+      });
+    });
+
+    it('pages show every entry once', async () => {
+      for (let n = 1; n <= 12; n++) await topUp(store.db, account, 1, `n${n}`);
+
+      const first = await ask('?limit=5');
+      const second = await ask(`?limit=5&cursor=${first.body.next_cursor}`);
+      const third = await ask(`?limit=5&cursor=${second.body.next_cursor}`);
+
+      expect([first, second, third].map(seqs)).to.deep.equal([
+        [12, 11, 10, 9, 8],
+        [7, 6, 5, 4, 3],
+        [2, 1],
+      ]);
+      expect([first, second, third].map(({ body }) => body.has_more)).to.deep.equal([true, true, false]);
+    });
+
+    it('has no gap when a process died between a debit and its entry', async () => {
+      for (let n = 1; n <= 3; n++) await topUp(store.db, account, 1, `n${n}`);
+      for (const seq of [2, 3]) {
+        const entry = await ledgerCollection(store.db).findOneAndDelete({ account, seq });
+        if (entry === null) throw new Error('no such entry');
+        const { amount, balanceAfter, reason, at } = entry;
+        const pending = { seq, amount, balanceAfter, reason, at };
+        await store.db
+          .collection<AccountDocument>('accounts')
+          .updateOne({ _id: account }, { $set: { [`pending.${entry.change}`]: pending } });
+      }
+
+      const first = await ask('?limit=2');
+
+      expect(seqs(first)).to.deep.equal([3, 2]);
+      expect(seqs(await ask(`?cursor=${first.body.next_cursor}`))).to.deep.equal([1]);
+    });
+
+    it("never another account's, also with its cursor", async () => {
+      const theirs = await makeAccount(store.db, 5);
+      await topUp(store.db, theirs, 1, 'more');
+      const { body } = await ask('?limit=1', await makeKey(store.db, theirs));
+      expect(body.has_more).to.equal(true);
+
+      expect((await ask()).body.data).to.deep.equal([]);
+      expect((await ask(`?cursor=${body.next_cursor}`)).body.data).to.deep.equal([]);
+    });
+  });
+
+  for (const [query, field] of [
+    ['limit=0', 'limit'],
+    [`cursor=${Buffer.from('ledger:0').toString('base64url')}`, 'cursor'],
+    [`cursor=${Buffer.from('ledger:1234567890123').toString('base64url')}`, 'cursor'],
+    [`cursor=${Buffer.from('messages:1').toString('base64url')}`, 'cursor'],
+    ['state=sent', 'state'],
+  ]) {
+    it(`400: ${query}`, async () => {
+      const answer = await ask(`?${query}`);
+
+      expectProblem(answer, 'invalid_request');
+      expect(answer.body.errors.map((problem: { field: string }) => problem.field)).to.deep.equal([field]);
+    });
+  }
+
+  it('403 for a key that may only send', async () => {
+    expectProblem(await ask('', await makeKey(store.db, account, ['send'])), 'scope_missing');
+  });
+});
