@@ -11,6 +11,7 @@ import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
 import { readWords } from './read-words.ts';
 import { SENDER_COMMANDS } from './sender.ts';
+import { TEMPLATE_COMMANDS } from './template.ts';
 import { WEBHOOK_COMMANDS } from './webhook.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   ...CREDITS_COMMANDS,
   ...SENDER_COMMANDS,
+  ...TEMPLATE_COMMANDS,
   ...CARRIER_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,

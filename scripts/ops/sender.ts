@@ -1,9 +1,9 @@
 import type { Route } from '../../shared/messages/message.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { createSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
+import { createSender, decideSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, list, required, withDefault } from './parameters.ts';
+import { accountId, choice, list, required, withDefault } from './parameters.ts';
 import { table } from './show.ts';
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
@@ -14,20 +14,25 @@ const senderId = {
   parse: (text: string) => (isSenderForm(text) ? text : undefined),
 };
 
+const sender = required(senderId, 'as recipients see it; capitals count');
+
 export const SENDER_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'sender',
     verb: 'create',
-    about: 'Registers a sender to an account, approved.',
-    args: { account, sender: required(senderId, 'as recipients see it; capitals count') },
-    options: { routes: withDefault(list('ROUTES', ROUTES), ROUTES.join(','), 'the routes it may be used on') },
-    async run({ account, sender, routes }, { db, clock }) {
+    about: 'Registers a sender to an account.',
+    args: { account, sender },
+    options: {
+      routes: withDefault(list('ROUTES', ROUTES), ROUTES.join(','), 'the routes it may be used on'),
+      status: withDefault(choice(['approved', 'submitted']), 'approved', 'whether the operators have approved it'),
+    },
+    async run({ account, sender, routes, status }, { db, clock }) {
       const store = await db();
       await existing(store, account);
       try {
-        const made = await createSender(store, clock, { account, sender, routes, status: 'approved' });
+        const made = await createSender(store, clock, { account, sender, routes, status });
         return {
-          text: `${sender} is registered (${made._id}) for ${routes.join(', ')}.`,
+          text: `${sender} is ${status} (${made._id}) for ${routes.join(', ')}.`,
           json: { id: made._id, account, sender, routes, status: made.status },
         };
       } catch (error) {
@@ -36,6 +41,8 @@ export const SENDER_COMMANDS: readonly Command[] = [
       }
     },
   }),
+  decision('approve', 'approved', 'Lets an account use a sender that it submitted.'),
+  decision('reject', 'rejected', 'Lets an account not use a sender any more.'),
   defineCommand({
     noun: 'sender',
     verb: 'list',
@@ -57,3 +64,21 @@ export const SENDER_COMMANDS: readonly Command[] = [
     },
   }),
 ];
+
+function decision(verb: string, status: 'approved' | 'rejected', about: string): Command {
+  return defineCommand({
+    noun: 'sender',
+    verb,
+    about: `${about} Known to the gateways within seconds.`,
+    args: { account, sender },
+    options: {},
+    async run({ account, sender }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      if (!(await decideSender(store, account, sender, status))) {
+        throw new Failure(`${account} has no sender ${sender}: \`sender list\` shows them.`);
+      }
+      return { text: `${sender} is ${status}.`, json: { account, sender, status } };
+    },
+  });
+}

@@ -31,6 +31,17 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
+/** Processes know it within seconds. False when the account has no such sender. Idempotent. */
+export async function decideSender(
+  db: Db,
+  account: AccountId,
+  sender: string,
+  status: 'approved' | 'rejected',
+): Promise<boolean> {
+  const { matchedCount } = await senders(db).updateOne({ account, sender }, { $set: { status } });
+  return matchedCount === 1;
+}
+
 /** All senders of an account, by name. */
 export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();

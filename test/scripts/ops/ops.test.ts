@@ -169,6 +169,19 @@ describe('npm run ops', () => {
       expect((await ops(`sender list ${account}`)).out).to.match(/HARKRA +approved +transactional/);
     });
 
+    it('is submitted, approved and rejected', async () => {
+      const account = await newAccount();
+      const listed = async (): Promise<string> => (await ops(`sender list ${account}`)).out;
+
+      await json(`sender create ${account} HARKRA --status submitted`);
+      expect(await listed()).to.match(/HARKRA +submitted/);
+      await json(`sender approve ${account} HARKRA`);
+      expect(await listed()).to.match(/HARKRA +approved/);
+      await json(`sender reject ${account} HARKRA`);
+      expect(await listed()).to.match(/HARKRA +rejected/);
+      expect((await ops(`sender approve ${account} OTHERS`)).err).to.include('has no sender OTHERS');
+    });
+
     it('of a form that cannot travel is refused', async () => {
       expect(await ops(`sender create ${await newAccount()} TWELVE-CHARS`)).to.include({ code: 2 });
     });

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import { ROUTES } from '../../shared/messages/routing.ts';
+import type { CsvProblem } from '../../shared/templates/csv.ts';
+import { importTemplateCsv } from '../../shared/templates/import-csv.ts';
+import { createTemplate, decideTemplate, listTemplates, TemplateExists } from '../../shared/templates/store.ts';
+import type { NewTemplate, TemplateDocument } from '../../shared/templates/template.ts';
+import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
+import { existing } from './account.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
+import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const account = required(accountId, 'the account');
+const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);
+const template = required(dltId, 'its id on the DLT platform');
+const text = words('TEXT', 'text', /^[\s\S]+$/);
+/** Rows of a file that are wrong, shown at most. */
+const SHOWN_PROBLEMS = 50;
+
+export const TEMPLATE_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'template',
+    verb: 'create',
+    about: 'Registers a DLT template to an account.',
+    args: { account, template },
+    options: {
+      content: required(text, 'exactly as registered, slots as {#var#}'),
+      senders: required(words('SENDERS', 'senders with commas', /^.+$/), 'the headers that may send it'),
+      name: optional(name, 'what people call it; its id, unless given'),
+      routes: optional(list('ROUTES', ROUTES), 'where it may be sent; by its senders: promotional for digits'),
+      entityId: optional(dltId, "PE id of the business, when it is not the account's"),
+      status: withDefault(choice(['approved', 'submitted']), 'approved', 'whether the operators have approved it'),
+    },
+    async run({ account, template, content, senders: given, name, routes, entityId, status }, { db, clock }) {
+      const senders = [...new Set(given.split(',').map((sender) => sender.trim()))];
+      const made: NewTemplate = {
+        dltId: template,
+        name: name ?? template,
+        senders,
+        routes: routes ?? routesOfSenders(senders),
+        content,
+        status,
+        entityId,
+      };
+      const faults = templateFaults(made).map(({ field, detail }) => `${field}: ${detail}`);
+      if (faults.length > 0) throw new Failure(`Not created. ${faults.join(' ')}`);
+      const store = await db();
+      await existing(store, account);
+      try {
+        const created = await createTemplate(store, clock, account, made);
+        return {
+          text: `${template} is ${status} for ${senders.join(', ')} (${created.routes.join(', ')}).`,
+          json: view(created),
+        };
+      } catch (error) {
+        if (error instanceof TemplateExists) throw new Failure(`${template} is registered to ${account} already.`);
+        throw error;
+      }
+    },
+  }),
+  defineCommand({
+    noun: 'template',
+    verb: 'list',
+    about: 'Shows the templates of an account.',
+    args: { account },
+    options: { status: optional(choice(['submitted', 'approved', 'rejected']), 'only those') },
+    async run({ account, status }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      const all = await listTemplates(store, account, status);
+      const rows = all.map((one) => [one.dltId, one.status, one.senders.join(','), one.routes.join(','), one.name]);
+      return {
+        text: table(['TEMPLATE', 'STATUS', 'SENDERS', 'ROUTES', 'NAME'], rows, 'There are none.'),
+        json: all.map(view),
+      };
+    },
+  }),
+  decision('approve', 'approved', 'Lets an account send texts of a template.'),
+  decision('reject', 'rejected', 'Lets nobody send texts of a template any more.'),
+  defineCommand({
+    noun: 'template',
+    verb: 'import',
+    about: "Registers the templates of an operator's export: all of them or, when a row is bad, none.",
+    args: { account, file: required(words('FILE', 'a file', /^.+$/), 'CSV with columns for id, header and content') },
+    options: {
+      routes: optional(list('ROUTES', ROUTES), "for all rows; by each row's category and header, unless given"),
+      skipBad: flag('import the good rows although others are bad'),
+    },
+    notes: 'May be repeated: what is registered already is left as it is. Rows without a status are approved.',
+    async run({ account, file, routes, skipBad }, { db, clock }) {
+      const csv = await readText(file);
+      const store = await db();
+      await existing(store, account);
+      const options = { skipBad, ...(routes === undefined ? {} : { routes }) };
+      const imported = await importTemplateCsv(store, clock, account, csv, options);
+      const { problems } = imported;
+      if (imported.kind === 'refused') {
+        throw new Failure(
+          `Nothing was imported: ${problems.length} rows are bad (--skip-bad leaves them out).\n${shown(problems)}`,
+        );
+      }
+      const { created, known } = imported;
+      const done = `${created.length} templates are registered, ${known.length} were there already, ${problems.length} rows were left out.`;
+      return {
+        text: problems.length === 0 ? done : `${done}\n${shown(problems)}`,
+        json: { created, known, problems },
+      };
+    },
+  }),
+];
+
+function decision(verb: string, status: 'approved' | 'rejected', about: string): Command {
+  return defineCommand({
+    noun: 'template',
+    verb,
+    about: `${about} Known to the gateways within seconds.`,
+    args: { account, template },
+    options: { reason: optional(text, 'for people') },
+    async run({ account, template, reason }, { db, clock }) {
+      const store = await db();
+      await existing(store, account);
+      const decided = await decideTemplate(store, clock, account, template, status, reason);
+      if (decided === 'not_found') {
+        throw new Failure(`${account} has no template ${template}: \`template list\` shows them.`);
+      }
+      return { text: `${template} is ${status}.`, json: { account, template, status, decision: decided } };
+    },
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function shown(problems: readonly CsvProblem[]): string {
+  const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
+  if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
+  return lines.join('\n');
+}
+
+function view({ dltId, name, senders, routes, entityId, content, status, reason }: TemplateDocument): unknown {
+  return {
+    template: dltId,
+    name,
+    status,
+    senders,
+    routes,
+    entity_id: entityId ?? null,
+    content,
+    reason: reason ?? null,
+  };
+}

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runOps } from '../../../scripts/ops/run.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { findTemplate, listTemplates } from '../../../shared/templates/store.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const ID = '1107160000000000001';
+const CONTENT = 'Your code is {#var#}.';
+
+describe('npm run ops -- template', () => {
+  let store: TestStore;
+  let dir: string;
+  let account: AccountId;
+  before(async () => {
+    store = await openTestStore();
+    dir = mkdtempSync(join(tmpdir(), 'harkara-ops-template-'));
+  });
+  after(async () => {
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 0);
+  });
+
+  async function ops(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+    const said = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        said.out += `${text}\n`;
+      },
+      err: (text: string) => {
+        said.err += `${text}\n`;
+      },
+    };
+    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
+    return { code: await runOps(words, terminal, () => loadConfig(env)), ...said };
+  }
+  const create = (...more: string[]) =>
+    ops('template', 'create', account, ID, '--content', CONTENT, '--senders', 'HARKRA', ...more);
+
+  it('create: registers it as approved, for the route of its senders', async () => {
+    expect(await create('--name', 'Code', '--entity-id', '1101160000000000009')).to.include({ code: 0, err: '' });
+
+    expect(await findTemplate(store.db, account, ID)).to.deep.include({
+      name: 'Code',
+      senders: ['HARKRA'],
+      routes: ['transactional'],
+      entityId: '1101160000000000009',
+      content: CONTENT,
+      status: 'approved',
+    });
+  });
+
+  it('create: registers an id once', async () => {
+    await create();
+
+    expect(await create()).to.include({ code: 1, err: `${ID} is registered to ${account} already.\n` });
+  });
+
+  it('create: says everything that is wrong with it, and stores nothing', async () => {
+    const bad = ['template', 'create', account, ID, '--content', 'Hi {#vra#}', '--senders', 'TWELVE-CHARS'];
+
+    const { code, err } = await ops(...bad);
+
+    expect(code).to.equal(1);
+    expect(err).to.match(/^Not created\. /);
+    expect(err).to.include('content:').and.include('senders:');
+    expect(await findTemplate(store.db, account, ID)).to.equal(undefined);
+  });
+
+  it('approve and reject: what was submitted counts from its approval to its rejection', async () => {
+    await create('--status', 'submitted');
+    const status = async () => (await findTemplate(store.db, account, ID))?.status;
+    expect(await status()).to.equal('submitted');
+
+    expect(await ops('template', 'approve', account, ID)).to.include({ code: 0, out: `${ID} is approved.\n` });
+    expect(await status()).to.equal('approved');
+    await ops('template', 'reject', account, ID, '--reason', 'wrong header');
+    expect(await findTemplate(store.db, account, ID)).to.include({ status: 'rejected', reason: 'wrong header' });
+  });
+
+  it('approve: tells that there is no such template', async () => {
+    const { code, err } = await ops('template', 'approve', account, ID);
+
+    expect(code).to.equal(1);
+    expect(err).to.include(`${account} has no template ${ID}`);
+  });
+
+  it('list: shows all, or those of a status', async () => {
+    await create();
+
+    expect((await ops('template', 'list', account)).out).to.match(new RegExp(`${ID} +approved +HARKRA +transactional`));
+    expect((await ops('template', 'list', account, '--status', 'rejected')).out).to.equal('There are none.\n');
+  });
+
+  function file(text: string): string {
+    const path = join(dir, 'export.csv');
+    writeFileSync(path, text);
+    return path;
+  }
+
+  it('import: registers an export, and changes nothing when it is repeated', async () => {
+    const path = file(
+      `Template ID,Header,Content\n${ID},HARKRA,"${CONTENT}"\n1107160000000000002,HARKRA,Bye {#var#}\n`,
+    );
+
+    const first = await ops('template', 'import', account, path);
+    const again = await ops('template', 'import', account, path);
+
+    expect(first.out).to.match(/^2 templates are registered, 0 were there/);
+    expect(again.out).to.match(/^0 templates are registered, 2 were there/);
+    expect((await listTemplates(store.db, account, 'approved')).map(({ content }) => content)).to.deep.equal([
+      CONTENT,
+      'Bye {#var#}',
+    ]);
+  });
+
+  it('import: imports nothing when a row is bad, unless told to leave it out', async () => {
+    const path = file(`id,header,content\n${ID},HARKRA,"${CONTENT}"\n12,HARKRA,short id\n`);
+
+    const refused = await ops('template', 'import', account, path);
+    expect(refused).to.include({ code: 1 });
+    expect(refused.err).to.include('line 3:');
+    expect(await listTemplates(store.db, account)).to.deep.equal([]);
+
+    const { out } = await ops('template', 'import', account, path, '--skip-bad');
+    expect(out).to.match(/^1 templates are registered, 0 were there already, 1 rows were left out/);
+    expect(await listTemplates(store.db, account)).to.have.length(1);
+  });
+
+  it('import: tells that the file cannot be read', async () => {
+    const { code, err } = await ops('template', 'import', account, join(dir, 'nowhere.csv'));
+
+    expect(code).to.equal(1);
+    expect(err).to.match(/nowhere\.csv cannot be read/);
+  });
+});
