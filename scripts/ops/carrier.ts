@@ -1,4 +1,4 @@
-import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { CARRIER_DEFAULTS, type CarrierDlt, type CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier, type CarrierInput } from '../../shared/carriers/carrier-form.ts';
 import {
   CarrierExists,
@@ -31,6 +31,18 @@ function setting<T>(
   return { ...optional(shape, about), standard: String(standard) };
 }
 
+const dltTags = {
+  value: 'TAGS',
+  form: 'off, or tags for entity, template and perhaps hash, like 0x1400,0x1401,0x1402',
+  parse: (text: string): 'off' | Omit<CarrierDlt, 'form'> | undefined => {
+    if (text === 'off') return text;
+    if (!/^0x[0-9a-f]{4}(,0x[0-9a-f]{4}){1,2}$/i.test(text)) return undefined;
+    const [entityTag, templateTag, hashTag] = text.split(',').map(Number);
+    if (entityTag === undefined || templateTag === undefined) return undefined;
+    return { entityTag, templateTag, ...(hashTag === undefined ? {} : { hashTag }) };
+  },
+};
+
 const D = CARRIER_DEFAULTS;
 const settings = {
   tls: setting(choice(['no', 'yes']), 'no', 'connect with TLS'),
@@ -61,6 +73,12 @@ const settings = {
     'time zone of dates in receipts, east of UTC',
   ),
   unknownPolicy: setting(choice(['assume_sent', 'resend']), D.unknownPolicy, 'for a submit whose answer never came'),
+  dlt: setting(dltTags, D.dlt, 'tags of the TLVs with the ids of DLT, or off'),
+  dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: how these are written; octet, unless given'),
+  dltChain: optional(
+    words('IDS', 'ids of 10 to 20 digits with commas', /^[0-9]{10,20}(,[0-9]{10,20})*$/),
+    'with --dlt: telemarketers behind the entity, for the hash',
+  ),
   unknownWaitMs: setting(integer('MS', 0, WEEK_MS), D.unknownWaitMs, `after how long, ${IS_MS}`),
 };
 const PASSWORD_NOTE =
@@ -162,11 +180,25 @@ function status(verb: string, to: CarrierDocument['status'], about: string): Com
 
 /** What was given, as the document has it. */
 function changes(
-  given: { readonly [name: string]: unknown } & { readonly tls?: 'no' | 'yes' | undefined },
+  given: { readonly [name: string]: unknown } & {
+    readonly tls?: 'no' | 'yes' | undefined;
+    readonly dlt?: 'off' | Omit<CarrierDlt, 'form'> | undefined;
+    readonly dltForm?: CarrierDlt['form'] | undefined;
+    readonly dltChain?: string | undefined;
+  },
 ): Partial<Omit<CarrierInput, '_id'>> {
-  const { tls, ...rest } = given;
+  const { tls, dlt, dltForm, dltChain, ...rest } = given;
   const named = Object.entries(rest).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(named), ...(tls === undefined ? {} : { tls: tls === 'yes' }) };
+  const isTagged = dlt !== undefined && dlt !== 'off';
+  if (!isTagged && (dltForm !== undefined || dltChain !== undefined)) {
+    throw new Failure('--dlt-form and --dlt-chain go with the tags: name them in --dlt too.');
+  }
+  const chain = dltChain === undefined ? {} : { chain: dltChain.split(',') };
+  return {
+    ...Object.fromEntries(named),
+    ...(tls === undefined ? {} : { tls: tls === 'yes' }),
+    ...(isTagged ? { dlt: { ...dlt, ...chain, form: dltForm ?? 'octet' } } : dlt === undefined ? {} : { dlt }),
+  };
 }
 
 /** The carriers' own errors are sentences about their fields. */

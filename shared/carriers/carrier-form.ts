@@ -1,4 +1,4 @@
-import type { CarrierDocument } from './carrier.ts';
+import type { CarrierDlt, CarrierDocument } from './carrier.ts';
 
 /** Settings of a carrier that do not fit; each names its field. */
 export class BadCarrier extends Error {
@@ -43,7 +43,32 @@ export function checkCarrier(carrier: CarrierInput): void {
   check(whole(carrier.responseTimeoutMs, 100, 600_000), 'responseTimeoutMs: 100 to 600000.');
   check(whole(carrier.unknownWaitMs, 0, 604_800_000), 'unknownWaitMs: 0 to 604800000.');
   check(whole(carrier.receiptOffsetMinutes, -840, 840), 'receiptOffsetMinutes: -840 to 840.');
+  if (carrier.dlt !== undefined && carrier.dlt !== 'off') checkDlt(carrier.dlt, check);
   if (problems.length > 0) throw new BadCarrier(problems);
+}
+
+/** SMPP 3.4 §5.3.2: the tags that the standard leaves to vendors. */
+const VENDOR_TAGS = { min: 0x1400, max: 0x3fff };
+const CHAIN_MAX = 10;
+
+function checkDlt(
+  { entityTag, templateTag, hashTag, chain }: CarrierDlt,
+  check: (ok: boolean, problem: string) => void,
+): void {
+  const tags = [entityTag, templateTag, ...(hashTag === undefined ? [] : [hashTag])];
+  const { min, max } = VENDOR_TAGS;
+  check(
+    tags.every((tag) => whole(tag, min, max)),
+    'dlt: tags are 0x1400 to 0x3fff.',
+  );
+  check(new Set(tags).size === tags.length, 'dlt: each tag once.');
+  check((hashTag === undefined) === (chain === undefined), 'dlt: a tag for the hash and the chain go together.');
+  if (chain === undefined) return;
+  check(chain.length >= 1 && chain.length <= CHAIN_MAX, `dlt: 1 to ${CHAIN_MAX} telemarketers in the chain.`);
+  check(
+    chain.every((id) => /^[0-9]{10,20}$/.test(id)),
+    'dlt: the ids of the chain are 10 to 20 digits.',
+  );
 }
 
 function whole(value: number, min: number, max: number): boolean {

@@ -35,7 +35,24 @@ export interface CarrierDocument {
   readonly unknownWaitMs: number;
   /** Overrides of the standard's classes, by command_status in decimal. */
   readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
+  /** How it wants the ids of India's DLT; `off` or absent: not at all. */
+  readonly dlt?: CarrierDlt | 'off';
   readonly createdAt: Date;
+}
+
+/**
+ * TLVs of submit_sm with the ids of India's DLT. Tags, order and content are each carrier's own word: most take 0x1400 for the
+ * entity, 0x1401 for the template and 0x1402 for the hash, others use these very tags for other things (facts: smpp §4.1).
+ */
+export interface CarrierDlt {
+  readonly entityTag: number;
+  readonly templateTag: number;
+  /** Of the PE-TM chain hash, where this product is the last hop before the operator. */
+  readonly hashTag?: number;
+  /** Telemarketers from the first behind the entity to the delivering one; hashed behind the entity's id. */
+  readonly chain?: readonly string[];
+  /** Octet string, or C-octet string, which ends with NUL. */
+  readonly form: 'octet' | 'cstring';
 }
 
 export const CARRIER_DEFAULTS = {
@@ -53,4 +70,5 @@ export const CARRIER_DEFAULTS = {
   receiptOffsetMinutes: 0,
   unknownPolicy: 'assume_sent',
   unknownWaitMs: 3_600_000,
+  dlt: 'off',
 } as const satisfies Partial<CarrierDocument>;

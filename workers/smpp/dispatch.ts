@@ -185,10 +185,10 @@ export class Dispatch {
 
   /** Its submit_sm, or why no carrier can take it. */
   #encode(message: MessageDocument): readonly Buffer[] | { readonly code: string; readonly reason: string } {
-    const { references, clock, log } = this.#options;
+    const { carrier, references, clock, log } = this.#options;
     const reference = message.segments > 1 ? references.next(message.to) : 0;
     try {
-      const encoded = encodeMessage(message, reference, clock.now());
+      const encoded = encodeMessage(message, reference, clock.now(), carrier.dlt);
       if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
       return encoded.segments.map(encodeSubmit);
     } catch (error) {

@@ -1,5 +1,7 @@
+import type { CarrierDlt } from '../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { type Encoding, segmentText } from '../../shared/sms/segment.ts';
+import { dltTlvs } from './dlt.ts';
 import type { SubmitFields } from './pdu.ts';
 
 /**
@@ -28,8 +30,13 @@ export type Encoded =
   /** No carrier could take it as it is. */
   | { readonly kind: 'unfit'; readonly code: string; readonly reason: string };
 
-/** `reference` joins the segments of one message at the handset; it matters only when there are several. */
-export function encodeMessage(message: MessageDocument, reference: number, now: Date): Encoded {
+/** `reference` joins the segments of one message at the handset; it matters only when there are several. DLT ids go on each. */
+export function encodeMessage(
+  message: MessageDocument,
+  reference: number,
+  now: Date,
+  dlt: CarrierDlt | 'off' = 'off',
+): Encoded {
   const source = sourceAddress(message.sender);
   if (source === undefined) {
     return { kind: 'unfit', code: 'sender_unfit', reason: 'The sender has characters that a carrier does not take' };
@@ -41,7 +48,9 @@ export function encodeMessage(message: MessageDocument, reference: number, now: 
   if (segments.length > MAX_SEGMENTS) {
     return { kind: 'unfit', code: 'too_long', reason: 'The text is longer than 255 segments' };
   }
+  const tlvs = dlt === 'off' ? [] : dltTlvs(message, dlt);
   const fields = {
+    ...(tlvs.length === 0 ? {} : { tlvs }),
     source_addr_ton: source.ton,
     source_addr_npi: source.npi,
     source_addr: source.digits,

@@ -55,6 +55,14 @@ export interface SubmitFields {
   readonly data_coding: number;
   /** User data header and text, at most 254 octets. */
   readonly short_message: Buffer;
+  /** Behind the fields, in this order. */
+  readonly tlvs?: readonly Tlv[];
+}
+
+/** An optional parameter (§5.3.1). Written by ourselves: the codec knows a tag by one name and type for all carriers. */
+export interface Tlv {
+  readonly tag: number;
+  readonly value: Buffer;
 }
 
 /** deliver_sm or data_sm as it came. Fields that the frame is too short for are empty. */
@@ -87,8 +95,19 @@ export function encodeBind(command: BindCommand, sequence: number, fields: BindF
 }
 
 /** With sequence number 0, for `setSequence`. Throws RangeError when the short message is longer than 254 octets. */
-export function encodeSubmit(fields: SubmitFields): Buffer {
-  return new codec.PDU('submit_sm', { ...fields }).toBuffer();
+export function encodeSubmit({ tlvs = [], ...fields }: SubmitFields): Buffer {
+  const frame = new codec.PDU('submit_sm', fields).toBuffer();
+  if (tlvs.length === 0) return frame;
+  const whole = Buffer.concat([frame, ...tlvs.flatMap(({ tag, value }) => [tlvHeader(tag, value.length), value])]);
+  whole.writeUInt32BE(whole.length, 0);
+  return whole;
+}
+
+function tlvHeader(tag: number, length: number): Buffer {
+  const header = Buffer.allocUnsafe(4);
+  header.writeUInt16BE(tag, 0);
+  header.writeUInt16BE(length, 2);
+  return header;
 }
 
 export function setSequence(frame: Buffer, sequence: number): void {

@@ -216,6 +216,30 @@ describe('npm run ops', () => {
       expect(createSecretBox(loadSecretKey('', dataDir)).open(stored?.password ?? '')).to.equal('one');
     });
 
+    it('gets the ids of DLT under its own tags, until it is told off', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      const made = await json(
+        'carrier create india --host smsc.example --port 2775 --system-id us --dlt 0x1400,0x1401,0x1402 --dlt-chain 1101172974420830004',
+      );
+      expect(made.dlt).to.deep.equal({
+        entityTag: 0x1400,
+        templateTag: 0x1401,
+        hashTag: 0x1402,
+        chain: ['1101172974420830004'],
+        form: 'octet',
+      });
+
+      const simple = await json('carrier update india --dlt 0x1501,0x1500 --dlt-form cstring');
+      expect(simple.dlt).to.deep.equal({ entityTag: 0x1501, templateTag: 0x1500, form: 'cstring' });
+      expect(await json('carrier update india --dlt off')).to.include({ dlt: 'off' });
+
+      expect((await ops('carrier update india --dlt-form octet')).err).to.include('--dlt too');
+      expect((await ops('carrier update india --dlt 0x0424,0x1401')).err).to.include('0x1400 to 0x3fff');
+      expect((await ops('carrier update india --dlt 0x1400,0x1400')).err).to.include('each tag once');
+      expect((await ops('carrier update india --dlt 0x1400,0x1401,0x1402')).err).to.include('go together');
+      expect(await ops('carrier update india --dlt yes')).to.include({ code: 2 });
+    });
+
     it('can be paused and resumed', async () => {
       process.env.SMPP_PASSWORD = 'one';
       await ops('carrier create gamma --host smsc.example --port 2775 --system-id us');
