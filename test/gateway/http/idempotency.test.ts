@@ -382,7 +382,13 @@ describe('Idempotency-Key', () => {
     });
 
     /** Starts a gateway that goes as far as `until`, sends it the request, and kills it there. */
-    async function killAt(until: 'claimed' | 'paid', customer: Customer, idempotencyKey: string): Promise<void> {
+    async function killAt(
+      until: 'claimed' | 'paid',
+      customer: Customer,
+      idempotencyKey: string,
+      path = '/v2/send',
+      body: object = GOOD,
+    ): Promise<void> {
       const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/held-gateway.ts', until], {
         env: { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName },
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -393,14 +399,14 @@ describe('Idempotency-Key', () => {
         out += text;
       });
       const port = await eventually(() => /port (\d+)/.exec(out)?.[1], 'the gateway listens', 30_000);
-      const answered = fetch(`http://127.0.0.1:${port}/v2/send`, {
+      const answered = fetch(`http://127.0.0.1:${port}${path}`, {
         method: 'POST',
         headers: {
           Authorization: `Bearer ${customer.key}`,
           'Content-Type': 'application/json',
           'Idempotency-Key': idempotencyKey,
         },
-        body: JSON.stringify(GOOD),
+        body: JSON.stringify(body),
       }).then(
         () => 'answered',
         () => 'cut off',
@@ -423,6 +429,27 @@ describe('Idempotency-Key', () => {
       expect(later.status).to.equal(200);
       expect(await balanceOf(customer)).to.equal(4);
       expect(await messagesOf(customer)).to.have.length(1);
+    });
+
+    it('after it paid for a batch: the same key gets the answer at once, and the batch goes on, charged once', async () => {
+      const customer = await makeCustomer(5);
+      const { to, ...rest } = GOOD;
+      const body = { ...rest, to: [to, to, to] };
+      await killAt('paid', customer, 'k', '/v2/send-bulk', body);
+      const result = (await claimOf(customer))?.result;
+
+      const again = await request(gateway.url)
+        .post('/v2/send-bulk')
+        .set('Authorization', `Bearer ${customer.key}`)
+        .set('Idempotency-Key', 'k')
+        .send(body);
+      await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+
+      expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
+      expect(again.body).to.deep.equal({ status: 'success', batch_id: result, total: 3, credits_used: 3 });
+      const batches = await store.db.collection('batches').find({ account: customer.account }).toArray();
+      expect(batches.map(({ state }) => state)).to.deep.equal(['paid']);
+      expect(await balanceOf(customer)).to.equal(2);
     });
 
     it('after it paid, before it stored: the same key gets the answer at once, and is charged once', async () => {
