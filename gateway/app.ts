@@ -9,6 +9,7 @@ import { createMessage } from './account/message.ts';
 import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import type { GatewayDeps } from './deps.ts';
+import { createDocs } from './docs/docs.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
 import { createAuthenticate, requireScope } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
@@ -19,6 +20,9 @@ import { createRateLimit } from './http/rate-limit.ts';
 import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
 import { createUnauthorized } from './http/unauthorized.ts';
 import { createBalance } from './sms/balance.ts';
+import { createCancelSchedule } from './sms/cancel-schedule.ts';
+import { createSchedule } from './sms/schedule.ts';
+import { createScheduleState } from './sms/schedule-state.ts';
 import { createSend } from './sms/send.ts';
 import { createSendBulk } from './sms/send-bulk.ts';
 import { createStatus } from './sms/status.ts';
@@ -40,6 +44,7 @@ export function createApp(deps: GatewayDeps): Express {
   const templates = new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs });
   const message = jsonBody(MESSAGE_BYTES_MAX);
   const bulk = jsonBody(BULK_BYTES_MAX);
+  const docs = createDocs();
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
@@ -50,6 +55,12 @@ export function createApp(deps: GatewayDeps): Express {
   post('/v2/send', ...key('send'), message, once(createSend({ ...deps, templates })));
   get('/v2/status/:message_id', ...key('read'), createStatus(deps));
   post('/v2/send-bulk', ...key('send'), bulk, once(createSendBulk({ ...deps, templates })));
+  post('/v2/schedule', ...key('send'), bulk, once(createSchedule({ ...deps, templates })));
+  app
+    .route('/v2/schedule/:schedule_id')
+    .get(...key('read'), createScheduleState(deps))
+    .delete(...key('send'), createCancelSchedule(deps))
+    .all(methodNotAllowed('GET, HEAD, DELETE'));
   get('/v2/balance', ...key('read'), createBalance(deps));
   get('/v2/templates', ...key('read'), createTemplates(deps));
 
@@ -66,6 +77,8 @@ export function createApp(deps: GatewayDeps): Express {
   get('/healthz', createHealthz());
   get('/readyz', createReadyz(deps));
   get('/metrics', createMetrics(deps));
+  get('/docs', docs.page);
+  get('/openapi.json', docs.openapi);
 
   app.use(notFound);
   app.use(answerError(deps.log));

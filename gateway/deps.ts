@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../shared/config/settings.ts';
-import type { Accepter, BatchAccepter } from '../shared/messages/accept.ts';
+import type { Accepter, BatchAccepter, Booker } from '../shared/messages/accept.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Log } from '../shared/runtime/log.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
@@ -16,6 +16,7 @@ export interface GatewayDeps {
   >;
   readonly accepter: Accepter;
   readonly batchAccepter: BatchAccepter;
+  readonly booker: Booker;
   readonly metrics: Metrics;
   /** Aborted when the process begins to stop: answers then close their connection. */
   readonly stopping: AbortSignal;

@@ -5,7 +5,8 @@ import { GatewayServer } from './http/server.ts';
 
 runApp('gateway', async ({ config, db, clock, log, metrics, life }) => {
   const accepter = createAccepter({ db, clock, log });
-  const deps = { db, clock, log, config, accepter, batchAccepter: accepter, metrics, stopping: life.stopping };
+  const accepters = { accepter, batchAccepter: accepter, booker: accepter };
+  const deps = { db, clock, log, config, ...accepters, metrics, stopping: life.stopping };
   const app = createApp(deps);
   const server = new GatewayServer(app);
   const port = await server.listen(config.host, config.port);

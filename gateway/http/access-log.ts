@@ -19,7 +19,7 @@ export function accessLog({
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
   return ({ req, locals }, status) => {
-    const { caller, requestId, messageId, batchId } = locals;
+    const { caller, requestId, messageId, batchId, scheduleId } = locals;
     // Express types the matched route as `any`; it is undefined where nothing matched.
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
@@ -35,6 +35,7 @@ export function accessLog({
       key_id: caller?.keyId,
       message_id: messageId,
       batch_id: batchId,
+      schedule_id: scheduleId,
       request_id: requestId,
     });
   };

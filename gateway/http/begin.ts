@@ -24,6 +24,7 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'sto
       body: undefined,
       messageId: undefined,
       batchId: undefined,
+      scheduleId: undefined,
     };
     // RFC 9112 §3.2. Node would answer this itself, without a body.
     if (req.headers.host === undefined && req.httpVersion === '1.1') {

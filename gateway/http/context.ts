@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NextFunction, Request, Response } from 'express';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
-import type { BatchId, MessageId } from '../../shared/runtime/ids.ts';
+import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts';
 
 /** Who asks, as authenticate.ts found out. At most `KEY_CACHE_MS` old: what must be exact is decided by the store. */
 export interface Caller {
@@ -28,6 +28,7 @@ export interface RequestContext {
   /** For the access log. */
   messageId: MessageId | undefined;
   batchId: BatchId | undefined;
+  scheduleId: ScheduleId | undefined;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;

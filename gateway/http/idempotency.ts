@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
 import { KeyClaims } from '../../shared/idempotency/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
+import { type AccountId, isBatchId, isMessageId, isScheduleId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { type ProblemAnswer, sendJson, sendJsonText, sendProblem } from './answer.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from './context.ts';
@@ -14,14 +14,26 @@ import type { ProblemSlug } from './problem.ts';
 
 /** What came of a request that wants to do something. */
 export type Verdict =
-  /** It was done, and an Idempotency-Key stands for this answer from now on. */
-  | { readonly kind: 'accepted'; readonly body: object }
+  | Accepted
   /** Nothing was done, nor was anything wrong (a dry run). */
   | { readonly kind: 'rehearsed'; readonly body: object }
-  /** Nothing was done. */
-  | { readonly kind: 'refused'; readonly problem: Problem }
+  | Refused
   /** It was perhaps done: the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
+
+/** It was done, and an Idempotency-Key stands for this answer. */
+export interface Accepted {
+  readonly kind: 'accepted';
+  readonly body: object;
+  /** From when on the key is remembered for a day; from now on when it is left out. */
+  readonly keptFrom?: Date;
+}
+
+/** Nothing was done. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly problem: Problem;
+}
 
 type Problem = readonly [ProblemSlug, ProblemAnswer];
 
@@ -39,8 +51,8 @@ export interface Action<Id extends string> {
   newId(): Id;
   /** Rejects with the store's error when nothing can be said; the claim of a key then stays until it is looked into. */
   act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
-  /** The body that an accepted request with this id was answered with; undefined when there is no such result. */
-  recover(account: AccountId, id: Id): Promise<object | undefined>;
+  /** What an accepted request with this id was answered with; undefined when there is no such result. */
+  recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
 }
 
 /**
@@ -58,7 +70,7 @@ export function createOnce({
   readonly log: Log;
 }): <Id extends string>(action: Action<Id>) => Handler {
   const claims = new KeyClaims(db);
-  const recoveries = new Map<string, (account: AccountId, id: string) => Promise<object | undefined>>();
+  const recoveries = new Map<string, (account: AccountId, id: string) => Promise<Accepted | undefined>>();
 
   return <Id extends string>(action: Action<Id>): Handler => {
     // Ids of claims that name this action were made by its own `newId`.
@@ -83,7 +95,7 @@ export function createOnce({
 
       const { claim } = settled;
       const verdict = await action.act(res, { id, payBy: claim.payBy });
-      if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict.body)), res);
+      if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict.body), keptUntil(verdict)), res);
       else if (verdict.kind !== 'unknown') await tryTo(claims.free(claim), res);
       answer(res, verdict);
     };
@@ -125,10 +137,10 @@ export function createOnce({
     const over = await claims.isOver(claim);
     // A version of the product that does not know the action leaves the claim to those that do.
     const recover = recoveries.get(claim.action);
-    const body = await recover?.(account, claim.result);
-    if (body !== undefined) {
-      const found = kept(body);
-      await claims.complete(claim, found);
+    const accepted = await recover?.(account, claim.result);
+    if (accepted !== undefined) {
+      const found = kept(accepted.body);
+      await claims.complete(claim, found, keptUntil(accepted));
       return found;
     }
     return over && recover !== undefined ? 'free' : 'in flight';
@@ -155,7 +167,13 @@ function answer(res: Reply, verdict: Verdict): void {
 function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
   if (isMessageId(result)) res.locals.messageId = result;
   if (isBatchId(result)) res.locals.batchId = result;
+  if (isScheduleId(result)) res.locals.scheduleId = result;
   sendJsonText(res, status, body, ['Idempotency-Replayed', 'true']);
+}
+
+/** Undefined: as the claim says. */
+function keptUntil({ keptFrom }: Accepted): Date | undefined {
+  return keptFrom && new Date(keptFrom.getTime() + KEPT_MS);
 }
 
 function kept(body: object): KeptAnswer {

@@ -49,6 +49,12 @@ export const PROBLEMS = {
     'There is nothing at this path. Paths are case-sensitive, without a slash at the end.',
   ),
   message_not_found: fault('4041', 404, 'Message not found', 'Check the message_id: the account has no such message.'),
+  schedule_not_found: fault(
+    '4044',
+    404,
+    'Schedule not found',
+    'Check the schedule_id: the account has no such schedule.',
+  ),
   batch_not_found: fault('4042', 404, 'Batch not found', 'Check the batch_id: the account has no such batch.'),
   template_not_found: fault(
     '4043',
@@ -70,6 +76,12 @@ export const PROBLEMS = {
     'Request in flight',
     'An earlier request with this Idempotency-Key is not answered yet. Send it again after the seconds in `Retry-After`.',
     true,
+  ),
+  schedule_released: fault(
+    '4092',
+    409,
+    'Schedule released',
+    'Its time has come and it is sent, or being sent: it cannot be cancelled any more.',
   ),
   batch_finished: fault('4091', 409, 'Batch finished', 'Every message of the batch has left: nothing can be stopped.'),
   body_too_large: fault('4130', 413, 'Body too large', 'Send less in one request.'),
@@ -112,7 +124,7 @@ export const PROBLEMS = {
     '5031',
     503,
     'Outcome unknown',
-    'The message may have been accepted. Send it again with the same Idempotency-Key, or read the status of `message_id` first.',
+    'The message may have been accepted. Send it again with the same Idempotency-Key, or look first what became of the id that the answer has.',
     true,
   ),
 } as const satisfies Record<string, ProblemRule>;

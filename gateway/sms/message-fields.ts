@@ -10,6 +10,7 @@ import {
   ROUTES,
 } from '../../shared/messages/routing.ts';
 import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
+import { AHEAD_DAYS_MAX, readScheduleTime, type ScheduleTime } from '../../shared/schedules/schedule-time.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/segment.ts';
 import type { JsonObject } from '../http/context.ts';
@@ -124,7 +125,7 @@ export function parseReference(body: JsonObject, problems: FieldProblems): strin
   return reference;
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const VALID_DAYS_MAX = 7;
 
 /** Extension: until when a message may wait and travel; `validityHours` from now unless the caller says. */
@@ -135,18 +136,49 @@ export function parseValidUntil(
   problems: FieldProblems,
 ): Date | undefined {
   if (!Object.hasOwn(body, 'valid_until')) return new Date(now.getTime() + validityHours * HOUR_MS);
+  return parseGivenValidUntil(body, { at: now, name: 'now' }, problems);
+}
+
+/** Only what the caller says. The range counts from `from`; without it, because that is wrong itself, only the form is checked. */
+export function parseGivenValidUntil(
+  body: JsonObject,
+  from: { readonly at: Date; readonly name: string } | undefined,
+  problems: FieldProblems,
+): Date | undefined {
   const text = optionalString(body, 'valid_until', problems);
   if (text === undefined) return undefined;
   const time = parseOffsetTime(text);
   if (time === undefined) {
-    const detail = 'It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00+05:30.';
-    problems.add('valid_until', 'invalid_time', detail);
+    problems.add('valid_until', 'invalid_time', NOT_A_TIME);
     return undefined;
   }
-  const aheadMs = time.at.getTime() - now.getTime();
-  if (aheadMs <= 0) problems.add('valid_until', 'out_of_range', 'It must be later than now.');
+  if (from === undefined) return time.at;
+  const aheadMs = time.at.getTime() - from.at.getTime();
+  if (aheadMs <= 0) problems.add('valid_until', 'out_of_range', `It must be later than ${from.name}.`);
   if (aheadMs > VALID_DAYS_MAX * 24 * HOUR_MS) {
-    problems.add('valid_until', 'out_of_range', `It may be at most ${VALID_DAYS_MAX} days ahead.`);
+    problems.add('valid_until', 'out_of_range', `It may be at most ${VALID_DAYS_MAX} days after ${from.name}.`);
   }
   return time.at;
 }
+
+/** When a schedule is to be sent ("Scheduled message"). */
+export function parseScheduleTime(body: JsonObject, now: Date, problems: FieldProblems): ScheduleTime | undefined {
+  const text = requiredString(body, 'schedule_time', problems);
+  if (text === undefined) return undefined;
+  const time = readScheduleTime(text, now);
+  switch (time) {
+    case 'not_a_time':
+      problems.add('schedule_time', 'invalid_time', NOT_A_TIME);
+      return undefined;
+    case 'not_later':
+      problems.add('schedule_time', 'out_of_range', 'It must be later than now.');
+      return undefined;
+    case 'too_far':
+      problems.add('schedule_time', 'out_of_range', `It may be at most ${AHEAD_DAYS_MAX} days ahead.`);
+      return undefined;
+    default:
+      return time;
+  }
+}
+
+const NOT_A_TIME = 'It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00+05:30.';

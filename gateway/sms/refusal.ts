@@ -1,13 +1,16 @@
 import type { AcceptOutcome } from '../../shared/messages/accept.ts';
-import { type BatchId, isBatchId, type MessageId } from '../../shared/runtime/ids.ts';
+import { type BatchId, isBatchId, isScheduleId, type MessageId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { RETRY_AFTER } from '../http/unanswered.ts';
 
 type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }>;
 
+/** Of what a request makes. */
+export type ResultId = MessageId | BatchId | ScheduleId;
+
 /** What to say when messages were not accepted (or perhaps not); every kind is the slug of its problem. */
-export function refusal(outcome: NotAccepted, id: MessageId | BatchId): readonly [ProblemSlug, ProblemAnswer] {
+export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSlug, ProblemAnswer] {
   const { kind } = outcome;
   switch (kind) {
     case 'insufficient_credits': {
@@ -21,8 +24,13 @@ export function refusal(outcome: NotAccepted, id: MessageId | BatchId): readonly
     case 'too_late':
       return ['store_unavailable', { headers: RETRY_AFTER }];
     case 'outcome_unknown':
-      return [kind, { extra: { [isBatchId(id) ? 'batch_id' : 'message_id']: id }, headers: RETRY_AFTER }];
+      return [kind, { extra: { [nameOf(id)]: id }, headers: RETRY_AFTER }];
     default:
       return kind satisfies never;
   }
+}
+
+function nameOf(id: ResultId): string {
+  if (isBatchId(id)) return 'batch_id';
+  return isScheduleId(id) ? 'schedule_id' : 'message_id';
 }

@@ -30,7 +30,7 @@ export interface KeptAnswer {
 /** `<account>:<SHA-256 of the key>`: per account, and of one length whatever the caller chose. */
 export type KeyClaimId = `${AccountId}:${string}`;
 
-/** How long an accepted request is remembered. */
+/** How long an accepted request is remembered; one for later, from its time on. */
 export const KEPT_MS = 24 * 3_600_000;
 
 /**

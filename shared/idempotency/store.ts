@@ -9,6 +9,8 @@ const GROUP_MAX = 200;
 interface Completion {
   readonly claim: KeyClaimDocument;
   readonly answer: KeptAnswer;
+  /** Instead of the claim's own. */
+  readonly expiresAt: Date | undefined;
 }
 
 /** The claims of idempotency keys. Claims and completions that arrive while others are in flight share a command. */
@@ -25,8 +27,11 @@ export class KeyClaims {
       gatherMs: 0,
       run: async (done) => {
         await this.#claims.bulkWrite(
-          done.map(({ claim: { _id, result }, answer }) => ({
-            updateOne: { filter: { _id, result }, update: { $set: { answer } } },
+          done.map(({ claim: { _id, result }, answer, expiresAt }) => ({
+            updateOne: {
+              filter: { _id, result },
+              update: { $set: expiresAt === undefined ? { answer } : { answer, expiresAt } },
+            },
           })),
           { ordered: false },
         );
@@ -40,9 +45,9 @@ export class KeyClaims {
     return this.#claiming.add(claim);
   }
 
-  /** Remembers the answer of an accepted request. Idempotent. */
-  complete(claim: KeyClaimDocument, answer: KeptAnswer): Promise<void> {
-    return this.#completing.add({ claim, answer });
+  /** Remembers the answer of an accepted request, until `expiresAt` or as long as the claim says. Idempotent. */
+  complete(claim: KeyClaimDocument, answer: KeptAnswer, expiresAt?: Date): Promise<void> {
+    return this.#completing.add({ claim, answer, expiresAt });
   }
 
   async find(id: KeyClaimId): Promise<KeyClaimDocument | undefined> {

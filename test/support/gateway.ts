@@ -42,6 +42,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     config: TEST_CONFIG,
     accepter,
     batchAccepter: accepter,
+    booker: accepter,
     metrics: new Metrics(),
     stopping: stopping.signal,
     ...overrides,

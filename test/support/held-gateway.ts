@@ -2,7 +2,7 @@ import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
-import type { Accepter, BatchAccepter } from '../../shared/messages/accept.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/messages/accept.ts';
 import { debit } from '../../shared/messages/debit.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
@@ -10,6 +10,7 @@ import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
+import { bookedSchedule } from '../../shared/schedules/schedule.ts';
 
 /**
  * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its
@@ -22,12 +23,20 @@ const { db } = await connectStore(config);
 const accounts = db.collection<AccountDocument>('accounts');
 const today = isoDate(clock.now());
 
-const accepter: Accepter & BatchAccepter = {
+const accepter: Accepter & BatchAccepter & Booker = {
   accept: async (account, drafts, payBy) => {
     if (until === 'paid') {
       const group = newId('grp');
       const messages = drafts.map((draft) => queuedMessage(account, group, draft));
       await debit(accounts, { account, group, messages, today, done: [], payBy });
+    }
+    return hold();
+  },
+  book: async (account, booking, payBy) => {
+    if (until === 'paid') {
+      const group = newId('grp');
+      const schedules = [bookedSchedule(account, group, booking)];
+      await debit(accounts, { account, group, messages: [], schedules, today, done: [], payBy });
     }
     return hold();
   },
@@ -53,6 +62,7 @@ const server = new GatewayServer(
     config,
     accepter,
     batchAccepter: accepter,
+    booker: accepter,
     metrics: new Metrics(),
     stopping,
   }),

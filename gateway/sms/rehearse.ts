@@ -1,0 +1,23 @@
+import { wouldRefuse } from '../../shared/messages/debit.ts';
+import { isoDate } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { Verdict } from '../http/idempotency.ts';
+import { type ResultId, refusal } from './refusal.ts';
+
+interface Price {
+  readonly account: AccountId;
+  /** That the result would get. */
+  readonly id: ResultId;
+  readonly credits: number;
+}
+
+/** The verdict on a dry run whose request is good: `body`, unless the account could not pay for it now. */
+export async function rehearse(
+  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
+  { account, id, credits }: Price,
+  body: object,
+): Promise<Verdict> {
+  const refused = await wouldRefuse(db, account, credits, isoDate(clock.now()));
+  return refused === undefined ? { kind: 'rehearsed', body } : { kind: 'refused', problem: refusal(refused, id) };
+}
