@@ -17,6 +17,11 @@ export function sendText(res: Reply, contentType: string, text: string): void {
   answer(res, 200, contentType, text);
 }
 
+/** A page for people, with the headers that `pageHeaders` made for it. */
+export function sendPage(res: Reply, html: string, headers: readonly string[]): void {
+  answer(res, 200, 'text/html; charset=utf-8', html, [], headers);
+}
+
 export interface ProblemAnswer extends ProblemDetails {
   /** Names and values by turns, as `writeHead` takes them. */
   readonly headers?: readonly string[];
@@ -32,17 +37,23 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** On every answer. Nothing here may be kept by a cache: it is about one account and changes by itself. */
 export const COMMON_HEADERS: readonly string[] = [...securityHeaders(), 'Cache-Control', 'no-store'];
 
+/** The same for a page that has this text, and no other, as its style. */
+export function pageHeaders(style: string): readonly string[] {
+  return [...securityHeaders(style), 'Cache-Control', 'no-store'];
+}
+
 function answer(
   res: Reply,
   status: number,
   contentType: string,
   text: string,
   extraHeaders: readonly string[] = [],
+  commonHeaders: readonly string[] = COMMON_HEADERS,
 ): void {
   const { requestId, stopping, answered, rateHeaders } = res.locals;
   const unread = hasUnreadBody(res.req);
   const headers = [
-    ...COMMON_HEADERS,
+    ...commonHeaders,
     'Content-Type',
     contentType,
     'Content-Length',

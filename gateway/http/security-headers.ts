@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
@@ -5,15 +6,21 @@ import helmet from 'helmet';
 /**
  * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet runs
  * once: as a middleware it would set a dozen headers on each request. Nothing of an API's answers is ever rendered, hence
- * the strictest content policy.
+ * the strictest content policy; a page of ours may name the text of its one inline style.
  */
-export function securityHeaders(): readonly string[] {
+export function securityHeaders(style?: string): readonly string[] {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
   const protect = helmet({
     contentSecurityPolicy: {
       useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      directives: {
+        defaultSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        ...(style === undefined
+          ? {}
+          : { styleSrc: [`'sha256-${createHash('sha256').update(style).digest('base64')}'`] }),
+      },
     },
   });
   protect(req, res, (error) => {

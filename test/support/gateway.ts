@@ -1,3 +1,4 @@
+import type { Express } from 'express';
 import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
@@ -9,14 +10,17 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
+import { watchAnswers } from './openapi.ts';
 
-/** A gateway on a free port of 127.0.0.1, in this process. */
+/** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against docs/openapi.json. */
 export interface TestGateway {
   readonly url: string;
   readonly port: number;
   readonly server: GatewayServer;
+  readonly app: Express;
   /** As a signal would: answers close their connections from now on. */
   readonly stopping: AbortController;
+  /** Rejects when an answer was not what the contract says. */
   close(): Promise<void>;
 }
 
@@ -47,16 +51,19 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     stopping: stopping.signal,
     ...overrides,
   });
-  const server = new GatewayServer(app);
+  const faults: string[] = [];
+  const server = new GatewayServer(watchAnswers(app, faults));
   const port = await server.listen('127.0.0.1', 0);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     server,
+    app,
     stopping,
     close: async () => {
       stopping.abort();
       await server.drain();
+      if (faults.length > 0) throw new Error(`answers against the contract:\n${[...new Set(faults)].join('\n')}`);
     },
   };
 }

@@ -1,0 +1,101 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type Operation, readContract } from '../../gateway/docs/contract.ts';
+
+export const { contract, text: contractText } = readContract();
+
+/** Strict, so that a misspelt keyword of the contract is an error and not a rule that nobody checks. */
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  validateFormats: false,
+});
+ajv.addVocabulary(Object.keys(contract));
+ajv.addSchema({ $id: 'contract', ...contract });
+const compiled = new Map<string, ValidateFunction>();
+
+/** What is wrong with a value by the schema at a place of the contract, `#/components/schemas/Problem`; undefined when nothing is. */
+export function schemaFault(place: string, value: unknown): string | undefined {
+  let validate = compiled.get(place);
+  if (validate === undefined) {
+    validate = ajv.compile({ $ref: `contract${place}` });
+    compiled.set(place, validate);
+  }
+  return validate(value) ? undefined : ajv.errorsText(validate.errors);
+}
+
+/** The parts of a JSON pointer, as the end of a URI. */
+export function pointer(...parts: readonly string[]): string {
+  return `#${parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
+}
+
+/** Every operation, with the pattern of its path. */
+export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]: [string, Operation]) => ({
+    method,
+    path,
+    operation,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+);
+
+interface Answer {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** What an answer has that the contract does not allow; undefined when nothing. */
+export function answerFault({ method, url, status, contentType, text }: Answer): string | undefined {
+  const path = url.split('?')[0] ?? '';
+  const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const found = operations.find((one) => one.method === asked && one.pattern.test(path));
+  const mediaType = contentType.split(';')[0] ?? '';
+  const place = `${method} ${found?.path ?? path} ${status}`;
+  if (status === 200) {
+    if (found === undefined) return `${place}: the contract has no such operation`;
+    if (found.operation.responses['200'] === undefined) return `${place}: it is not documented`;
+    const at = pointer('paths', found.path, asked, 'responses', '200', 'content', mediaType, 'schema');
+    const fault = schemaFault(at, mediaType === 'application/json' ? JSON.parse(text) : text);
+    return fault === undefined ? undefined : `${place}: ${fault}`;
+  }
+  const problem: { readonly code?: string } = JSON.parse(text);
+  const fault = schemaFault('#/components/schemas/Problem', problem);
+  if (fault !== undefined) return `${place}: ${fault}`;
+  const documented = [...contract['x-problems'], ...(found?.operation['x-problems'] ?? [])];
+  return documented.includes(problem.code ?? '') ? undefined : `${place}: ${problem.code} is not documented`;
+}
+
+/** Compares every answer of an app with the contract; what does not fit is in `faults`. */
+export function watchAnswers(app: RequestListener, faults: string[]): RequestListener {
+  return (req, res) => {
+    const { method = '', url = '' } = req;
+    const sent = { status: 0, contentType: '' };
+    const { writeHead, write, end } = res;
+    const check = (text: unknown): void => {
+      const fault = typeof text === 'string' ? answerFault({ method, url, ...sent, text }) : undefined;
+      if (fault !== undefined) faults.push(fault);
+    };
+    // All answers are written by gateway/http/answer.ts: a flat list of headers, then one text.
+    Object.assign(res, {
+      writeHead(status: number, headers: readonly string[]): ServerResponse {
+        sent.status = status;
+        sent.contentType = headers[headers.indexOf('Content-Type') + 1] ?? '';
+        return Reflect.apply(writeHead, res, [status, headers]);
+      },
+      write(...args: unknown[]): boolean {
+        check(args[0]);
+        return Reflect.apply(write, res, args);
+      },
+      end(...args: unknown[]): ServerResponse {
+        check(args[0]);
+        return Reflect.apply(end, res, args);
+      },
+    });
+    app(req, res);
+  };
+}
