@@ -3,6 +3,7 @@ import {
   createAccount,
   findAccount,
   listAccounts,
+  pauseAccount,
   setAccountStatus,
   updateAccount,
 } from '../../shared/accounts/store.ts';
@@ -58,7 +59,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     options: {},
     async run(_, { db }) {
       const all = await listAccounts(await db());
-      const rows = all.map((one) => [one._id, one.status, String(one.balance), one.expiryDate, one.name]);
+      const rows = all.map((one) => [one._id, statusOf(one), String(one.balance), one.expiryDate, one.name]);
       return {
         text: table(['ACCOUNT', 'STATUS', 'CREDITS', 'UNTIL', 'NAME'], rows, 'There are no accounts yet.'),
         json: all.map(view),
@@ -90,8 +91,21 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       return shown(await existing(store, account));
     },
   }),
-  status('suspend', 'suspended', 'Refuses its sends (403), until it is resumed; what is queued goes out.'),
-  status('resume', 'active', 'Lets a suspended account send again.'),
+  status('suspend', 'suspended', 'Refuses its sends (403) until it is resumed; what waits, waits.'),
+  defineCommand({
+    noun: 'account',
+    verb: 'pause',
+    about: 'Holds what it has waiting, until it is resumed; its sends are accepted and wait too.',
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      await pauseAccount(store, account);
+      return { text: `${account} is paused.`, json: { account, status: 'paused' } };
+    },
+  }),
+  status('resume', 'active', 'Lets a suspended or paused account send again, what waited first.'),
 ];
 
 /** The account, or `Failure` that says how to find the right one. */
@@ -121,7 +135,7 @@ function shown(one: AccountDocument, after?: string): Answer {
   const fields = {
     account: one._id,
     name: one.name,
-    status: one.status,
+    status: statusOf(one),
     credits: one.balance,
     currency: one.currency,
     expiry: one.expiryDate,
@@ -133,11 +147,15 @@ function shown(one: AccountDocument, after?: string): Answer {
   return { text: after === undefined ? sheet(fields) : `${sheet(fields)}\n${after}`, json: view(one) };
 }
 
+function statusOf({ status, held }: AccountDocument): string {
+  return status === 'active' && held === true ? 'paused' : status;
+}
+
 function view(one: AccountDocument): unknown {
   return {
     account: one._id,
     name: one.name,
-    status: one.status,
+    status: statusOf(one),
     balance: one.balance,
     currency: one.currency,
     expiry_date: one.expiryDate,

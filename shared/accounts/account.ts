@@ -8,7 +8,10 @@ import type { AccountId, GroupId } from '../runtime/ids.ts';
 export interface AccountDocument {
   readonly _id: AccountId;
   readonly name: string;
+  /** `suspended`: its sends are refused. */
   readonly status: 'active' | 'suspended';
+  /** What it has waiting waits: it is suspended, or ops paused it (then its sends are still accepted). */
+  readonly held?: true;
   /** Credits, a whole number, never below 0. */
   readonly balance: number;
   /** Number of the newest ledger entry; every change of `balance` raises it by one. */

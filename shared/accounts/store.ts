@@ -53,10 +53,30 @@ export async function updateAccount(db: Db, id: AccountId, changes: AccountChang
   return matchedCount === 1;
 }
 
-/** Effective for the next debit. False when there is no such account. Idempotent. */
+/**
+ * Effective for the next debit; what waits is held while `suspended`, and let go when `active` (also what was paused), as soon
+ * as the workers know it. False when there is no such account. Idempotent.
+ */
 export async function setAccountStatus(db: Db, id: AccountId, status: AccountDocument['status']): Promise<boolean> {
-  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { status } });
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id },
+    status === 'active' ? { $set: { status }, $unset: { held: '' } } : { $set: { status, held: true } },
+  );
   return matchedCount === 1;
+}
+
+/** What it has waiting waits, its sends are accepted; until `setAccountStatus`. False when there is no such account. Idempotent. */
+export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { held: true } });
+  return matchedCount === 1;
+}
+
+/** The accounts of which nothing may leave. */
+export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
+  const held = await accounts(db)
+    .find({ held: true }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(held.map(({ _id }) => _id));
 }
 
 /** What the account has now: every debit that was answered is in it. */

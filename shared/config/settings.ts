@@ -50,6 +50,17 @@ function list(env: string, about: string): Setting<readonly string[]> {
   };
 }
 
+/** Hours and minutes of a day; kept as they are written. */
+function timeOfDay(env: string, fallback: string, about: string): Setting<string> {
+  return {
+    env,
+    fallback,
+    about,
+    form: 'a time like 09:30',
+    parse: (value) => (/^([01]\d|2[0-3]):[0-5]\d$/.test(value) ? value : undefined),
+  };
+}
+
 export const SETTINGS = {
   mongodbUri: text(
     'MONGODB_URI',
@@ -101,6 +112,16 @@ export const SETTINGS = {
     1,
     40,
     "Longest value of a {#var#} in a DLT template, in characters; 30 in most operators' rules, 40 in some.",
+  ),
+  promotionalFrom: timeOfDay(
+    'PROMOTIONAL_FROM',
+    '10:00',
+    'When promotional messages of accounts with DLT may leave, from this time of day (IST) on.',
+  ),
+  promotionalUntil: timeOfDay(
+    'PROMOTIONAL_UNTIL',
+    '21:00',
+    'And until this one; what is accepted outside waits. The same as PROMOTIONAL_FROM: at any time.',
   ),
   validityHours: integer(
     'MESSAGE_VALIDITY_HOURS',

@@ -1,7 +1,7 @@
 import type { MessageDocument } from './message.ts';
 
 /** Lanes of `MessageDocument.lane`, the most urgent first. */
-export const LANES = [0, 1, 2, 3] as const;
+export const LANES = [0, 1, 2, 3, 4] as const;
 /** Of what can be written, this part is kept for lower lanes while a higher one could fill everything. */
 export const LOWER_LANES_SHARE = 0.1;
 /** Messages of one account in a row while others wait. Each turn of an account with a backlog is a read of its own. */
@@ -18,6 +18,33 @@ export interface Room {
 /** Messages of one account in a row in a claim of this size. */
 export function quantumOf(messages: number): number {
   return Math.min(Math.max(Math.ceil(messages / TURNS), LEAST_QUANTUM), MOST_QUANTUM);
+}
+
+/** Accounts whose ids are behind `$gt` and before `$lt`, or up to `$lte`. */
+export interface AccountRange {
+  readonly $gt: string;
+  readonly $lt?: string;
+  readonly $lte?: string;
+}
+
+/** All accounts but `without`, as ranges in order: those behind the one that was served last, then from the beginning. */
+export function accountTurns(servedLast: string, without: Iterable<string>): AccountRange[] {
+  const holes = [...without].sort();
+  const turns: AccountRange[] = [];
+  let from = servedLast;
+  for (const hole of holes.filter((id) => id > servedLast)) {
+    turns.push({ $gt: from, $lt: hole });
+    from = hole;
+  }
+  turns.push({ $gt: from });
+  if (servedLast === '') return turns;
+  from = '';
+  for (const hole of holes.filter((id) => id <= servedLast)) {
+    turns.push({ $gt: from, $lt: hole });
+    from = hole;
+  }
+  if (from !== servedLast) turns.push({ $gt: from, $lte: servedLast });
+  return turns;
 }
 
 /** What is left of a room when some were picked; never negative. */

@@ -1,8 +1,10 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
-import { type MessageId, newId } from '../runtime/ids.ts';
-import { fitting, LANES, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
+import { type AccountId, type MessageId, newId } from '../runtime/ids.ts';
+import type { ClaimGates } from './claim-gates.ts';
+import { accountTurns, fitting, LANES, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
 import type { Claim, MessageDocument } from './message.ts';
+import { HOURS_LANE } from './routing.ts';
 
 /**
  * Takes queued messages for a carrier: queued → submitting, in one update for many, each stamped with the claim. Two workers
@@ -10,6 +12,7 @@ import type { Claim, MessageDocument } from './message.ts';
  *
  * While there is room for all that waits, all is taken, in lane order. In a backlog: lane by lane with a small share for the
  * lower ones, and inside a lane the accounts in turn, a few messages each, so that the backlog of one stands before nobody.
+ * What gates hold (claim-gates.ts) is not read once it is known, however much of it waits.
  */
 export interface ClaimerOptions {
   readonly db: Db;
@@ -18,6 +21,7 @@ export interface ClaimerOptions {
   /** Of the carrier's lease. */
   readonly epoch: number;
   readonly paths: readonly string[];
+  readonly gates: ClaimGates;
 }
 
 /** One path and lane, whose accounts are served in turn. */
@@ -28,6 +32,8 @@ interface Queue {
   cursor: string;
   /** Found empty: not read again before. */
   emptyUntilMs: number;
+  /** Held accounts of which messages were found here: reads go around them. */
+  readonly held: Set<AccountId>;
 }
 
 /** Reads of one queue in one claim. */
@@ -59,7 +65,13 @@ export class Claimer {
     this.#options = options;
     this.#messages = options.db.collection('messages');
     this.#queues = LANES.flatMap((lane) =>
-      options.paths.map((path) => ({ path, lane, cursor: '', emptyUntilMs: Number.NEGATIVE_INFINITY })),
+      options.paths.map((path) => ({
+        path,
+        lane,
+        cursor: '',
+        emptyUntilMs: Number.NEGATIVE_INFINITY,
+        held: new Set(),
+      })),
     );
   }
 
@@ -71,15 +83,42 @@ export class Claimer {
       this.#uncertain = undefined;
       if (taken.length > 0) return taken;
     }
-    const picked = this.#backlog ? await this.#pickInTurn(room) : await this.#pickAll(room);
+    await this.#passGates();
+    const around = this.#queues.some(({ held }) => held.size > 0);
+    const picked = this.#backlog || around ? await this.#pickInTurn(room) : await this.#pickAll(room);
     return picked.length === 0 ? [] : this.#take(picked);
+  }
+
+  /** What a gate has let go is read again. */
+  async #passGates(): Promise<void> {
+    const { gates } = this.#options;
+    await gates.refresh();
+    for (const { held } of this.#queues) for (const account of held) if (!gates.held.has(account)) held.delete(account);
+  }
+
+  /** Takes out what is held, and remembers whose it is. */
+  #unheld(read: readonly MessageDocument[]): MessageDocument[] {
+    const { held } = this.#options.gates;
+    if (held.size === 0) return [...read];
+    return read.filter((message) => {
+      if (!held.has(message.account)) return true;
+      this.#queueOf(message)?.held.add(message.account);
+      return false;
+    });
+  }
+
+  #queueOf(message: MessageDocument): Queue | undefined {
+    return this.#queues.find(({ path, lane }) => path === message.path && lane === message.lane);
   }
 
   /** Each path in lane order by the index: together less than there is room for means that this is all there is. */
   async #pickAll(room: Room): Promise<MessageDocument[]> {
-    const reads = await Promise.all(this.#options.paths.map((path) => this.#read({ path }, room.messages)));
-    const all = reads.flat().sort((a, b) => a.lane - b.lane);
-    this.#backlog = all.length >= room.messages;
+    const { paths, gates } = this.#options;
+    const lanes = gates.promotionalOpen ? {} : { lane: { $lt: HOURS_LANE } };
+    const reads = await Promise.all(paths.map((path) => this.#read({ path, ...lanes }, room.messages)));
+    const read = reads.flat().sort((a, b) => a.lane - b.lane);
+    const all = this.#unheld(read);
+    this.#backlog = read.length >= room.messages;
     return this.#backlog ? this.#pickInTurn(room) : fitting(all, room);
   }
 
@@ -94,7 +133,7 @@ export class Claimer {
     this.#ahead = this.#ahead.slice(picked.length);
     this.#used += picked.length;
     for (const message of picked) {
-      const queue = this.#queues.find(({ path, lane }) => path === message.path && lane === message.lane);
+      const queue = this.#queueOf(message);
       if (queue !== undefined) queue.cursor = message.account;
     }
     const lower = picked.filter(({ lane }) => lane > this.#fullLane).length;
@@ -107,9 +146,10 @@ export class Claimer {
     const wanted = Math.min(Math.max(room.messages, 2 * this.#used), Math.max(room.messages, MAX_AHEAD));
     this.#used = 0;
     const size = { messages: wanted, segments: Number.POSITIVE_INFINITY };
-    const top = await this.#readQueues(this.#queues, size);
+    const open = this.#queues.filter(({ lane }) => lane !== HOURS_LANE || this.#options.gates.promotionalOpen);
+    const top = await this.#readQueues(open, size);
     this.#fullLane = top.fullLane;
-    const below = this.#queues.filter(({ lane }) => lane > top.fullLane);
+    const below = open.filter(({ lane }) => lane > top.fullLane);
     const share = { ...size, messages: this.#share.due };
     const lower = share.messages === 0 ? undefined : await this.#readQueues(below, share);
     this.#ahead = [...(lower?.messages ?? []), ...top.messages];
@@ -138,19 +178,23 @@ export class Claimer {
   async #readQueue(queue: Queue, wanted: number): Promise<MessageDocument[]> {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < queue.emptyUntilMs) return [];
-    const { path, lane, cursor } = queue;
+    const { path, lane } = queue;
     const found: MessageDocument[] = [];
-    let range: { readonly $gt: string; readonly $lte?: string } = { $gt: cursor };
-    for (let reads = 0; reads < MAX_READS && found.length < wanted; reads++) {
-      const limit = Math.min(quantumOf(wanted), wanted - found.length);
-      const batch = await this.#read({ path, lane, account: range } as Filter<MessageDocument>, limit); // '' is before every id
-      found.push(...batch);
-      const last = batch.at(-1);
-      if (batch.length === limit && last !== undefined) range = { ...range, $gt: last.account };
-      else if (range.$lte === undefined && cursor !== '') range = { $gt: '', $lte: cursor };
-      else return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
+    const turns = accountTurns(queue.cursor, queue.held);
+    let reads = 0;
+    for (const turn of turns) {
+      let from = turn.$gt;
+      for (let more = true; more; reads++) {
+        if (found.length >= wanted || reads >= MAX_READS + queue.held.size) return found;
+        const limit = Math.min(quantumOf(wanted), wanted - found.length);
+        const account = { ...turn, $gt: from };
+        const batch = await this.#read({ path, lane, account } as Filter<MessageDocument>, limit); // '' is before every id
+        found.push(...this.#unheld(batch));
+        from = batch.at(-1)?.account ?? from;
+        more = batch.length === limit;
+      }
     }
-    return found;
+    return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
   }
 
   #markEmpty(queue: Queue): [] {

@@ -21,7 +21,7 @@ export interface MessageDocument {
   readonly route: Route;
   /** Routing group fixed at accept; the carriers that serve it claim from it. */
   readonly path: string;
-  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional: lower leaves first. */
+  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its hours: lower leaves first. */
   readonly lane: number;
   readonly text: string;
   readonly encoding: Encoding;

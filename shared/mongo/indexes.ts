@@ -19,6 +19,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'maintenance: accounts that have had something pending for long',
   },
   {
+    collection: 'accounts',
+    key: { held: 1 },
+    options: { name: 'held', partialFilterExpression: { held: { $exists: true } } },
+    serves: 'smpp claim: the accounts of which nothing may leave',
+  },
+  {
     collection: 'ledger',
     key: { account: 1, change: 1 },
     options: { name: 'change', unique: true },

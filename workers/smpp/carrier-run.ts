@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { Claimer } from '../../shared/messages/claim.ts';
+import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import { redoIntents, Settler, type Stream } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
@@ -26,6 +27,7 @@ export interface CarrierRunOptions {
   readonly log: Log;
   readonly figures: Figures;
   readonly announcer: Announcer;
+  readonly gates: ClaimGates;
   readonly carrier: CarrierDocument;
   /** Opened. */
   readonly password: string;
@@ -110,7 +112,7 @@ export class CarrierRun {
   }
 
   #assemble(epoch: number): Parts {
-    const { db, clock, log, figures, announcer, carrier } = this.#options;
+    const { db, clock, log, figures, announcer, carrier, gates } = this.#options;
     const settler = (stream: Stream): Settler => new Settler({ db, announcer, lease: this.#lease.name, epoch, stream });
     const receipts: ReceiptSettler = new ReceiptSettler({
       db,
@@ -132,7 +134,7 @@ export class CarrierRun {
       onGroup: (size) => figures.settleSize.observe({ stream: 'outcomes' }, size),
     });
     const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
-    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths });
+    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths, gates });
     const references = new References(clock.now().getTime() & 0xff);
     const held = (): boolean => this.#lease.held;
     const lines: Line[] = [];

@@ -1,10 +1,11 @@
+import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { SmppWorker } from './worker.ts';
 
 runApp('smpp', async ({ config, db, clock, log, metrics, life }) => {
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
-  const worker = new SmppWorker({ db, clock, log, metrics, box });
+  const worker = new SmppWorker({ db, clock, log, metrics, box, promotionalHours: promotionalHours(config) });
   worker.start();
   life.onStop('worker', () => worker.stop());
   life.ready();

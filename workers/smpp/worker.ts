@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
+import { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -16,6 +18,7 @@ export interface SmppWorkerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly box: SecretBox;
+  readonly promotionalHours?: PromotionalHours;
   /** How often the carriers are read. */
   readonly pollMs?: number;
   readonly leaseTtlMs?: number;
@@ -39,6 +42,8 @@ export class SmppWorker {
   readonly #options: SmppWorkerOptions;
   readonly #figures: Figures;
   readonly #announcer: Announcer;
+  /** Of all carriers together. */
+  readonly #gates: ClaimGates;
   readonly #running = new Map<string, Running>();
   /** Carriers that are just being started or stopped: a slow one holds up no other. */
   readonly #changing = new Map<string, Promise<void>>();
@@ -49,7 +54,9 @@ export class SmppWorker {
   constructor(options: SmppWorkerOptions) {
     this.#options = options;
     this.#figures = createFigures(options.metrics);
-    this.#announcer = createAnnouncer({ db: options.db, clock: options.clock });
+    const { db, clock, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
+    this.#announcer = createAnnouncer({ db, clock });
+    this.#gates = new ClaimGates({ db, clock, hours });
   }
 
   start(): void {
@@ -113,6 +120,7 @@ export class SmppWorker {
       carrier,
       figures: this.#figures,
       announcer: this.#announcer,
+      gates: this.#gates,
       password: box.open(carrier.password),
       ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
       ...(identity === undefined ? {} : { identity }),

@@ -74,6 +74,18 @@ describe('npm run ops', () => {
       expect(await json(`account show ${id}`)).to.include({ status: 'active' });
     });
 
+    it('is paused and resumed; a resumption lifts a suspension too', async () => {
+      const id = await newAccount();
+
+      expect(await json(`account pause ${id}`)).to.include({ status: 'paused' });
+      expect(await json(`account show ${id}`)).to.include({ status: 'paused' });
+      await json(`account suspend ${id}`);
+      expect(await json(`account show ${id}`)).to.include({ status: 'suspended' });
+      await json(`account resume ${id}`);
+      expect(await json(`account show ${id}`)).to.include({ status: 'active' });
+      expect((await ops('account list')).out).to.match(new RegExp(`${id} +active`));
+    });
+
     it('has DLT and its business when it is told so, at once or later', async () => {
       const made = await json('account create --name Bank --dlt on --entity-id 1101160000000000009');
       expect(made).to.include({ dlt: 'on', entity_id: '1101160000000000009' });

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
+import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
 import { Claimer } from '../../../shared/messages/claim.ts';
+import { ClaimGates } from '../../../shared/messages/claim-gates.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../shared/messages/promotional-hours.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { makeMessage } from '../../support/make.ts';
+import { openGates } from '../../support/gates.ts';
+import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -20,7 +24,7 @@ describe('Claimer', () => {
 
   const messages = () => store.db.collection<MessageDocument>('messages');
   const claimer = (paths = ['transactional', 'promotional'], carrier = 'c') =>
-    new Claimer({ db: store.db, clock, carrier, epoch: 7, paths });
+    new Claimer({ db: store.db, clock, carrier, epoch: 7, paths, gates: openGates(store.db, clock) });
   const room = (count: number) => ({ messages: count, segments: count });
   const put = async (count: number, overrides: Partial<MessageDocument> = {}): Promise<MessageDocument[]> => {
     const validUntil = new Date(clock.now().getTime() + 3_600_000);
@@ -87,6 +91,95 @@ describe('Claimer', () => {
     expect(new Set(ids(taken.flat()))).to.deep.equal(new Set(ids(queued)));
   });
 
+  describe('gates', () => {
+    const GATES_MS = 2_000;
+    /** Asks until what was read ahead or thought empty is read again. */
+    async function claimAll(worker: Claimer, count: number): Promise<MessageDocument[]> {
+      const claimed: MessageDocument[] = [];
+      for (let turn = 0; turn < 10; turn++) {
+        claimed.push(...(await worker.claim(room(count))));
+        clock.turn(100);
+      }
+      return claimed;
+    }
+
+    for (const [what, hold] of [
+      ['suspended', (id: AccountId) => setAccountStatus(store.db, id, 'suspended')],
+      ['paused', (id: AccountId) => pauseAccount(store.db, id)],
+    ] as const) {
+      it(`what a ${what} account has waiting waits, unchanged, and leaves when it is resumed`, async () => {
+        const [held, other] = [await makeAccount(store.db, 0), await makeAccount(store.db, 0)];
+        const waiting = await put(30, { account: held });
+        const free = await put(30, { account: other });
+        await hold(held);
+        const worker = claimer();
+
+        expect(ids(await claimAll(worker, 20))).to.have.members(ids(free));
+        const stored = await messages().find({ account: held }).toArray();
+        expect(stored).to.have.deep.members(waiting);
+
+        await setAccountStatus(store.db, held, 'active');
+        clock.turn(GATES_MS);
+        expect(ids(await claimAll(worker, 20))).to.have.members(ids(waiting));
+      });
+    }
+
+    it('a pause is seen by a worker that is claiming, 2 seconds later', async () => {
+      const account = await makeAccount(store.db, 0);
+      await put(40, { account });
+      const worker = claimer();
+      expect(await worker.claim(room(10))).to.have.length(10);
+
+      await pauseAccount(store.db, account);
+      clock.turn(GATES_MS);
+
+      expect(await claimAll(worker, 10)).to.deep.equal([]);
+      await setAccountStatus(store.db, account, 'active');
+    });
+
+    it('many held accounts with backlogs stand before nobody, in any lane', async () => {
+      const held = await Promise.all(Array.from({ length: 25 }, () => makeAccount(store.db, 0)));
+      const other = await makeAccount(store.db, 0);
+      for (const account of held) {
+        await put(20, { account });
+        await put(5, { account, lane: 0 });
+        await pauseAccount(store.db, account);
+      }
+      const free = [...(await put(5, { account: other })), ...(await put(5, { account: other, lane: 2 }))];
+
+      expect(ids(await claimAll(claimer(), 10))).to.have.members(ids(free));
+      for (const account of held) await setAccountStatus(store.db, account, 'active');
+    });
+
+    it('promotional messages under DLT leave within their hours only, everything else at any time', async () => {
+      // 10:00 to 21:00 in India is 04:30 to 15:30 UTC.
+      const day = new ManualClock(new Date('2026-11-21T15:29:59Z'));
+      const gates = new ClaimGates({ db: store.db, clock: day, hours: DEFAULT_PROMOTIONAL_HOURS });
+      const paths = ['transactional', 'promotional'];
+      const worker = new Claimer({ db: store.db, clock: day, carrier: 'c', epoch: 7, paths, gates });
+      const validUntil = new Date('2026-11-25T00:00:00Z');
+      const put2 = (lane: number) => put(2, { path: lane > 2 ? 'promotional' : 'transactional', lane, validUntil });
+      const claim = async (): Promise<number[]> => {
+        const lanes: number[] = [];
+        for (let turn = 0; turn < 4; turn++) {
+          lanes.push(...(await worker.claim(room(3))).map(({ lane }) => lane));
+          day.turn(100);
+        }
+        return lanes.sort();
+      };
+
+      for (const lane of [0, 3, 4]) await put2(lane);
+      expect(await claim()).to.deep.equal([0, 0, 3, 3, 4, 4]);
+
+      day.turn(1_000); // 21:00
+      for (const lane of [0, 3, 4]) await put2(lane);
+      expect(await claim()).to.deep.equal([0, 0, 3, 3]);
+
+      day.turn(13 * 3_600_000); // 10:00
+      expect(await claim()).to.deep.equal([4, 4]);
+    });
+  });
+
   it('a claim whose answer was lost is found again: its messages are not forgotten', async () => {
     const queued = await put(5);
     let lost = true;
@@ -96,6 +189,7 @@ describe('Claimer', () => {
       carrier: 'c',
       epoch: 7,
       paths: ['transactional'],
+      gates: openGates(store.db, clock),
     });
 
     const failed = await worker.claim(room(5)).catch((error: unknown) => error);

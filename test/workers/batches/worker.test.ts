@@ -21,6 +21,7 @@ import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
 import type { BatchWorker } from '../../../workers/batches/worker.ts';
 import { makeBatch, makeEntries, payBatch, startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGates } from '../../support/gates.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -243,6 +244,7 @@ describe('batches worker', function () {
         carrier: 'a',
         epoch: 1,
         paths: ['race'],
+        gates: openGates(store.db, systemClock),
       });
       let claimed = 0;
       const claims = (async () => {
