@@ -70,15 +70,29 @@ export function answerFault({ method, url, status, contentType, text }: Answer):
   return documented.includes(problem.code ?? '') ? undefined : `${place}: ${problem.code} is not documented`;
 }
 
-/** Compares every answer of an app with the contract; what does not fit is in `faults`. */
+/** What an accepted body has that the contract does not allow: who follows the contract must be told of all that may be sent. */
+export function acceptedFault({ method, url }: Pick<Answer, 'method' | 'url'>, body: unknown): string | undefined {
+  const path = url.split('?')[0];
+  const found = operations.find((one) => one.method === method.toLowerCase() && one.path === path);
+  if (found?.operation.requestBody === undefined) return undefined;
+  const at = pointer('paths', found.path, found.method, 'requestBody', 'content', 'application/json', 'schema');
+  const fault = schemaFault(at, body);
+  return fault === undefined ? undefined : `${method} ${path} accepted a body: ${fault}`;
+}
+
+/** Compares every answer of an app, and every body that it accepts, with the contract; what does not fit is in `faults`. */
 export function watchAnswers(app: RequestListener, faults: string[]): RequestListener {
   return (req, res) => {
     const { method = '', url = '' } = req;
     const sent = { status: 0, contentType: '' };
     const { writeHead, write, end } = res;
     const check = (text: unknown): void => {
-      const fault = typeof text === 'string' ? answerFault({ method, url, ...sent, text }) : undefined;
-      if (fault !== undefined) faults.push(fault);
+      if (typeof text !== 'string') return;
+      const body: unknown = Reflect.get(Object(Reflect.get(res, 'locals')), 'body');
+      const accepted = sent.status === 200 && body !== undefined ? acceptedFault({ method, url }, body) : undefined;
+      for (const fault of [answerFault({ method, url, ...sent, text }), accepted]) {
+        if (fault !== undefined) faults.push(fault);
+      }
     };
     // All answers are written by gateway/http/answer.ts: a flat list of headers, then one text.
     Object.assign(res, {

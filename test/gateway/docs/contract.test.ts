@@ -5,6 +5,7 @@ import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../../gateway/http/p
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import {
+  acceptedFault,
   answerFault,
   contract,
   contractText,
@@ -155,6 +156,15 @@ describe('the contract, docs/openapi.json', () => {
       expect(status).to.equal(200);
       expect(faults).to.have.length(1);
       expect(faults[0]).to.include("GET /v2/balance 200: data must have required property 'balance'");
+    });
+
+    it('a body that was accepted and may not be sent', () => {
+      const body = { to: '919876543210', message: 'x', sender: 'HARKRA' };
+      const place = { method: 'POST', url: '/v2/send' };
+
+      expect(acceptedFault(place, body)).to.equal(undefined);
+      expect(acceptedFault(place, { ...body, to: '+919876543210' })).to.be.a('string');
+      expect(acceptedFault(place, { ...body, typo: 1 })).to.be.a('string');
     });
 
     it('a problem that the operation does not document', () => {
