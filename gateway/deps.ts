@@ -12,7 +12,14 @@ export interface GatewayDeps {
   readonly log: Log;
   readonly config: Pick<
     Config,
-    'authFailuresPerMinute' | 'dltVarMax' | 'keyCacheMs' | 'maxSegments' | 'trustProxy' | 'validityHours'
+    | 'authFailuresPerMinute'
+    | 'dltVarMax'
+    | 'keyCacheMs'
+    | 'maxSegments'
+    | 'promotionalFrom'
+    | 'promotionalUntil'
+    | 'trustProxy'
+    | 'validityHours'
   >;
   readonly accepter: Accepter;
   readonly batchAccepter: BatchAccepter;

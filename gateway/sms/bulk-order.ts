@@ -88,7 +88,7 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
       route,
       path: pathOf(route),
       // Behind single messages, whoever sends them.
-      lane: laneOf(route, 'low'),
+      lane: laneOf(route, 'low', account.dlt),
       ...(reference === undefined ? {} : { reference }),
       content: dltId === undefined ? content.content : { ...content.content, dltId },
       ...(entityId === undefined ? {} : { entityId }),

@@ -80,7 +80,7 @@ export function createReadMessageOrder(
       sender,
       route,
       path: pathOf(route),
-      lane: laneOf(route, priority),
+      lane: laneOf(route, priority, account.dlt),
       text: text.text,
       encoding: text.plan.encoding,
       segments: text.plan.segments,

@@ -4,6 +4,7 @@ import { findPaidBatch } from '../../shared/batches/find-paid.ts';
 import { insertUnpaid } from '../../shared/batches/store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
+import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -11,6 +12,7 @@ import { bodyOf, callerOf } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import type { Action } from '../http/idempotency.ts';
 import { BULK_FIELDS, bulkRehearsal, createReadBulkOrder, unpaidBatch } from './bulk-order.ts';
+import { deferral } from './deferral.ts';
 import { parseValidUntil } from './message-fields.ts';
 import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
@@ -22,6 +24,7 @@ import { rehearse } from './rehearse.ts';
 export function createSendBulk(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<BatchId> {
   const { batchAccepter, clock, config, db } = deps;
   const readOrder = createReadBulkOrder(deps);
+  const hours = promotionalHours(config);
 
   return {
     name: 'send-bulk',
@@ -49,7 +52,9 @@ export function createSendBulk(deps: GatewayDeps & { readonly templates: Approve
       await insertUnpaid(db, batch, chunksOf(id, order.entries));
       const latest = payBy ?? new Date(clock.now().getTime() + PAY_WITHIN_MS);
       const outcome = await batchAccepter.acceptBatch(account, { id, total }, latest);
-      if (outcome.kind === 'accepted') return { kind: 'accepted', body: bulkResult(batch) };
+      if (outcome.kind === 'accepted') {
+        return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
+      }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: refusal(outcome, id) };
     },
     async recover(account, id) {

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import { findAccepted } from '../../shared/messages/find-accepted.ts';
+import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type MessageId, newId } from '../../shared/runtime/ids.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import type { Action } from '../http/idempotency.ts';
+import { deferral } from './deferral.ts';
 import { parseValidUntil } from './message-fields.ts';
 import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
 import { refusal } from './refusal.ts';
@@ -17,6 +19,7 @@ import { rehearse } from './rehearse.ts';
 export function createSend(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<MessageId> {
   const { accepter, clock, config, db } = deps;
   const readOrder = createReadMessageOrder(deps);
+  const hours = promotionalHours(config);
 
   return {
     name: 'send',
@@ -36,7 +39,10 @@ export function createSend(deps: GatewayDeps & { readonly templates: ApprovedTem
       res.locals.messageId = id;
       const draft: MessageDraft = { ...message, _id: id, validUntil };
       const outcome = await accepter.accept(account, [draft], payBy);
-      if (outcome.kind === 'accepted') return { kind: 'accepted', body: sendResult(draft, outcome.credits) };
+      if (outcome.kind === 'accepted') {
+        const deferred = deferral(hours, draft.lane, clock.now());
+        return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
+      }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: refusal(outcome, id) };
     },
     async recover(account, id) {

@@ -30,6 +30,8 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   dltVarMax: 30,
   keyCacheMs: 2_000,
   maxSegments: 10,
+  promotionalFrom: '10:00',
+  promotionalUntil: '21:00',
   trustProxy: [],
   validityHours: 48,
 };

@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { isPriority, isRoute, laneOf, PRIORITIES, pathOf, ROUTES } from '../../../shared/messages/routing.ts';
+import {
+  HOURS_LANE,
+  isPriority,
+  isRoute,
+  laneOf,
+  PRIORITIES,
+  pathOf,
+  ROUTES,
+} from '../../../shared/messages/routing.ts';
 
 describe('routing', () => {
   it('knows the routes of the specification and nothing else', () => {
@@ -22,6 +30,13 @@ describe('routing', () => {
     expect(laneOf('transactional', 'normal')).to.equal(laneOf('transactional'));
     expect(laneOf('transactional', 'low')).to.equal(2);
     for (const priority of PRIORITIES) expect(laneOf('promotional', priority)).to.equal(3);
+  });
+
+  it('has a lane of its own for promotional messages under DLT, which is shut at night', () => {
+    for (const priority of PRIORITIES) {
+      expect(laneOf('promotional', priority, 'on')).to.equal(HOURS_LANE);
+      expect(laneOf('transactional', priority, 'on')).to.equal(laneOf('transactional', priority));
+    }
   });
 
   it('gives each route a path of its own', () => {
