@@ -126,7 +126,7 @@ describe('npm start', function () {
     );
 
     const processes = run.processes();
-    expect(processes).to.have.length(11); // npm, starter, guard, PM2, 2 gateways, 4 workers, the simulator
+    expect(processes).to.have.length(13); // npm, starter, guard, PM2, 2 gateways, 6 workers, the simulator
     run.ctrlC();
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
