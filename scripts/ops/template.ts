@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import type { CsvProblem } from '../../shared/templates/csv.ts';
 import { importTemplateCsv } from '../../shared/templates/import-csv.ts';
-import { createTemplate, decideTemplate, listTemplates, TemplateExists } from '../../shared/templates/store.ts';
+import {
+  createTemplate,
+  decideTemplate,
+  listTemplates,
+  setTemplatePaused,
+  TemplateExists,
+} from '../../shared/templates/store.ts';
 import type { NewTemplate, TemplateDocument } from '../../shared/templates/template.ts';
 import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
 import { existing } from './account.ts';
@@ -68,7 +74,13 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
       const store = await db();
       await existing(store, account);
       const all = await listTemplates(store, account, status);
-      const rows = all.map((one) => [one.dltId, one.status, one.senders.join(','), one.routes.join(','), one.name]);
+      const rows = all.map((one) => [
+        one.dltId,
+        one.paused === true ? `${one.status} (paused)` : one.status,
+        one.senders.join(','),
+        one.routes.join(','),
+        one.name,
+      ]);
       return {
         text: table(['TEMPLATE', 'STATUS', 'SENDERS', 'ROUTES', 'NAME'], rows, 'There are none.'),
         json: all.map(view),
@@ -77,6 +89,8 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
   }),
   decision('approve', 'approved', 'Lets an account send texts of a template.'),
   decision('reject', 'rejected', 'Lets nobody send texts of a template any more.'),
+  pause('pause', true, 'Holds the messages of a template, those that are accepted now too, until it is resumed.'),
+  pause('resume', false, 'Lets the messages of a paused template leave.'),
   defineCommand({
     noun: 'template',
     verb: 'import',
@@ -120,12 +134,30 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
       const store = await db();
       await existing(store, account);
       const decided = await decideTemplate(store, clock, account, template, status, reason);
-      if (decided === 'not_found') {
-        throw new Failure(`${account} has no template ${template}: \`template list\` shows them.`);
-      }
+      if (decided === 'not_found') throw noTemplate(account, template);
       return { text: `${template} is ${status}.`, json: { account, template, status, decision: decided } };
     },
   });
+}
+
+function pause(verb: string, paused: boolean, about: string): Command {
+  return defineCommand({
+    noun: 'template',
+    verb,
+    about,
+    args: { account, template },
+    options: {},
+    async run({ account, template }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      if (!(await setTemplatePaused(store, account, template, paused))) throw noTemplate(account, template);
+      return { text: `${template} is ${paused ? 'paused' : 'resumed'}.`, json: { account, template, paused } };
+    },
+  });
+}
+
+function noTemplate(account: string, template: string): Failure {
+  return new Failure(`${account} has no template ${template}: \`template list\` shows them.`);
 }
 
 async function readText(file: string): Promise<string> {

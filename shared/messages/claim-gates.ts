@@ -2,6 +2,8 @@ import type { Db } from 'mongodb';
 import { readHeldAccounts } from '../accounts/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
+import { readPausedTemplates } from '../templates/store.ts';
+import type { MessageDocument } from './message.ts';
 import { type PromotionalHours, promotionalDeferral } from './promotional-hours.ts';
 
 export interface ClaimGatesOptions {
@@ -10,16 +12,17 @@ export interface ClaimGatesOptions {
   readonly hours: PromotionalHours;
 }
 
-/** A pause is seen by all workers at the latest then; it costs each of them one small read. */
+/** A pause is seen by all workers at the latest then; it costs each of them two small reads. */
 const FRESH_MS = 2_000;
 
 /**
- * What may not leave now, for all claimers of a process: messages of held accounts (suspended, paused), and outside its hours
+ * What may not leave now, for all claimers of a process: messages of held accounts (suspended, paused) and of paused templates, and outside its hours
  * the lane of promotional messages under DLT. Nothing is rewritten when a gate shuts or opens.
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;
   #held: ReadonlySet<AccountId> = new Set();
+  #pausedTemplates: ReadonlyMap<AccountId, readonly string[]> = new Map();
   #freshUntilMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -29,6 +32,16 @@ export class ClaimGates {
 
   get held(): ReadonlySet<AccountId> {
     return this.#held;
+  }
+
+  /** DLT ids, by account. */
+  get pausedTemplates(): ReadonlyMap<AccountId, readonly string[]> {
+    return this.#pausedTemplates;
+  }
+
+  holds({ account, template }: Pick<MessageDocument, 'account' | 'template'>): boolean {
+    if (this.#held.has(account)) return true;
+    return template !== undefined && this.#pausedTemplates.get(account)?.includes(template) === true;
   }
 
   get promotionalOpen(): boolean {
@@ -48,7 +61,7 @@ export class ClaimGates {
   async #read(): Promise<void> {
     const { db, clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    this.#held = await readHeldAccounts(db);
+    [this.#held, this.#pausedTemplates] = await Promise.all([readHeldAccounts(db), readPausedTemplates(db)]);
     this.#freshUntilMs = startedMs + FRESH_MS;
   }
 }

@@ -34,8 +34,19 @@ interface Queue {
   emptyUntilMs: number;
   /** Held accounts of which messages were found here: reads go around them. */
   readonly held: Set<AccountId>;
+  /** Accounts that have messages of a paused template here: gone around too, and their other messages are read apart. */
+  readonly partly: Map<AccountId, Place>;
 }
 
+/** Where the reading of an account's other messages has come to. */
+interface Place {
+  readonly behind: string;
+  readonly notBeforeMs: number;
+}
+
+const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
+/** How often an account's messages are looked through for those whose template is not paused. */
+const PARTLY_MS = 250;
 /** Reads of one queue in one claim. */
 const MAX_READS = 16;
 /** What was read ahead is believed for so long: a message in a higher lane waits no longer for its turn. */
@@ -71,6 +82,7 @@ export class Claimer {
         cursor: '',
         emptyUntilMs: Number.NEGATIVE_INFINITY,
         held: new Set(),
+        partly: new Map(),
       })),
     );
   }
@@ -84,7 +96,7 @@ export class Claimer {
       if (taken.length > 0) return taken;
     }
     await this.#passGates();
-    const around = this.#queues.some(({ held }) => held.size > 0);
+    const around = this.#queues.some(({ held, partly }) => held.size + partly.size > 0);
     const picked = this.#backlog || around ? await this.#pickInTurn(room) : await this.#pickAll(room);
     return picked.length === 0 ? [] : this.#take(picked);
   }
@@ -93,16 +105,20 @@ export class Claimer {
   async #passGates(): Promise<void> {
     const { gates } = this.#options;
     await gates.refresh();
-    for (const { held } of this.#queues) for (const account of held) if (!gates.held.has(account)) held.delete(account);
+    for (const { held, partly } of this.#queues) {
+      for (const account of held) if (!gates.held.has(account)) held.delete(account);
+      for (const account of partly.keys()) if (!gates.pausedTemplates.has(account)) partly.delete(account);
+    }
   }
 
   /** Takes out what is held, and remembers whose it is. */
   #unheld(read: readonly MessageDocument[]): MessageDocument[] {
-    const { held } = this.#options.gates;
-    if (held.size === 0) return [...read];
+    const { gates } = this.#options;
     return read.filter((message) => {
-      if (!held.has(message.account)) return true;
-      this.#queueOf(message)?.held.add(message.account);
+      if (!gates.holds(message)) return true;
+      const queue = this.#queueOf(message);
+      if (gates.held.has(message.account)) queue?.held.add(message.account);
+      else if (queue?.partly.has(message.account) === false) queue.partly.set(message.account, FROM_THE_BEGINNING);
       return false;
     });
   }
@@ -180,12 +196,17 @@ export class Claimer {
     if (nowMs < queue.emptyUntilMs) return [];
     const { path, lane } = queue;
     const found: MessageDocument[] = [];
-    const turns = accountTurns(queue.cursor, queue.held);
+    for (const [account, place] of queue.partly) {
+      const limit = Math.min(quantumOf(wanted), wanted - found.length);
+      if (limit > 0) found.push(...(await this.#readPartly(queue, account, place, limit)));
+    }
+    const around = new Set([...queue.held, ...queue.partly.keys()]);
+    const turns = accountTurns(queue.cursor, around);
     let reads = 0;
     for (const turn of turns) {
       let from = turn.$gt;
       for (let more = true; more; reads++) {
-        if (found.length >= wanted || reads >= MAX_READS + queue.held.size) return found;
+        if (found.length >= wanted || reads >= MAX_READS + around.size) return found;
         const limit = Math.min(quantumOf(wanted), wanted - found.length);
         const account = { ...turn, $gt: from };
         const batch = await this.#read({ path, lane, account } as Filter<MessageDocument>, limit); // '' is before every id
@@ -197,6 +218,27 @@ export class Claimer {
     return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
   }
 
+  /**
+   * What an account has beside the messages of paused templates. Those are passed one by one, so the reading goes on where it
+   * stopped, and begins anew not at once: a large backlog of them is passed a few times a second.
+   */
+  async #readPartly(
+    { path, lane, partly }: Queue,
+    account: AccountId,
+    { behind, notBeforeMs }: Place,
+    limit: number,
+  ): Promise<MessageDocument[]> {
+    const { gates, clock } = this.#options;
+    if (gates.held.has(account) || clock.monotonicMs() < notBeforeMs) return [];
+    const paused = gates.pausedTemplates.get(account) ?? [];
+    const filter = { path, lane, account, _id: { $gt: behind }, template: { $nin: [...paused] } };
+    const batch = await this.#read(filter as Filter<MessageDocument>, limit); // '' is before every id
+    const last = batch.length < limit ? undefined : batch.at(-1);
+    const again = { ...FROM_THE_BEGINNING, notBeforeMs: clock.monotonicMs() + PARTLY_MS };
+    partly.set(account, last === undefined ? again : { behind: last._id, notBeforeMs: 0 });
+    return batch;
+  }
+
   #markEmpty(queue: Queue): [] {
     queue.emptyUntilMs = this.#options.clock.monotonicMs() + EMPTY_MS;
     return [];
@@ -204,16 +246,17 @@ export class Claimer {
 
   /** Every account of the queue had its turn, and more is wanted: of each the same again. */
   async #readDeeper(
-    { path, lane }: Queue,
+    { path, lane, partly }: Queue,
     wanted: number,
     found: readonly MessageDocument[],
   ): Promise<MessageDocument[]> {
-    const last = new Map(found.map((message) => [message.account, message._id]));
+    const whole = found.filter(({ account }) => !partly.has(account));
+    const last = new Map(whole.map((message) => [message.account, message._id]));
     const share = Math.ceil((wanted - found.length) / last.size);
     const rest = await Promise.all(
       [...last].map(([account, id]) => this.#read({ path, lane, account, _id: { $gt: id } }, share)),
     );
-    return [...found, ...rest.flat()].slice(0, wanted);
+    return [...found, ...this.#unheld(rest.flat())].slice(0, wanted);
   }
 
   /** What has expired is left to the maintenance. */

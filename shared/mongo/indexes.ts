@@ -50,6 +50,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'matching: the approved templates of a sender',
   },
   {
+    collection: 'templates',
+    key: { paused: 1 },
+    options: { name: 'paused', partialFilterExpression: { paused: { $exists: true } } },
+    serves: 'smpp claim: the templates of which nothing may leave',
+  },
+  {
     collection: 'endpoints',
     key: { account: 1 },
     options: { name: 'account' },

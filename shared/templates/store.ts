@@ -95,6 +95,27 @@ export async function decideTemplate(
   return (await templates(db).countDocuments({ _id }, { limit: 1 })) === 1 ? 'unchanged' : 'not_found';
 }
 
+/** Its messages wait from now on, or leave again; workers know it within seconds. False when there is none. Idempotent. */
+export async function setTemplatePaused(db: Db, account: AccountId, dltId: string, paused: boolean): Promise<boolean> {
+  const { matchedCount } = await templates(db).updateOne(
+    { _id: templateKey(account, dltId) },
+    paused ? { $set: { paused: true } } : { $unset: { paused: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/** DLT ids of paused templates, by account. */
+export async function readPausedTemplates(db: Db): Promise<ReadonlyMap<AccountId, readonly string[]>> {
+  const paused = templates(db)
+    .find({ paused: true })
+    .project<Pick<TemplateDocument, 'account' | 'dltId'>>({ account: 1, dltId: 1 });
+  const byAccount = new Map<AccountId, string[]>();
+  for await (const { account, dltId } of paused) {
+    byAccount.set(account, [...(byAccount.get(account) ?? []), dltId]);
+  }
+  return byAccount;
+}
+
 export async function findTemplate(db: Db, account: AccountId, dltId: string): Promise<TemplateDocument | undefined> {
   return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
 }

@@ -26,6 +26,8 @@ export interface TemplateDocument {
   readonly createdAt: Date;
   /** Of the newest change of `status`. */
   readonly decidedAt?: Date;
+  /** Set by ops: messages of it are accepted, and wait. */
+  readonly paused?: true;
   /** Why it was rejected, for people. */
   readonly reason?: string;
 }

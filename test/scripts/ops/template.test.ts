@@ -85,6 +85,17 @@ describe('npm run ops -- template', () => {
     expect(await findTemplate(store.db, account, ID)).to.include({ status: 'rejected', reason: 'wrong header' });
   });
 
+  it('pause and resume: hold its messages and let them go, whatever its status', async () => {
+    await create();
+
+    expect(await ops('template', 'pause', account, ID)).to.include({ code: 0, out: `${ID} is paused.\n` });
+    expect(await findTemplate(store.db, account, ID)).to.include({ status: 'approved', paused: true });
+    expect((await ops('template', 'list', account)).out).to.include('approved (paused)');
+    expect(await ops('template', 'resume', account, ID)).to.include({ code: 0, out: `${ID} is resumed.\n` });
+    expect(await findTemplate(store.db, account, ID)).not.to.have.property('paused');
+    expect((await ops('template', 'pause', account, '1107160000000000099')).err).to.include('has no template');
+  });
+
   it('approve: tells that there is no such template', async () => {
     const { code, err } = await ops('template', 'approve', account, ID);
 

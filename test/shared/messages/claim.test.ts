@@ -6,10 +6,12 @@ import { ClaimGates } from '../../../shared/messages/claim-gates.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../../shared/messages/promotional-hours.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { createTemplate, setTemplatePaused } from '../../../shared/templates/store.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+import { makeTemplate } from '../templates/make.ts';
 
 describe('Claimer', () => {
   const clock = new ManualClock();
@@ -149,6 +151,49 @@ describe('Claimer', () => {
 
       expect(ids(await claimAll(claimer(), 10))).to.have.members(ids(free));
       for (const account of held) await setAccountStatus(store.db, account, 'active');
+    });
+
+    describe('a paused template', () => {
+      const PAUSED = '1107160000000000001';
+      const FREE = '1107160000000000002';
+      async function withTemplate(): Promise<AccountId> {
+        const account = await makeAccount(store.db, 0);
+        await createTemplate(store.db, clock, account, makeTemplate({ dltId: PAUSED }));
+        await setTemplatePaused(store.db, account, PAUSED, true);
+        return account;
+      }
+
+      it('holds its messages, unchanged, and no others, until it is resumed', async () => {
+        const account = await withTemplate();
+        const other = await makeAccount(store.db, 0);
+        const waiting = await put(40, { account, template: PAUSED });
+        const free = [
+          ...(await put(12, { account, template: FREE })),
+          ...(await put(3, { account })),
+          ...(await put(12, { account: other, template: PAUSED })),
+        ];
+        const worker = claimer();
+
+        expect(ids(await claimAll(worker, 5))).to.have.members(ids(free));
+        const stored = await messages().find({ account, template: PAUSED }).toArray();
+        expect(stored).to.have.deep.members(waiting);
+
+        await setTemplatePaused(store.db, account, PAUSED, false);
+        clock.turn(GATES_MS);
+        expect(ids(await claimAll(worker, 20))).to.have.members(ids(waiting));
+      });
+
+      it('lets go what comes behind a backlog of it', async () => {
+        const account = await withTemplate();
+        await put(60, { account, template: PAUSED });
+        const worker = claimer();
+        expect(await claimAll(worker, 5)).to.deep.equal([]);
+
+        const late = await put(2, { account, template: FREE });
+
+        expect(ids(await claimAll(worker, 5))).to.have.members(ids(late));
+        await setTemplatePaused(store.db, account, PAUSED, false);
+      });
     });
 
     it('promotional messages under DLT leave within their hours only, everything else at any time', async () => {
