@@ -97,6 +97,22 @@ describe('batches worker', function () {
       expect(await readChunk(store.db, batch, 2_299)).to.equal(undefined);
     });
 
+    it('into messages that keep the ids of DLT', async () => {
+      const account = await makeAccount(store.db, 20);
+      const dltId = '1107160000000000001';
+      const entityId = '1101160000000000009';
+      const content = { kind: 'text', text: 'hello', encoding: 'GSM7', segments: 1, dltId } as const;
+      const batch = makeBatch(account, 20, { content, entityId });
+      await payBatch(store.db, batch);
+
+      await work();
+
+      await closed(batch._id);
+      const made = await messagesOf(batch._id);
+      expect(made).to.have.length(20);
+      for (const message of made) expect(message).to.include({ template: dltId, entityId });
+    });
+
     it('a template in threads: each text with its own params, encoding and segments', async () => {
       const account = await makeAccount(store.db, 1_000);
       const parsed = parseContent('Hi {#var#}, code {#numeric#}', DEFAULT_SLOT_LIMITS);

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
+import { queuedMessage } from '../../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { openWorld, type World } from '../../support/smpp-world.ts';
+
+describe('smpp worker: a paused account', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld({ carrier: { perSecond: 200 } });
+  });
+  after(() => world.close());
+
+  const messages = () => world.db.collection<MessageDocument>('messages');
+  const put = async (account: AccountId, count: number): Promise<MessageDocument[]> => {
+    const made = Array.from({ length: count }, () =>
+      queuedMessage(account, newId('grp'), makeDraft({ _id: newId('msg') })),
+    );
+    await messages().insertMany(made);
+    return made;
+  };
+  const leftOf = (account: AccountId) => messages().countDocuments({ account, state: { $ne: 'queued' } });
+
+  it('its backlog stays as it is and stands before nobody, until it is resumed', async () => {
+    const [paused, other] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)];
+    await pauseAccount(world.db, paused);
+    // A worker that knows of the pause: from now on nothing of it may leave.
+    await eventually(async () => {
+      const [probe] = await put(paused, 1);
+      const [marker] = await put(other, 1);
+      if (probe === undefined || marker === undefined) throw new Error('nothing was put');
+      await world.reaches(marker._id, 'delivered');
+      const found = await messages().findOne({ _id: probe._id });
+      return found?.state === 'queued';
+    }, 'the pause is known');
+    const left = await leftOf(paused);
+    const backlog = await put(paused, 500);
+    const free = await put(other, 100);
+
+    await world.allReach(
+      free.map(({ _id }) => _id),
+      'delivered',
+    );
+
+    expect(await leftOf(paused)).to.equal(left);
+    const ids = backlog.map(({ _id }) => _id);
+    expect(await messages().countDocuments({ _id: { $in: ids }, state: 'queued', v: 0 })).to.equal(500);
+    await setAccountStatus(world.db, paused, 'active');
+    await world.allReach(ids, 'delivered');
+  });
+});
