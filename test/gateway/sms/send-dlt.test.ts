@@ -6,6 +6,7 @@ import type { MessageDocument, Route } from '../../../shared/messages/message.ts
 import { HOURS_LANE, laneOf } from '../../../shared/messages/routing.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, BatchId, MessageId } from '../../../shared/runtime/ids.ts';
+import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
 import { createSender } from '../../../shared/senders/store.ts';
 import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
@@ -288,6 +289,34 @@ describe('POST /v2/send of accounts with DLT', () => {
         }
         const lane = dlt === 'on' && route === 'promotional' ? HOURS_LANE : laneOf(route);
         expect(await messageOf(single.body.message_id)).to.include({ lane, state: 'queued' });
+      });
+    }
+  });
+
+  describe('POST /v2/schedule', () => {
+    const tomorrow = (): string => `${new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 19)}+00:00`;
+    const schedule = (key: string, body: object): request.Test =>
+      post('/v2/schedule', key, { ...body, schedule_time: tomorrow() });
+
+    it('keeps the template until the message leaves', async () => {
+      const { account, key } = await caller();
+
+      const answer = await schedule(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const stored = await store.db.collection<ScheduleDocument>('schedules').findOne({ account });
+      expect(stored?.content).to.deep.nested.include({ 'message.template': OTP_ID, 'message.entityId': ENTITY });
+    });
+
+    for (const to of [GOOD.to, [GOOD.to]]) {
+      it(`400 template_mismatch: books nothing and charges nothing (${typeof to})`, async () => {
+        const { account, key } = await caller();
+
+        const answer = await schedule(key, { ...GOOD, to, message: 'Your kode is 1234.' });
+
+        expectProblem(answer, 'template_mismatch');
+        expect(await store.db.collection('schedules').countDocuments({ account })).to.equal(0);
+        await expectNothingDone(account);
       });
     }
   });
