@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly sentAt: ReadonlyMap<string, number>;
 }
 
-const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
+export const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
 
 /** Destinations of this process so far: each is used once. They end in 000, which is no magic number of the simulator. */
 let destinations = 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build, ROOT } from './build.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
-import { acceptAlone, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
+import { acceptAlone, bulk, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { type Report, reportText } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
@@ -45,6 +45,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
     ...(has('accept') && { accept: await acceptAlone(stage, options) }),
     ...(has('whole') && { whole: await wholePath(stage, options, options.messages) }),
     ...(has('one-account') && { oneAccount: await wholePath(stage, options, options.messages, stage.loneKeys) }),
+    ...(has('bulk') && { bulk: await bulk(stage, options) }),
     ...(has('rate') && { rate: await steadyRate(stage, options) }),
     ...(has('lone') && { lone: await loneMessages(stage, options) }),
     ...(has('idle') && { idle: await idle(stage, options) }),

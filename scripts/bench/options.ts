@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { APPS, type AppName } from './app-process.ts';
 
-export const PHASES = ['accept', 'whole', 'one-account', 'rate', 'lone', 'idle'] as const;
+export const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'rate', 'lone', 'idle'] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** What the command line asks for; README.md explains each. */
@@ -19,6 +19,9 @@ export interface BenchOptions {
   readonly receiptDelayMs: number;
   readonly ratePerSecond: number;
   readonly rateSeconds: number;
+  /** Bulk sends, and recipients of each. */
+  readonly batches: number;
+  readonly batchSize: number;
   readonly lone: number;
   readonly idleSeconds: number;
   /** Pin everything to so many cores; 0: wherever the system likes. */
@@ -39,6 +42,8 @@ const NUMBERS = {
   'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],
   rate: ['500', 'messages a second of the open loop'],
   'rate-seconds': ['20', 'its length'],
+  batches: ['10', 'bulk sends'],
+  'batch-size': ['10000', 'recipients of each'],
   lone: ['50', 'messages sent one at a time on an idle system'],
   'idle-seconds': ['10', 'how long idle CPU is measured'],
   cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
@@ -50,6 +55,8 @@ const QUICK: Partial<Record<NumberName, string>> = {
   messages: '3000',
   'warm-up': '500',
   'rate-seconds': '4',
+  batches: '2',
+  'batch-size': '2000',
   lone: '10',
   'idle-seconds': '3',
 };
@@ -90,6 +97,8 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     receiptDelayMs: number('receipt-delay'),
     ratePerSecond: number('rate'),
     rateSeconds: number('rate-seconds'),
+    batches: number('batches'),
+    batchSize: number('batch-size'),
     lone: number('lone'),
     idleSeconds: number('idle-seconds'),
     cores: number('cores'),

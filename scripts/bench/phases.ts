@@ -1,3 +1,4 @@
+import { bulkLoad } from './bulk-load.ts';
 import { documentWrites, settledDocumentWrites } from './document-writes.ts';
 import { closedLoop, type LoadResult, openLoop } from './load.ts';
 import type { BenchOptions } from './options.ts';
@@ -60,11 +61,22 @@ export async function wholePath(
   messages: number,
   keys: readonly string[] = stage.keys,
 ): Promise<LoopFigures> {
+  const target = { url: stage.url, keys, route: 'transactional' } as const;
+  return toTheEnd(stage, events.length, () => closedLoop(target, connections, messages));
+}
+
+/** Bulk sends until the last webhook has come: batches accepted, split, submitted, delivered, told. */
+export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopFigures> {
+  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
+  return toTheEnd(stage, events.length, () => bulkLoad(target, batches, batchSize));
+}
+
+async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<LoadResult>): Promise<LoopFigures> {
   const before = await stage.world.counts();
   let after = before;
   const measured = await measureLoop(stage, async () => {
-    const load = await closedLoop({ url: stage.url, keys, route: 'transactional' }, connections, messages);
-    after = await webhooksReach(stage, before.webhooks + load.accepted * events.length);
+    const load = await send();
+    after = await webhooksReach(stage, before.webhooks + load.accepted * webhooksEach);
     return load;
   });
   await stage.world.seen(); // Forgets the times that nobody asks for here.

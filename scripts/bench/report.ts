@@ -15,6 +15,7 @@ export interface Report {
   readonly accept?: LoopFigures;
   readonly whole?: LoopFigures;
   readonly oneAccount?: LoopFigures;
+  readonly bulk?: LoopFigures;
   readonly rate?: LatencyFigures;
   readonly lone?: LatencyFigures;
   readonly idle?: IdleFigures;
@@ -25,7 +26,7 @@ type Row = readonly [what: string, value: string, target: string];
 
 /** Figures first with the targets beside them, then CPU by process, then memory. */
 export function reportText(report: Report): string {
-  const { machine, accept, whole, oneAccount, rate, lone, idle } = report;
+  const { machine, accept, whole, oneAccount, bulk, rate, lone, idle } = report;
   const rows: Row[] = [];
   if (accept) {
     rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
@@ -34,6 +35,7 @@ export function reportText(report: Report): string {
   }
   if (whole) rows.push(...loopRows('whole path', whole, '≥ 1,300/s'));
   if (oneAccount) rows.push(...loopRows('whole path, one account', oneAccount, ''));
+  if (bulk) rows.push(...loopRows('bulk, accepted → last webhook', bulk, '≥ 1,500/s'));
   if (rate) rows.push(...latencyRows(`at ${report.settings.ratePerSecond}/s`, rate, '≤ 15 / ≤ 60'));
   if (lone) rows.push(...latencyRows('lone message', lone, 'p99 ≤ 150'));
   if (idle) rows.push(['idle CPU, % of a core', idle.percent.toFixed(1), '≤ 5']);
@@ -67,11 +69,12 @@ function latencyRows(name: string, figures: LatencyFigures, target: string): Row
 }
 
 /** One row per process: CPU per 1,000 messages in each closed loop, idle, memory. */
-function cpuRows({ accept, whole, oneAccount, idle, memoryMib }: Report): string[][] {
+function cpuRows({ accept, whole, oneAccount, bulk, idle, memoryMib }: Report): string[][] {
   const loops: [string, LoopFigures][] = [];
   if (accept) loops.push(['accept', accept]);
   if (whole) loops.push(['whole', whole]);
   if (oneAccount) loops.push(['one acc.', oneAccount]);
+  if (bulk) loops.push(['bulk', bulk]);
   const head = ['CPU ms per 1,000', ...loops.map(([name]) => name), 'idle %', 'RSS MiB', 'peak'];
   const rows = Object.entries(memoryMib).map(([name, memory]) => [
     name,
@@ -92,8 +95,8 @@ function cpuRows({ accept, whole, oneAccount, idle, memoryMib }: Report): string
 }
 
 /** Figures of a run with refusals or repetitions say little: told at the end, where they are seen. */
-function trouble({ accept, whole, oneAccount }: Report): string[] {
-  return [accept, whole, oneAccount].flatMap((loop) => {
+function trouble({ accept, whole, oneAccount, bulk }: Report): string[] {
+  return [accept, whole, oneAccount, bulk].flatMap((loop) => {
     if (loop === undefined) return [];
     const refused = Object.entries(loop.refused).map(([status, times]) => `${times} sends were answered ${status}`);
     return loop.repeatedWebhooks === 0 ? refused : [...refused, `${loop.repeatedWebhooks} webhooks came again`];
