@@ -145,13 +145,18 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 }
 
-async function ask(
+/** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */
+const ANSWER_MS = 15_000;
+
+/** One request of the API with any key; rejects when there was no HTTP answer. */
+export async function ask(
   url: string,
   key: string,
   body?: object,
   method = body === undefined ? 'GET' : 'POST',
 ): Promise<Answer> {
   const response = await fetch(url, {
+    signal: AbortSignal.timeout(ANSWER_MS),
     headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
