@@ -1,6 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../runtime/ids.ts';
+import { AccountShares } from './account-shares.ts';
 import type { ClaimGates } from './claim-gates.ts';
 import { accountTurns, fitting, LANES, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
 import type { Claim, MessageDocument } from './message.ts';
@@ -30,6 +31,8 @@ interface Queue {
   readonly lane: number;
   /** The account served last. */
   cursor: string;
+  /** What each account got. */
+  readonly shares: AccountShares;
   /** Found empty: not read again before. */
   emptyUntilMs: number;
   /** Held accounts of which messages were found here: reads go around them. */
@@ -80,6 +83,7 @@ export class Claimer {
         path,
         lane,
         cursor: '',
+        shares: new AccountShares(),
         emptyUntilMs: Number.NEGATIVE_INFINITY,
         held: new Set(),
         partly: new Map(),
@@ -150,7 +154,9 @@ export class Claimer {
     this.#used += picked.length;
     for (const message of picked) {
       const queue = this.#queueOf(message);
-      if (queue !== undefined) queue.cursor = message.account;
+      if (queue === undefined) continue;
+      queue.cursor = message.account;
+      queue.shares.claimed(message.account);
     }
     const lower = picked.filter(({ lane }) => lane > this.#fullLane).length;
     this.#share.claimed(picked.length - lower, lower);
@@ -181,7 +187,7 @@ export class Claimer {
     for (const queue of queues) {
       const left = roomLeft(room, messages).messages;
       if (left === 0) break;
-      messages.push(...(await this.#readQueue(queue, left)));
+      messages.push(...queue.shares.inTurns(await this.#readQueue(queue, left), quantumOf(left)));
       if (messages.length >= room.messages) return { messages, fullLane: queue.lane };
     }
     return { messages, fullLane: Number.POSITIVE_INFINITY };

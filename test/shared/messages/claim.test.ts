@@ -296,6 +296,31 @@ describe('Claimer', () => {
     });
   }
 
+  /** Messages claimed while what was read ahead is believed: it is cut off in the middle of an account's turn. */
+  for (const [count, used] of [
+    [2, 7],
+    [2, 13],
+    [3, 8],
+    [6, 12],
+  ] as const) {
+    it(`none of ${count} accounts gets ahead by more than a turn or two, at ${used} messages a reading`, async () => {
+      const accounts = Array.from({ length: count }, () => newId('acc'));
+      for (const account of accounts) await put(60, { account });
+      const worker = claimer();
+
+      const counts = new Map(accounts.map((account) => [account, 0]));
+      for (let round = 0; round < 20; round++) {
+        for (let i = 0; i < used; i++) {
+          for (const { account } of await worker.claim(room(1))) counts.set(account, (counts.get(account) ?? 0) + 1);
+        }
+        clock.turn(51);
+        if (Math.max(...counts.values()) > 50) break;
+        const lead = Math.max(...counts.values()) - Math.min(...counts.values());
+        expect(lead, `round ${round}: ${[...counts.values()]}`).to.be.at.most(10);
+      }
+    });
+  }
+
   it('one account alone fills the room', async () => {
     await put(100);
     const worker = claimer();
