@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import type { Submit } from '../../scripts/simulator/smpp/submit.ts';
+import { pauseAccount, setAccountStatus } from '../../shared/accounts/store.ts';
+import { createKey } from '../../shared/keys/store.ts';
+import { LOWER_LANES_SHARE } from '../../shared/messages/claim-plan.ts';
+import type { MessageDocument, Route } from '../../shared/messages/message.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeAccount } from '../support/make.ts';
+import { type Answer, ask, type Product, startProduct } from '../support/product.ts';
+
+/**
+ * Who goes first at a carrier that takes less than there is. All is said in the order of the carrier's submits: how long it
+ * takes is the machine's affair, and what the rate or a cache lets through in a time is counted by the worker's own clock.
+ */
+const PER_SECOND = 200;
+const WINDOW = 20;
+/** Claimed ahead of the rate (workers/smpp/dispatch.ts): 0.1 s. */
+const AHEAD = PER_SECOND / 10;
+/** An empty lane is looked at every 0.1 s, what was read ahead is believed for 0.05 s (shared/messages/claim.ts). */
+const BELIEVED = 0.15 * PER_SECOND;
+/** A round of claims on each side of such a time, and submits that the carrier's socket has and its process has not read. */
+const SLACK = 2 * WINDOW;
+/** Messages of one account in a row, at most (shared/messages/claim-plan.ts). */
+const TURN = 15;
+/** A pause is known to all workers after 2 s (shared/messages/claim-gates.ts). */
+const PAUSE_KNOWN = 2 * PER_SECOND;
+const WAIT_MS = 60_000;
+
+interface Customer {
+  readonly account: AccountId;
+  readonly key: string;
+}
+
+describe('fairness at a carrier of 200 messages a second', function () {
+  this.timeout(2 * WAIT_MS);
+  let product: Product;
+
+  before(async () => {
+    product = await startProduct({ gateways: 1, carrier: { perSecond: PER_SECOND, windowSize: WINDOW } });
+  });
+  after(() => product?.stop());
+
+  const messages = () => product.db.collection<MessageDocument>('messages');
+  /** What the carrier has, oldest first. */
+  const submits = () => product.smsc.messages();
+
+  async function customer(): Promise<Customer> {
+    const account = await makeAccount(product.db, 10_000);
+    const { key } = await createKey(product.db, systemClock, { account, name: 'Flow', scopes: ['send', 'read'] });
+    return { account, key };
+  }
+
+  async function call({ key }: Customer, path: string, body?: object, method?: string): Promise<Answer['body']> {
+    const answer = await ask(product.url + path, key, body, method);
+    expect(answer.status, JSON.stringify(answer.body)).equal(200);
+    return answer.body;
+  }
+
+  /** A bulk request, all of which is queued when this resolves or already left. */
+  async function bulk(who: Customer, to: readonly string[], route: Route = 'transactional'): Promise<string> {
+    const body = await call(who, '/v2/send-bulk', { to, message: 'Hello', sender: 'HARKRA', route });
+    const batch = String(body.batch_id);
+    await eventually(
+      () => product.db.collection<{ _id: string }>('batches').findOne({ _id: batch, state: 'split' }),
+      'all entries are messages',
+      WAIT_MS,
+    );
+    return batch;
+  }
+
+  const queuedOf = ({ account }: Customer) => messages().find({ account, state: 'queued' }).sort({ _id: 1 }).toArray();
+
+  /** The carrier has `count` of these. */
+  async function arrived(of: (submit: Submit) => boolean, count: number): Promise<void> {
+    await eventually(() => submits().filter(of).length >= count, `${count} submits`, WAIT_MS);
+  }
+
+  /** What of it has not left never will, and nothing waits. */
+  async function stop(who: Customer, batch: string): Promise<void> {
+    await call(who, `/v2/batches/${batch}`, undefined, 'DELETE');
+    await eventually(
+      async () => (await messages().countDocuments({ state: { $in: ['queued', 'submitting'] } })) === 0,
+      'nothing waits',
+      WAIT_MS,
+    );
+  }
+
+  /** Does this while the carrier reads nothing; then all that was queued meanwhile comes as one backlog. Resolves with what came. */
+  async function queuedTogether(work: () => Promise<unknown>): Promise<() => Submit[]> {
+    product.smsc.pause();
+    const before = submits().length;
+    await work();
+    product.smsc.resume();
+    return () => submits().slice(before);
+  }
+
+  it("single messages pass another account's bulk", async () => {
+    const [bulky, single] = [await customer(), await customer()];
+    const batch = await bulk(bulky, numbers('10', 2_000));
+
+    const overtaken: number[] = [];
+    for (const to of numbers('11', 10)) {
+      await call(single, '/v2/send', { to, message: 'Your code', sender: 'HARKRA', route: 'transactional' });
+      const before = submits().length;
+      await arrived((submit) => submit.to === to, 1);
+      overtaken.push(submits().findIndex((submit) => submit.to === to) - before);
+    }
+    const waiting = await messages().countDocuments({ account: bulky.account, state: 'queued' });
+    await stop(bulky, batch);
+
+    expect(waiting).to.be.at.least(500);
+    expect(Math.max(...overtaken), `${overtaken}`).to.be.at.most(WINDOW + AHEAD + BELIEVED + SLACK);
+  });
+
+  it('the batches of two accounts progress side by side', async () => {
+    const [first, second] = [await customer(), await customer()];
+    const count = 500;
+    const log = await queuedTogether(async () => {
+      await bulk(first, numbers('20', count));
+      await bulk(second, numbers('21', count));
+    });
+
+    await arrived(isTo('20'), count);
+    await arrived(isTo('21'), count);
+
+    const leads = leadsWhileBothWait(log(), isTo('20'), isTo('21'), count);
+    expect(leads.length).to.be.at.least(count);
+    // The first batch filled the window while it was alone.
+    expect(Math.max(...leads.map(Math.abs))).to.be.at.most(WINDOW + TURN);
+  });
+
+  it('what a paused or suspended account has waiting stays as it is, and leaves once when it is resumed', async () => {
+    const [paused, suspended, other] = [await customer(), await customer(), await customer()];
+    const [count, others] = [300, 1.5 * PAUSE_KNOWN];
+    const isHeld = (submit: Submit) => isTo('30')(submit) || isTo('31')(submit);
+    const waiting = async () => [...(await queuedOf(paused)), ...(await queuedOf(suspended))];
+    await queuedTogether(async () => {
+      await bulk(paused, numbers('30', count));
+      await bulk(suspended, numbers('31', count));
+      await bulk(other, numbers('32', others));
+    });
+
+    await pauseAccount(product.db, paused.account);
+    await setAccountStatus(product.db, suspended.account, 'suspended');
+    const before = submits().filter(isHeld).length;
+    const queued = new Map((await waiting()).map((message) => [message._id, message]));
+    // More than can leave before the pause is known.
+    await arrived(isTo('32'), others);
+    const left = submits().filter(isHeld).length - before;
+    const kept = await waiting();
+    await setAccountStatus(product.db, paused.account, 'active');
+    await setAccountStatus(product.db, suspended.account, 'active');
+    await arrived(isHeld, 2 * count);
+
+    expect(left).to.be.at.most(PAUSE_KNOWN + WINDOW + AHEAD + SLACK);
+    expect(kept).to.have.length.at.least(2 * count - before - left - WINDOW);
+    expect(kept).to.deep.equal(kept.map(({ _id }) => queued.get(_id)));
+    const recipients = submits()
+      .filter(isHeld)
+      .map(({ to }) => to);
+    expect(recipients.sort()).to.deep.equal([...numbers('30', count), ...numbers('31', count)]);
+  });
+
+  it('promotional messages wait behind transactional ones, but for a small share', async () => {
+    const [promoter, other] = [await customer(), await customer()];
+    const count = 600;
+    let batch = '';
+    const log = await queuedTogether(async () => {
+      batch = await bulk(promoter, numbers('40', count / 2), 'promotional');
+      await bulk(other, numbers('41', count));
+    });
+
+    await arrived(isTo('41'), count);
+    const lanes = log();
+    await stop(promoter, batch);
+
+    const whileBothWait = lanes.slice(lanes.findIndex(isTo('41')), lanes.findLastIndex(isTo('41')) - 2 * WINDOW);
+    const promotional = whileBothWait.filter(isTo('40')).length;
+    expect(promotional, `of ${whileBothWait.length}`).to.be.within(
+      Math.floor((whileBothWait.length * LOWER_LANES_SHARE) / 2),
+      Math.ceil(whileBothWait.length * LOWER_LANES_SHARE) + SLACK,
+    );
+  });
+});
+
+/** Recipients of one batch, told apart by two digits. */
+function numbers(batch: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `9170${batch}${String(i).padStart(4, '0')}00`);
+}
+
+function isTo(batch: string): (submit: Submit) => boolean {
+  return ({ to }) => to.startsWith(`9170${batch}`);
+}
+
+/** By how many the one is ahead of the other after each submit, until one of them has no more to send. */
+function leadsWhileBothWait(
+  log: readonly Submit[],
+  isOne: (submit: Submit) => boolean,
+  isOther: (submit: Submit) => boolean,
+  count: number,
+): number[] {
+  const leads: number[] = [];
+  const sent = { one: 0, other: 0 };
+  for (const submit of log) {
+    if (isOne(submit)) sent.one += 1;
+    if (isOther(submit)) sent.other += 1;
+    if (Math.max(sent.one, sent.other) >= count - 2 * WINDOW) break;
+    leads.push(sent.one - sent.other);
+  }
+  return leads;
+}
