@@ -28,11 +28,13 @@ const RANDOM_CHARACTERS = 16;
 const random = Buffer.alloc(RANDOM_CHARACTERS * 256);
 let randomUsed = random.length;
 let lastMs = 0;
+/** A clock that is further behind the newest id than this was set right, and ids follow it. */
+const CLOCK_SET_BACK_MS = 60_000;
 const tail = new Uint8Array(RANDOM_CHARACTERS);
 
-/** A new id. Ids of one process never go back in order, also within a millisecond. */
+/** A new id. Ids of one process never go back in order, also within a millisecond, but when its clock is set back by more than a minute. */
 export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = systemClock.now().getTime()): Id<Prefix> {
-  if (nowMs > lastMs) {
+  if (nowMs > lastMs || lastMs - nowMs > CLOCK_SET_BACK_MS) {
     lastMs = nowMs;
     drawRandomTail();
   } else {

@@ -49,6 +49,14 @@ describe('runtime/ids', () => {
     expect(lowestId('bat', at) < newId('bat')).to.equal(true);
   });
 
+  it('stays in order over a clock that trembles, and follows one that is set right', () => {
+    const ahead = new Date('2099-06-01T00:00:00Z').getTime();
+    const first = newId('msg', ahead);
+
+    expect(newId('msg', ahead - 59_000) > first).to.equal(true);
+    expect(idTime(newId('msg', ahead - 61_000)).getTime()).to.equal(ahead - 61_000);
+  });
+
   it('carries its time and derives event ids without a full stop (Standard Webhooks)', () => {
     const at = new Date('2099-01-02T03:04:05.678Z');
     const id = newId('msg', at.getTime());
