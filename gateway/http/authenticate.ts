@@ -2,6 +2,7 @@ import { findAccount } from '../../shared/accounts/store.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKey } from '../../shared/keys/store.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { ReadCache } from '../read-cache.ts';
 import { type ProblemAnswer, sendProblem } from './answer.ts';
@@ -12,7 +13,8 @@ import type { Unauthorized } from './unauthorized.ts';
 /** Keys, and made-up key ids, that one process remembers. */
 const REMEMBERED_KEYS = 20_000;
 
-interface KnownKey extends Caller {
+interface KnownKey extends Omit<Caller, 'account'> {
+  readonly account: AccountId;
   readonly secretHash: Uint8Array;
   readonly status: KeyDocument['status'];
   readonly expiresMs: number;
@@ -20,7 +22,7 @@ interface KnownKey extends Caller {
 
 /**
  * "Authentication": every endpoint asks for a key; this is its first handler. A key is read once per `KEY_CACHE_MS` and
- * process, with its account; a key whose account is gone is no key.
+ * process, and so is its account, which serves all its keys; a key whose account is gone is no key.
  */
 export function createAuthenticate(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
@@ -34,10 +36,8 @@ export function createAuthenticate(
     read: async (id) => {
       const key = await findKey(db, id);
       if (key === undefined) return undefined;
-      const account = await findAccount(db, key.account);
-      if (account === undefined) return undefined;
       return {
-        account,
+        account: key.account,
         keyId: id,
         perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
         scopes: key.scopes,
@@ -46,6 +46,14 @@ export function createAuthenticate(
         expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
       };
     },
+  });
+
+  const accounts = new ReadCache<AccountId, Caller['account']>({
+    ttlMs: config.keyCacheMs,
+    maxEntries: REMEMBERED_KEYS,
+    clock,
+    nameOf: (id) => id,
+    read: (id) => findAccount(db, id),
   });
 
   return async (req, res: Reply, next) => {
@@ -59,7 +67,9 @@ export function createAuthenticate(
     // From here on the caller is the owner of the key, so the reason helps nobody else.
     if (key.status !== 'active') return unauthorized(req, res, 'key_revoked');
     if (key.expiresMs <= clock.now().getTime()) return unauthorized(req, res, 'key_expired');
-    res.locals.caller = key;
+    const account = await accounts.get(key.account);
+    if (account === undefined) return unauthorized(req, res, 'key_invalid');
+    res.locals.caller = { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
     next();
   };
 }
