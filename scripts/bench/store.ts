@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Binary, type Collection, type Db, MongoClient } from 'mongodb';
-import { socketPathFor } from '../../workers/embedded-db/socket-path.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { build } from './build.ts';
 
 /**
@@ -34,7 +34,7 @@ const MESSAGES = 20_000;
 async function main(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
   const server = await startStore(dir);
-  const client = new MongoClient(`mongodb://${encodeURIComponent(socketPathFor(join(dir, 'store')))}`);
+  const client = new MongoClient(`mongodb://${encodeURIComponent(embeddedSocketPath(embeddedStoreDir(dir)))}`);
   try {
     const db = client.db('bench');
     console.log('operation                                      ops/s   store CPU µs per op');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../shared/config/settings.ts';
-import { connectStore, embeddedSocketPath, type Store } from '../../shared/mongo/connect.ts';
+import { connectStore, type Store } from '../../shared/mongo/connect.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
@@ -24,7 +25,7 @@ export function openContext(config: Config): Context & { close(): Promise<void> 
 }
 
 async function open(config: Config): Promise<Store> {
-  const socket = embeddedSocketPath(config.dataDir);
+  const socket = embeddedSocketPath(embeddedStoreDir(config.dataDir));
   const embedded = config.mongodbUri === '';
   const notRunning = `No embedded store is running in ${config.dataDir}: start the product first (npm start, or PM2), or set MONGODB_URI.`;
   if (embedded && !existsSync(socket)) throw new Failure(notRunning);

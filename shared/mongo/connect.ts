@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { type Db, MongoClient } from 'mongodb';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { repairDriver } from './driver-repair.ts';
+import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -12,22 +10,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Linux takes at most 107 bytes for the path of a Unix socket, macOS 103. */
-const SOCKET_PATH_MAX = 100;
-
-/**
- * The embedded store's socket for a data directory; both the store and its clients ask here. In a directory whose path is
- * too long for a socket it lives in the system's temporary directory, under a name made from that path.
- */
-export function embeddedSocketPath(dataDir: string): string {
-  const path = join(resolve(dataDir), 'store', 'store.sock');
-  if (Buffer.byteLength(path) <= SOCKET_PATH_MAX) return path;
-  return join(tmpdir(), `harkara-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`);
-}
-
 export function storeUri(config: Pick<Config, 'mongodbUri' | 'dataDir'>): string {
   if (config.mongodbUri !== '') return config.mongodbUri;
-  return `mongodb://${encodeURIComponent(embeddedSocketPath(config.dataDir))}`;
+  return `mongodb://${encodeURIComponent(embeddedSocketPath(embeddedStoreDir(config.dataDir)))}`;
 }
 
 /** How long a start waits for the store: the embedded one is started at the same moment by PM2. */

@@ -1,5 +1,5 @@
-import { join, resolve } from 'node:path';
 import { runConfigured } from '../../shared/config/run-configured.ts';
+import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import { startEmbeddedStore } from './server.ts';
 
@@ -9,7 +9,7 @@ const WAIT_FOR_CLIENTS_MS = 12_000;
 runConfigured('embedded-db', async ({ config, log, life }) => {
   let failed = false;
   const store = await startEmbeddedStore({
-    dir: join(resolve(config.dataDir), 'store'),
+    dir: embeddedStoreDir(config.dataDir),
     durability: 'fsync',
     onFatal: (error) => {
       failed = true;

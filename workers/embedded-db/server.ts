@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { resolve } from 'node:path';
+import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { GroupCommit } from './group-commit.ts';
 import { acquireLock } from './lock-file.ts';
-import { socketPathFor } from './socket-path.ts';
 import type { Durability } from './storage/database.ts';
 import { Store } from './store.ts';
 import { TtlSweeper } from './ttl.ts';
@@ -45,7 +45,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
   const lock = acquireLock(dir);
-  const socketPath = options.socketPath ?? socketPathFor(dir);
+  const socketPath = options.socketPath ?? embeddedSocketPath(dir);
   const store = new Store(dir, options.durability, options.now ?? Date.now);
   const commits = new GroupCommit(store, options.onFatal ?? (() => {}));
   const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 
@@ -30,6 +31,17 @@ describe('connectStore', () => {
     closers.push(() => server.close());
 
     const store = await connecting;
+    closers.unshift(() => store.close());
+
+    expect(await store.db.collection('things').countDocuments()).to.equal(0);
+  });
+
+  it('finds the store of a data directory whose path is too long for a Unix socket', async () => {
+    const deep = join(dataDir, 'd'.repeat(120));
+    const server = await startEmbeddedStore({ dir: embeddedStoreDir(deep), durability: 'none' });
+    closers.push(() => server.close());
+
+    const store = await connectStore({ mongodbUri: '', dataDir: deep, mongodbDatabase: 'x' }, 0);
     closers.unshift(() => store.close());
 
     expect(await store.db.collection('things').countDocuments()).to.equal(0);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
+import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
-import { socketPathFor } from '../../../workers/embedded-db/socket-path.ts';
 import { eventually } from '../../support/eventually.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
 
@@ -49,7 +49,7 @@ if (EMBEDDED) {
     }
 
     function uri(): string {
-      return `mongodb://${encodeURIComponent(socketPathFor(join(dir, 'store')))}`;
+      return `mongodb://${encodeURIComponent(embeddedSocketPath(join(dir, 'store')))}`;
     }
 
     /** Writes groups of ten from several clients until the server is gone; gives the groups that were acknowledged. */
