@@ -6,7 +6,7 @@ import { createKey } from '../../shared/keys/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import type { SmsEvent } from '../../shared/webhooks/endpoint.ts';
+import type { MessageEvent } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 
 /** Puts customers and a carrier into a running product's store. */
@@ -20,7 +20,7 @@ export interface SeedAccount {
   readonly name: string;
   readonly credits: number;
   readonly keys: number;
-  readonly endpoint: { readonly url: string; readonly events: readonly SmsEvent[] };
+  readonly endpoint: { readonly url: string; readonly events: readonly MessageEvent[] };
 }
 
 export interface SeededAccount {
@@ -53,7 +53,7 @@ export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<
       }),
     ),
   );
-  const { secret } = await createEndpoint(db, clock, box, { account, ...wanted.endpoint });
+  const { secret } = await createEndpoint(db, clock, box, { account, channel: 'sms', ...wanted.endpoint });
   return { account, keys: keys.map(({ key }) => key), secret };
 }
 

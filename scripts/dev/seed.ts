@@ -38,6 +38,7 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
     account.balance < CREDITS / 10 ? await topUp(db, account._id, CREDITS, newId('top').slice(4)) : account;
   const webhookUrl = `http://127.0.0.1:${config.simulatorWebhookPort}/demo`;
   const { secret } = await createEndpoint(db, clock, box, {
+    channel: 'sms',
     account: account._id,
     url: webhookUrl,
     events: SMS_EVENTS,

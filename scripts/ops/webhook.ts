@@ -31,12 +31,15 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       if (!verdict.ok) throw new Failure(`${url} is refused. ${verdict.detail} See \`webhook create --help\`.`);
       const store = await db();
       await existing(store, account);
-      const { endpoint, secret, created } = await createEndpoint(store, clock, box(), { account, url, events }).catch(
-        (error: unknown) => {
-          if (error instanceof TooManyEndpoints) throw new Failure(`Not created: ${error.message}.`, { cause: error });
-          throw error;
-        },
-      );
+      const { endpoint, secret, created } = await createEndpoint(store, clock, box(), {
+        account,
+        channel: 'sms',
+        url,
+        events,
+      }).catch((error: unknown) => {
+        if (error instanceof TooManyEndpoints) throw new Failure(`Not created: ${error.message}.`, { cause: error });
+        throw error;
+      });
       return {
         text: created
           ? `${endpoint._id}\n${secret}\nKeep the secret now: it checks the signatures (Standard Webhooks) and is not shown again.`

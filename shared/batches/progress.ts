@@ -5,8 +5,8 @@ import { STATES } from '../messages/status.ts';
 import { type BatchId, batchMessageRange } from '../runtime/ids.ts';
 import type { BatchDocument } from './batch.ts';
 
-/** States as the API shows them. */
-export type ShownState = (typeof STATES)[MessageState]['shown'];
+/** States of SMS as the API shows them. */
+export type ShownState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
 
 /** How many entries of a batch are in each state; together `total`. */
 export type BatchCounts = Readonly<Record<ShownState, number>>;
@@ -23,10 +23,12 @@ export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCou
       { $group: { _id: '$state', n: { $sum: 1 } } },
     ])
     .toArray();
-  const counts: Record<ShownState, number> = { queued: 0, sent: 0, delivered: 0, failed: 0, expired: 0, rejected: 0 };
+  const counts = { queued: 0, sent: 0, delivered: 0, failed: 0, expired: 0, rejected: 0 };
   let messages = 0;
   for (const { _id: state, n } of states) {
-    counts[STATES[state].shown] += n;
+    const { shown } = STATES[state];
+    if (shown === 'read' || shown === 'received') throw new Error(`message of a batch in state ${state}`);
+    counts[shown] += n;
     messages += n;
   }
   const stopped = batch.state === 'stopping' || batch.state === 'stopped';

@@ -1,8 +1,8 @@
-import type { HistoryEntry, MessageDocument, MessageState } from './message.ts';
+import type { AnyMessage, HistoryEntry, MessageState, StoredMessage } from './message.ts';
 
 /** Fields that a settle may set or unset. */
 type Settable = Pick<
-  MessageDocument,
+  StoredMessage,
   | 'claim'
   | 'closedReason'
   | 'due'
@@ -31,7 +31,7 @@ export interface Change {
 }
 
 /** The message as the change leaves it. */
-export function applyChange(message: MessageDocument, change: Change): MessageDocument {
+export function applyChange<M extends AnyMessage>(message: M, change: Change): M {
   const next = {
     ...message,
     ...change.set,
@@ -45,7 +45,7 @@ export function applyChange(message: MessageDocument, change: Change): MessageDo
 
 /** The same as an update; matches only the version that the change was decided from. */
 export function changeUpdate(
-  message: MessageDocument,
+  message: Pick<StoredMessage, '_id' | 'v' | 'state'>,
   change: Change,
 ): { readonly filter: object; readonly update: Readonly<Record<string, object>> } {
   const set = { ...change.set, ...(change.state === undefined ? {} : { state: change.state }) };

@@ -1,34 +1,20 @@
 import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
 
 export type Route = 'transactional' | 'promotional';
 
 /**
- * One message to one recipient, from accept to its end. Each change of `state` is one atomic update whose filter names the
- * states it may leave (status.ts) and the version it read; what follows elsewhere (deliveries) has ids derived from it.
+ * What messages of every channel have, from accept to their end. Each change of `state` is one atomic update whose filter
+ * names the states it may leave (status.ts) and the version it read; what follows elsewhere (deliveries) has ids derived
+ * from it.
  */
-export interface MessageDocument {
+export interface StoredMessage {
   readonly _id: MessageId;
-  readonly channel: 'sms';
+  readonly channel: 'sms' | 'chatapp';
   readonly account: AccountId;
-  /** The debit that paid for it. */
-  readonly group: GroupId;
-  /** The bulk request that it belongs to; its id derives from it (`batchMessageIds`). */
-  readonly batch?: BatchId;
   /** Digits, country code first. */
   readonly to: string;
-  readonly sender: string;
-  readonly route: Route;
-  /** Routing group fixed at accept; the carriers that serve it claim from it. */
-  readonly path: string;
-  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its hours: lower leaves first. */
-  readonly lane: number;
-  readonly text: string;
-  readonly encoding: Encoding;
-  readonly segments: number;
-  /** Of the DLT template that the text matched: its id, and the business (PE) that registered it. */
-  readonly template?: string;
-  readonly entityId?: string;
   readonly reference?: string;
   readonly state: MessageState;
   /** Raised by every update that changes the message; grouped updates filter on the version that they decided from. */
@@ -38,11 +24,11 @@ export interface MessageDocument {
   readonly validUntil: Date;
   /** Who took it, while `submitting` (and afterwards, as a record). */
   readonly claim?: Claim;
-  /** Submits that a carrier refused for now (throttled, temporary error); limits retries. */
+  /** Submits that were refused for now (throttled, temporary error); limits retries. */
   readonly tries: number;
   /** Submits that a carrier throttled; many of them count as a try. */
   readonly throttles?: number;
-  /** One per segment, in order, from the moment that a carrier answered. */
+  /** One per segment, in order, from the moment that a carrier answered; one for a message of the chat-app channel. */
   readonly parts?: readonly Part[];
   /** Every entry is an event; its id derives from message and state (`eventId`). */
   readonly history: readonly HistoryEntry[];
@@ -57,11 +43,36 @@ export interface MessageDocument {
   readonly closedReason?: 'no_receipt';
 }
 
+/** An SMS to one recipient. */
+export interface MessageDocument extends StoredMessage {
+  readonly channel: 'sms';
+  /** The debit that paid for it. */
+  readonly group: GroupId;
+  /** The bulk request that it belongs to; its id derives from it (`batchMessageIds`). */
+  readonly batch?: BatchId;
+  readonly sender: string;
+  readonly route: Route;
+  /** Routing group fixed at accept; the carriers that serve it claim from it. */
+  readonly path: string;
+  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its hours: lower leaves first. */
+  readonly lane: number;
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly segments: number;
+  /** Of the DLT template that the text matched: its id, and the business (PE) that registered it. */
+  readonly template?: string;
+  readonly entityId?: string;
+}
+
+/** Whatever the collection `messages` holds. */
+export type AnyMessage = MessageDocument | ChatMessageDocument | InboundMessageDocument;
+
 /**
  * queued → submitting → sent → delivered | failed | expired | rejected. `waiting` has a due time and returns to `queued`.
- * The API shows `submitting` and `waiting` as `queued`.
+ * The API shows `submitting` and `waiting` as `queued`. The chat-app channel adds `read`, and `received` for messages from
+ * customers.
  */
-export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState;
+export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState | 'read' | 'received';
 export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
 
 export interface Claim {
@@ -82,6 +93,6 @@ export interface Part {
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 
 export interface HistoryEntry {
-  readonly state: 'sent' | FinalState;
+  readonly state: 'sent' | FinalState | 'read' | 'received';
   readonly at: Date;
 }

@@ -5,7 +5,7 @@ import { updateEach } from '../mongo/update-each.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer, StateChange } from '../webhooks/announce.ts';
 import { applyChange, type Change, changeUpdate } from './change.ts';
-import type { MessageDocument } from './message.ts';
+import type { AnyMessage } from './message.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
@@ -13,11 +13,11 @@ import type { MessageDocument } from './message.ts';
  * insert. Whoever dies between two of these steps: the next holder of the lease finds the intent and does them again, which
  * writes the same.
  */
-export interface SettleItem {
+export interface SettleItem<M extends AnyMessage> {
   /** As it was read, or as the claimer knows it; may be out of date. */
-  readonly message: MessageDocument;
+  readonly message: M;
   /** Undefined: nothing to change. Asked again, with the stored document, when the message has changed since it was read. */
-  decide(message: MessageDocument): Change | undefined;
+  decide(message: M): Change | undefined;
 }
 
 export interface SettlerOptions {
@@ -50,7 +50,7 @@ const MAX_ROUNDS = 5;
 
 export class Settler {
   readonly #options: SettlerOptions;
-  readonly #messages: Collection<MessageDocument>;
+  readonly #messages: Collection<AnyMessage>;
   readonly #intents: Collection<IntentDocument>;
   /** Follow-up of an earlier group that failed: first of all it is done again. */
   #owed: readonly StateChange[] = [];
@@ -66,9 +66,9 @@ export class Settler {
    * group at a time. Throws the driver's error when the store fails: then the same group is to be settled again, or, if nobody
    * does, its next reader decides anew. Throws `LeaseLostError` when another holder was here.
    */
-  async settle(items: readonly SettleItem[]): Promise<(MessageDocument | undefined)[]> {
+  async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.payOwed();
-    const settled = new Array<MessageDocument | undefined>(items.length).fill(undefined);
+    const settled = new Array<M | undefined>(items.length).fill(undefined);
     const follow: StateChange[] = [];
     let open = items.map((item, index) => ({ item, index, message: item.message }));
     let announced = false;
@@ -85,7 +85,7 @@ export class Settler {
       }
       const updates = decided.map(({ message, change }) => changeUpdate(message, change));
       const matched = await updateEach(this.#options.db, 'messages', updates);
-      const stored = matched === decided.length ? undefined : await this.#read(decided.map((d) => d.message._id));
+      const stored = matched === decided.length ? undefined : await this.#read<M>(decided.map((d) => d.message._id));
       open = [];
       for (const entry of decided) {
         const fresh = stored?.get(entry.message._id);
@@ -125,9 +125,9 @@ export class Settler {
     }
   }
 
-  async #read(ids: readonly MessageId[]): Promise<Map<MessageId, MessageDocument>> {
+  async #read<M extends AnyMessage>(ids: readonly MessageId[]): Promise<Map<MessageId, M>> {
     const stored = await this.#messages.find({ _id: { $in: [...ids] } }).toArray();
-    return new Map(stored.map((message) => [message._id, message]));
+    return new Map(stored.map((message) => [message._id, message as M])); // a message never changes its channel
   }
 }
 
@@ -140,7 +140,7 @@ export async function redoIntents(db: Db, announcer: Announcer, lease: string): 
   const ids = intents.flatMap((intent) => intent.messages);
   if (ids.length === 0) return;
   const messages = await db
-    .collection<MessageDocument>('messages')
+    .collection<AnyMessage>('messages')
     .find({ _id: { $in: ids } })
     .toArray();
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
@@ -152,11 +152,15 @@ async function followUp(
   changes: readonly StateChange[],
 ): Promise<void> {
   await announcer.announce(changes);
-  await refundMessages(db, [...new Set(changes.map((change) => change.message))]);
+  const messages = [...new Set(changes.map((change) => change.message))];
+  await refundMessages(
+    db,
+    messages.filter((message) => message.channel === 'sms'),
+  );
 }
 
 /** Whether the stored message is what we meant to write: then we (or an earlier try whose answer was lost) wrote it. */
-function isAsDecided(stored: MessageDocument, after: MessageDocument): boolean {
+function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
   return (
     stored.v === after.v &&
     stored.state === after.state &&

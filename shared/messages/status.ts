@@ -6,7 +6,7 @@ import type { FinalState, HistoryEntry, MessageState } from './message.ts';
  */
 interface StateRule {
   readonly from: readonly MessageState[];
-  readonly shown: 'queued' | 'sent' | FinalState;
+  readonly shown: 'queued' | 'sent' | FinalState | 'read' | 'received';
   readonly final: boolean;
 }
 
@@ -23,6 +23,10 @@ export const STATES: Readonly<Record<MessageState, StateRule>> = {
   failed: { from: [...BEFORE_SENT, 'sent'], shown: 'failed', final: true },
   expired: { from: [...BEFORE_SENT, 'sent'], shown: 'expired', final: true },
   rejected: { from: [...BEFORE_SENT, 'sent'], shown: 'rejected', final: true },
+  // Chat-app: the provider may skip `delivered`; what was read was delivered, whatever was said before.
+  read: { from: [...BEFORE_SENT, 'sent', 'delivered', 'expired', 'failed'], shown: 'read', final: true },
+  // From a customer: it is stored in this state and stays in it.
+  received: { from: [], shown: 'received', final: true },
 };
 
 /** How long after `expired` or `failed` a receipt may still turn a message into `delivered`. */
@@ -36,7 +40,7 @@ export function mayBecome(
   now: Date,
 ): boolean {
   if (!STATES[next].from.includes(state)) return false;
-  if (!STATES[state].final) return true;
+  if (!STATES[state].final || state === 'delivered') return true;
   const reached = history.findLast((entry) => entry.state === state);
   return reached !== undefined && now.getTime() - reached.at.getTime() <= LATE_DELIVERY_MS;
 }

@@ -49,7 +49,10 @@ export async function decideUnknowns({ db, clock, settler, carrier }: UnknownsOp
     .toArray();
   if (waited.length === 0) return 0;
   const settled = await settler.settle(
-    waited.map((message) => ({ message, decide: (stored) => byPolicy(stored, carrier.unknownPolicy, now) })),
+    waited.map((message) => ({
+      message,
+      decide: (stored: MessageDocument) => byPolicy(stored, carrier.unknownPolicy, now),
+    })),
   );
   return settled.filter((message) => message !== undefined).length;
 }

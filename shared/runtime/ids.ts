@@ -16,6 +16,10 @@ export type ScheduleId = Id<'sch'>;
 /** One debit and all that it pays for. */
 export type GroupId = Id<'grp'>;
 export type EndpointId = Id<'whk'>;
+/** A paid conversation of 24 hours on the chat-app channel. */
+export type ConversationId = Id<'cnv'>;
+/** Last part of the address that a provider posts to; as hard to guess as a key. */
+export type CallbackId = Id<'cbk'>;
 export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
 /** One grouped claim of a worker, stamped on what it took. */

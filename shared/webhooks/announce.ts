@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { HistoryEntry, MessageDocument } from '../messages/message.ts';
+import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type EndpointId, eventId } from '../runtime/ids.ts';
@@ -9,14 +9,14 @@ import { Subscriptions } from './subscriptions.ts';
 
 /** One state that a message reached, with the message as it is afterwards. Each is one event. */
 export interface StateChange {
-  readonly message: MessageDocument;
+  readonly message: AnyMessage;
   readonly entry: HistoryEntry;
 }
 
 /** Follow-up of a settle: state changes become deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each active endpoint of the account that subscribes the event, all in one
+   * Stores one delivery for each change and each active endpoint of the account and the message's channel that subscribes the event, all in one
    * unordered insert. Ids are derived (`<event id>:<endpoint id>`): announcing the same changes again, after a crash or by
    * another process, adds nothing. Throws the driver's error when the store fails; then some may be stored, and the caller does it again.
    */
@@ -34,7 +34,10 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
       const documents: DeliveryDocument[] = [];
       for (const change of changes) {
         const event = eventName(change.entry);
-        const endpoints = (byAccount.get(change.message.account) ?? []).filter(({ events }) => events.includes(event));
+        const { account, channel } = change.message;
+        const endpoints = (byAccount.get(account) ?? []).filter(
+          (endpoint) => endpoint.channel === channel && endpoint.events.includes(event),
+        );
         if (endpoints.length === 0) continue;
         const body = eventBody(change.message, change.entry);
         for (const { _id } of endpoints) documents.push(deliveryOf(change, _id, body, now));

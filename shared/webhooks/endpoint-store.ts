@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
-import type { EndpointDocument, SmsEvent } from './endpoint.ts';
+import type { EndpointDocument, MessageEvent } from './endpoint.ts';
 import { newSecret } from './sign.ts';
 
 /** Each event becomes one delivery per endpoint: a bound on what one account's message may cost. */
@@ -19,9 +19,10 @@ export class TooManyEndpoints extends Error {
 
 export interface NewEndpoint {
   readonly account: AccountId;
+  readonly channel: EndpointDocument['channel'];
   /** Checked before by `checkEndpointUrl`. */
   readonly url: string;
-  readonly events: readonly SmsEvent[];
+  readonly events: readonly MessageEvent[];
 }
 
 export interface CreatedEndpoint {
@@ -34,16 +35,16 @@ export interface CreatedEndpoint {
 
 /**
  * Registers a url. A url that the account has already keeps its id and secret, takes the new events and is active again.
- * The id derives from account and url, so that two requests at once make one endpoint. Throws `TooManyEndpoints`.
+ * The id derives from account, channel and url, so that two requests at once make one endpoint. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
   db: Db,
   clock: Clock,
   box: SecretBox,
-  { account, url, events }: NewEndpoint,
+  { account, channel, url, events }: NewEndpoint,
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
-  const _id = endpointId(account, url);
+  const _id = endpointId(account, channel, url);
   const others = await endpoints
     .find({ account, _id: { $ne: _id } })
     .project({ _id: 1 })
@@ -59,7 +60,7 @@ export async function createEndpoint(
     {
       $set: { events: [...events], status: 'active' },
       $unset: { disabledReason: '', failingSince: '' },
-      $setOnInsert: { account, channel: 'sms', url, secrets: [{ sealed }], createdAt: clock.now() },
+      $setOnInsert: { account, channel, url, secrets: [{ sealed }], createdAt: clock.now() },
     },
     { upsert: true, returnDocument: 'after' },
   );
@@ -112,6 +113,8 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
   else await endpoints.updateOne({ _id: id, failingSince: { $exists: false } }, { $set: { failingSince } });
 }
 
-function endpointId(account: AccountId, url: string): EndpointId {
-  return `whk_${createHash('sha256').update(`${account} ${url}`).digest('hex').slice(0, 26)}`;
+/** One url may take both channels' events, each as an endpoint of its own. */
+function endpointId(account: AccountId, channel: EndpointDocument['channel'], url: string): EndpointId {
+  const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
+  return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
 }

@@ -8,15 +8,18 @@ export const SMS_EVENTS = [
   'message.expired',
   'message.rejected',
 ] as const;
-export type SmsEvent = (typeof SMS_EVENTS)[number];
+/** And those of the chat-app channel: the same, and what the customer does. */
+export const CHAT_EVENTS = ['message.received', 'message.read', ...SMS_EVENTS] as const;
+export type MessageEvent = (typeof CHAT_EVENTS)[number];
 
 /** An address that an account's events are posted to. */
 export interface EndpointDocument {
   readonly _id: EndpointId;
   readonly account: AccountId;
-  readonly channel: 'sms';
+  /** Events of this channel only are posted to it. */
+  readonly channel: 'sms' | 'chatapp';
   readonly url: string;
-  readonly events: readonly SmsEvent[];
+  readonly events: readonly MessageEvent[];
   /** Sealed `whsec_…` secrets; the first signs, the others sign too until they expire (rotation). */
   readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];
   readonly status: 'active' | 'disabled';

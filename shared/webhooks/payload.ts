@@ -1,20 +1,23 @@
-import type { HistoryEntry, MessageDocument } from '../messages/message.ts';
+import type { InboundMessageDocument } from '../messages/chat-message.ts';
+import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
 import { isoTimestamp } from '../runtime/clock.ts';
-import type { SmsEvent } from './endpoint.ts';
+import type { MessageEvent } from './endpoint.ts';
 
-export function eventName(entry: HistoryEntry): SmsEvent {
+export function eventName(entry: HistoryEntry): MessageEvent {
   return `message.${entry.state}`;
 }
 
 /**
  * The exact JSON that is signed and posted for a state change: flat, members in the specification's order ("Payload of
- * message.delivered"). Spec gap: the other events have the same shape without `delivered_at`; `operator` is null while
- * nobody told it, `error_code` and `error_reason` are there (perhaps null) in `message.failed`, `message.expired` and
- * `message.rejected`; `reference` is there when the sender gave one.
+ * message.delivered", "Payload of message.received"). Spec gap: the other events have the same shape without `delivered_at`;
+ * `operator` is null while nobody told it, `error_code` and `error_reason` are there (perhaps null) in `message.failed`,
+ * `message.expired` and `message.rejected`; `reference` is there when the sender gave one, `conversation_id` on the chat-app
+ * channel.
  */
-export function eventBody(message: MessageDocument, entry: HistoryEntry): string {
+export function eventBody(message: AnyMessage, entry: HistoryEntry): string {
+  if ('direction' in message && message.direction === 'in') return receivedBody(message, entry);
   const delivered = entry.state === 'delivered';
-  const errored = !delivered && entry.state !== 'sent';
+  const errored = entry.state === 'failed' || entry.state === 'expired' || entry.state === 'rejected';
   return JSON.stringify({
     event: eventName(entry),
     message_id: message._id,
@@ -26,10 +29,26 @@ export function eventBody(message: MessageDocument, entry: HistoryEntry): string
     timestamp: isoTimestamp(entry.at),
     ...(errored ? { error_code: message.errorCode ?? null, error_reason: message.errorReason ?? null } : {}),
     ...(message.reference === undefined ? {} : { reference: message.reference }),
+    ...('conversation' in message ? { conversation_id: message.conversation } : {}),
+  });
+}
+
+/** The specification's six fields, then `to` (the business's number) and, below its type's name, what the type has of its own. */
+function receivedBody({ _id, from, to, inbound }: InboundMessageDocument, entry: HistoryEntry): string {
+  const { type, body, more } = inbound;
+  return JSON.stringify({
+    event: eventName(entry),
+    from,
+    message_id: _id,
+    type,
+    body,
+    timestamp: isoTimestamp(entry.at),
+    to,
+    ...(more === undefined ? {} : { [type]: more }),
   });
 }
 
 /** `operator` of message.delivered is never null (decisions.md, Webhooks): the carrier's short name when no better one was stored. */
-function deliveredBy(message: MessageDocument): string {
-  return message.claim?.carrier ?? 'unknown';
+function deliveredBy(message: AnyMessage): string {
+  return message.channel === 'chatapp' ? 'chatapp' : (message.claim?.carrier ?? 'unknown');
 }

@@ -4,7 +4,7 @@ import type { AccountId } from '../runtime/ids.ts';
 import type { EndpointDocument } from './endpoint.ts';
 
 /** What announcing needs to know of an active endpoint. */
-export type Subscription = Pick<EndpointDocument, '_id' | 'events'>;
+export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events'>;
 
 /** How long a process believes what it read: an endpoint made or changed gets its events from then on at the latest. */
 const FRESH_MS = 2_000;
@@ -50,8 +50,9 @@ export class Subscriptions {
     const byAccount = new Map<AccountId, Subscription[]>(accounts.map((account) => [account, []]));
     const endpoints = this.#endpoints
       .find({ account: { $in: [...accounts] }, status: 'active' })
-      .project<Pick<EndpointDocument, '_id' | 'events' | 'account'>>({ account: 1, events: 1 });
-    for await (const { _id, events, account } of endpoints) byAccount.get(account)?.push({ _id, events });
+      .project<Pick<EndpointDocument, '_id' | 'account' | 'channel' | 'events'>>({ account: 1, channel: 1, events: 1 });
+    for await (const { _id, account, channel, events } of endpoints)
+      byAccount.get(account)?.push({ _id, channel, events });
     return byAccount;
   }
 

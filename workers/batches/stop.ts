@@ -79,7 +79,7 @@ async function cancelWaiting({ db, clock, settler, held }: StopDeps, batch: Batc
     const last = found.at(-1);
     if (last === undefined) return true;
     await settler.settle(
-      found.map((message) => ({ message, decide: (current) => decideCancel(current, clock.now()) })),
+      found.map((message) => ({ message, decide: (current: MessageDocument) => decideCancel(current, clock.now()) })),
     );
     behind = { $gt: last._id };
   }

@@ -1,5 +1,5 @@
 import { type Change, entryAt } from '../../shared/messages/change.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AnyMessage } from '../../shared/messages/message.ts';
 
 /** How long after its validity a `sent` message may still get a receipt; then it is closed as it is. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -7,7 +7,7 @@ export const RECEIPT_WAIT_MS = 72 * 3_600_000;
 const SUBMITTING_AGAIN_MS = 10 * 60_000;
 
 /** What becomes of a message whose `due` has come. Pure. */
-export function decideDue(message: MessageDocument, now: Date): Change {
+export function decideDue(message: AnyMessage, now: Date): Change {
   const over = message.validUntil <= now;
   switch (message.state) {
     case 'waiting':
@@ -24,17 +24,19 @@ export function decideDue(message: MessageDocument, now: Date): Change {
     case 'failed':
     case 'expired':
     case 'rejected':
+    case 'read':
+    case 'received':
       return { unset: ['due'] };
   }
 }
 
 /** It never left, or came back with proof that nothing was accepted: its validity is over, and it is refunded. */
-function expired(message: MessageDocument, now: Date): Change {
+function expired(message: AnyMessage, now: Date): Change {
   return {
     state: 'expired',
     set: {
       errorCode: 'validity_expired',
-      errorReason: 'The message could not be handed to a carrier within its validity.',
+      errorReason: 'The message could not be handed on within its validity.',
     },
     unset: ['due'],
     entries: [entryAt('expired', now, message.history)],

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AnyMessage } from '../../shared/messages/message.ts';
 import type { Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { decideDue } from './decide-due.ts';
@@ -10,7 +10,7 @@ const GROUP_MAX = 200;
 /** Settles one group of messages whose `due` has come, the longest overdue first; returns how many there were. */
 export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
   const found = await db
-    .collection<MessageDocument>('messages')
+    .collection<AnyMessage>('messages')
     .find({ due: { $lte: clock.now() } })
     .sort({ due: 1 })
     .limit(GROUP_MAX)
@@ -26,6 +26,6 @@ export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<
 }
 
 /** Somebody else may have settled it since it was read. */
-function isDue(message: MessageDocument, now: Date): boolean {
+function isDue(message: AnyMessage, now: Date): boolean {
   return message.due !== undefined && message.due <= now;
 }

@@ -30,6 +30,7 @@ describe('webhooks/endpoint-store', () => {
 
     const { endpoint, secret, created } = await createEndpoint(store.db, systemClock, box, {
       account,
+      channel: 'sms',
       url: URL_1,
       events: ['message.sent'],
     });
@@ -48,11 +49,21 @@ describe('webhooks/endpoint-store', () => {
 
   it('the same url again keeps id and secret, takes the new events and is active again', async () => {
     const account = newId('acc');
-    const first = await createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] });
+    const first = await createEndpoint(store.db, systemClock, box, {
+      account,
+      channel: 'sms',
+      url: URL_1,
+      events: ['message.sent'],
+    });
     await noteHealth(store.db, first.endpoint._id, new Date());
     await disableEndpoint(store.db, first.endpoint._id, 'gone');
 
-    const again = await createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.failed'] });
+    const again = await createEndpoint(store.db, systemClock, box, {
+      account,
+      channel: 'sms',
+      url: URL_1,
+      events: ['message.failed'],
+    });
 
     expect(again).to.deep.include({ secret: first.secret, created: false });
     expect(await listEndpoints(store.db, account)).to.deep.equal([{ ...first.endpoint, events: ['message.failed'] }]);
@@ -63,7 +74,7 @@ describe('webhooks/endpoint-store', () => {
 
     const made = await Promise.all(
       Array.from({ length: 8 }, () =>
-        createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] }),
+        createEndpoint(store.db, systemClock, box, { account, channel: 'sms', url: URL_1, events: ['message.sent'] }),
       ),
     );
 
@@ -74,7 +85,7 @@ describe('webhooks/endpoint-store', () => {
   it('two accounts with the same url have endpoints of their own', async () => {
     const [a, b] = await Promise.all(
       [newId('acc'), newId('acc')].map((account) =>
-        createEndpoint(store.db, systemClock, box, { account, url: URL_1, events: ['message.sent'] }),
+        createEndpoint(store.db, systemClock, box, { account, channel: 'sms', url: URL_1, events: ['message.sent'] }),
       ),
     );
 
@@ -85,7 +96,12 @@ describe('webhooks/endpoint-store', () => {
   it('an account has ten endpoints at most; a known url may still be updated', async () => {
     const account = newId('acc');
     const register = (n: number) =>
-      createEndpoint(store.db, systemClock, box, { account, url: `${URL_1}/${n}`, events: ['message.sent'] });
+      createEndpoint(store.db, systemClock, box, {
+        account,
+        channel: 'sms',
+        url: `${URL_1}/${n}`,
+        events: ['message.sent'],
+      });
     for (let n = 0; n < ENDPOINTS_PER_ACCOUNT; n++) await register(n);
 
     const error = await register(ENDPOINTS_PER_ACCOUNT).catch((reason: unknown) => reason);
@@ -99,6 +115,7 @@ describe('webhooks/endpoint-store', () => {
     const account = newId('acc');
     const { endpoint } = await createEndpoint(store.db, systemClock, box, {
       account,
+      channel: 'sms',
       url: URL_1,
       events: ['message.sent'],
     });
@@ -118,6 +135,7 @@ describe('webhooks/endpoint-store', () => {
     const account = newId('acc');
     const { endpoint } = await createEndpoint(store.db, systemClock, box, {
       account,
+      channel: 'sms',
       url: URL_1,
       events: ['message.sent'],
     });

@@ -73,6 +73,7 @@ describe('webhooks worker: process', function () {
   it('kill -9 in the middle: every event reaches the endpoint, with its own id and signature', async () => {
     const account = newId('acc');
     const { secret } = await createEndpoint(store.db, systemClock, createSecretBox(key), {
+      channel: 'sms',
       account,
       url: target.url,
       events: SMS_EVENTS,

@@ -74,7 +74,7 @@ describe('webhooks worker', () => {
   }
 
   function register(url: string, account: AccountId = newId('acc')): Promise<CreatedEndpoint> {
-    return createEndpoint(store.db, clock, box, { account, url, events: SMS_EVENTS });
+    return createEndpoint(store.db, clock, box, { account, channel: 'sms', url, events: SMS_EVENTS });
   }
 
   /** Deliveries to an endpoint, due in the order of the result. */

@@ -92,12 +92,14 @@ export interface IndexedValues {
   readonly positions: number[];
   /** True when an array lies on the path: the index then has several keys for a document. */
   multikey: boolean;
+  /** True when an array lies inside another one on the path: one element of the outer array then has several values. */
+  nested: boolean;
   /** True when the path leads to no value at all. */
   missing: boolean;
 }
 
 export function newIndexedValues(): IndexedValues {
-  return { types: [], positions: [], multikey: false, missing: true };
+  return { types: [], positions: [], multikey: false, nested: false, missing: true };
 }
 
 /** Fills `into` with the values of `path` in the document at `doc`; at least one, null when there is nothing. */
@@ -105,8 +107,9 @@ export function indexedValues(path: Path, buf: Buffer, doc: number, into: Indexe
   into.types.length = 0;
   into.positions.length = 0;
   into.multikey = false;
+  into.nested = false;
   into.missing = true;
-  collect(path, 0, TYPE.object, buf, doc, into);
+  collect(path, 0, TYPE.object, buf, doc, false, into);
   if (into.types.length === 0) add(into, TYPE.null, 0);
 }
 
@@ -115,7 +118,15 @@ function add(into: IndexedValues, type: number, pos: number): void {
   into.positions.push(pos);
 }
 
-function collect(path: Path, level: number, type: number, buf: Buffer, pos: number, into: IndexedValues): void {
+function collect(
+  path: Path,
+  level: number,
+  type: number,
+  buf: Buffer,
+  pos: number,
+  inArray: boolean,
+  into: IndexedValues,
+): void {
   const part = path.parts[level];
   if (part === undefined) {
     if (type !== TYPE.missing) into.missing = false;
@@ -124,6 +135,7 @@ function collect(path: Path, level: number, type: number, buf: Buffer, pos: numb
       return;
     }
     into.multikey = true;
+    if (inArray) into.nested = true;
     if (isEmptyContainer(buf, pos)) add(into, TYPE.undefined, 0);
     const elements = new Elements(buf, pos);
     while (elements.next()) add(into, elements.type, elements.pos);
@@ -132,17 +144,18 @@ function collect(path: Path, level: number, type: number, buf: Buffer, pos: numb
   if (type === TYPE.object) {
     const at = findElement(buf, pos, part);
     if (at < 0) add(into, TYPE.null, 0);
-    else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, into);
+    else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, inArray, into);
   } else if (type === TYPE.array) {
     into.multikey = true;
+    if (inArray) into.nested = true;
     const index = path.indexes[level] ?? -1;
     const last = level === path.parts.length - 1;
     const elements = new Elements(buf, pos);
     for (let i = 0; elements.next(); i++) {
       if (i === index && (last || isContainer(elements.type))) {
-        collect(path, level + 1, elements.type, buf, elements.pos, into);
+        collect(path, level + 1, elements.type, buf, elements.pos, true, into);
       }
-      if (elements.type === TYPE.object) collect(path, level, elements.type, buf, elements.pos, into);
+      if (elements.type === TYPE.object) collect(path, level, elements.type, buf, elements.pos, true, into);
     }
   } else {
     add(into, TYPE.null, 0);

@@ -11,6 +11,8 @@ export interface Bounds {
   high: Bound | undefined;
   /** A value must be there: null and missing are excluded. */
   present: boolean;
+  /** It is one element of an array that lies within all of it (`$elemMatch`), not one for each bound. */
+  together: boolean;
 }
 
 export interface Bound {
@@ -22,14 +24,35 @@ export interface Bound {
 export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<string, Bounds> {
   if (filter.kind === 'and') for (const part of filter.filters) boundsOf(part, into);
   if (filter.kind === 'field') {
-    let bounds = into.get(filter.path.text);
-    if (bounds === undefined) {
-      bounds = { points: undefined, low: undefined, high: undefined, present: false };
-      into.set(filter.path.text, bounds);
+    const { path, test } = filter;
+    if (test.op === 'elemMatch') {
+      elementBounds(path.text, test, into);
+      return into;
     }
-    narrow(bounds, filter.test);
+    let bounds = into.get(path.text);
+    if (bounds === undefined) {
+      bounds = { points: undefined, low: undefined, high: undefined, present: false, together: false };
+      into.set(path.text, bounds);
+    }
+    // Another condition on the path may be another element's: it does not narrow these.
+    if (!bounds.together) narrow(bounds, test);
   }
   return into;
+}
+
+/** `{ history: { $elemMatch: { at: … } } }` bounds `history.at`; better than what else the filter says of that path, but for points. */
+function elementBounds(
+  path: string,
+  { of, filter }: Extract<Test, { readonly op: 'elemMatch' }>,
+  into: Map<string, Bounds>,
+): void {
+  if (of !== 'objects') return;
+  for (const [inner, bounds] of boundsOf(filter)) {
+    const known = into.get(`${path}.${inner}`);
+    // A number may name an element of an array that is an element itself: an index does not see that.
+    if (known?.points !== undefined || known?.together === true || /(^|\.)\d+(\.|$)/.test(inner)) continue;
+    into.set(`${path}.${inner}`, { ...bounds, together: true });
+  }
 }
 
 function narrow(bounds: Bounds, test: Test): void {

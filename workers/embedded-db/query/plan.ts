@@ -129,9 +129,10 @@ function candidate(
   const range = field === undefined ? undefined : bounds.get(field.path.text);
   const ranged = range !== undefined && (range.low !== undefined || range.high !== undefined);
   const order = sortBy(fields, index, used, prefixes.length, query.sort, bounds);
-  const multikey = index?.multikey[used] === true;
+  // Of an array, one element may satisfy the lower bound and another the upper one, unless it was asked for a single one.
+  const apart = range?.together === true ? index?.nested[used] === true : index?.multikey[used] === true;
   const ranges = prefixes.map((prefix) =>
-    keyRange(index?.id ?? collection.id, fields, prefix, ranged ? range : undefined, multikey),
+    keyRange(index?.id ?? collection.id, fields, prefix, ranged ? range : undefined, apart),
   );
   if (ranges.length > 1) ranges.sort((a, b) => Buffer.compare(a.start, b.start));
   const bounded = used > 0 || ranged;
@@ -188,7 +189,7 @@ function keyRange(
   fields: readonly IndexField[],
   prefix: readonly Value[],
   bounds: Bounds | undefined,
-  multikey: boolean,
+  apart: boolean,
 ): KeyRange {
   buffer.start(id);
   for (const [i, value] of prefix.entries()) {
@@ -201,9 +202,8 @@ function keyRange(
     end.writeUInt32BE(id + 1, 0);
     return { start: common, end };
   }
-  // Of an array, one element may satisfy the lower bound and another the upper one.
   const low = bounds.low;
-  const high = multikey && low !== undefined ? undefined : bounds.high;
+  const high = apart && low !== undefined ? undefined : bounds.high;
   const descending = fields[prefix.length]?.descending ?? false;
   const rank = rankOf((low ?? high)?.value.type ?? TYPE.null);
   const [first, last] = descending ? [high, low] : [low, high];

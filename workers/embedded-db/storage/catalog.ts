@@ -27,6 +27,7 @@ const FIELD = {
   indexes: Buffer.from('indexes'),
   spec: Buffer.from('spec'),
   multikey: Buffer.from('multikey'),
+  nested: Buffer.from('nested'),
   truncated: Buffer.from('truncated'),
 } as const;
 
@@ -89,6 +90,7 @@ export class Catalog {
   setExpiry(collection: Collection, index: Index, seconds: number): void {
     const changed = indexFromSpec(index.id, withExpiry(index.spec, seconds));
     changed.multikey.splice(0, changed.multikey.length, ...index.multikey);
+    changed.nested.splice(0, changed.nested.length, ...index.nested);
     changed.truncated = index.truncated;
     collection.indexes.splice(collection.indexes.indexOf(index), 1, changed);
     this.indexesChanged(collection);
@@ -120,7 +122,7 @@ export class Catalog {
     this.indexesChanged(collection);
   }
 
-  /** Also for a flag of an index that went up: `multikey`, `truncated`. */
+  /** Also for a flag of an index that went up: `multikey`, `nested`, `truncated`. */
   indexesChanged(collection: Collection): void {
     collection.affected.byShape.clear();
     collection.affected.last = undefined;
@@ -159,6 +161,9 @@ export class Catalog {
       const multikey = writer.array('multikey');
       for (const [field, flag] of index.multikey.entries()) writer.bool(String(field), flag);
       writer.close(multikey);
+      const nested = writer.array('nested');
+      for (const [field, flag] of index.nested.entries()) writer.bool(String(field), flag);
+      writer.close(nested);
       writer.bool('truncated', index.truncated);
       writer.close(one);
     }
@@ -179,6 +184,9 @@ export class Catalog {
       for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.multikey)).entries()) {
         index.multikey[i] = asFlag(flag) ?? false;
       }
+      const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
+      // Of an index made before this flag was kept nothing is known: an array may have one inside.
+      for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
       index.truncated = asFlag(fieldOf(buf, pos, FIELD.truncated)) ?? false;
       collection.indexes.push(index);
     }

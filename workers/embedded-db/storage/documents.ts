@@ -206,12 +206,18 @@ export class Documents {
     let changed = made.truncated && !index.truncated;
     if (made.truncated) index.truncated = true;
     for (let f = 0; f < index.fields.length; f++) {
-      if ((made.arrays & (1 << f)) === 0 || index.multikey[f] === true) continue;
-      index.multikey[f] = true;
-      changed = true;
+      if (raise(index.multikey, f, made.arrays)) changed = true;
+      if (raise(index.nested, f, made.nested)) changed = true;
     }
     if (changed) this.catalog.indexesChanged(collection);
   }
+}
+
+/** Whether the field's flag went up. */
+function raise(flags: boolean[], field: number, bits: number): boolean {
+  if ((bits & (1 << field)) === 0 || flags[field] === true) return false;
+  flags[field] = true;
+  return true;
 }
 
 /** Where the key of `_id` begins in an entry's key, as the entry's value: slices of one table, made once. */

@@ -24,6 +24,8 @@ export interface Index {
   readonly expireAfterSeconds: number | undefined;
   /** Per field: some document had an array there. Never becomes false again. */
   readonly multikey: boolean[];
+  /** Per field: some document had an array within an array there. Never becomes false again. */
+  readonly nested: boolean[];
   /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
   truncated: boolean;
   /** All dotted paths that its entries depend on: keys and partial filter. */
@@ -67,6 +69,7 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
     partial: filter === undefined ? undefined : { filter, includes: predicate(filter, { nowMs: 0 }) },
     expireAfterSeconds: asNumber(fieldOf(spec, 0, FIELD.expire)),
     multikey: fields.map(() => false),
+    nested: fields.map(() => false),
     truncated: false,
     dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
   };

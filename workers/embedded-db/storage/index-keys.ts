@@ -22,6 +22,8 @@ export class EntryKeys {
   truncated = false;
   /** Bits of the fields of the index added last in which an array was met. */
   arrays = 0;
+  /** Bits of those in which an array was met inside another. */
+  nested = 0;
 
   clear(): void {
     this.buffer.length = 0;
@@ -69,6 +71,7 @@ export class EntryKeys {
   add(index: Index, doc: Buffer, idKey: Buffer): void {
     this.truncated = false;
     this.arrays = 0;
+    this.nested = 0;
     if (index.partial !== undefined && !index.partial.includes(TYPE.object, doc, 0)) return;
     const start = this.buffer.length;
     if (this.addOne(index, doc, idKey)) return;
@@ -113,6 +116,7 @@ export class EntryKeys {
       indexedValues(field.path, doc, 0, values);
       if (values.missing) missing++;
       if (values.multikey) this.arrays |= 1 << f;
+      if (values.nested) this.nested |= 1 << f;
       chosen[f] = 0;
     }
     if (index.sparse && missing === fields.length) return;

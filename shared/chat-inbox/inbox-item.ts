@@ -1,0 +1,42 @@
+import type { AccountId } from '../runtime/ids.ts';
+
+/**
+ * One message or one status that a provider posted to the callback: stored before the post is answered, worked off by the
+ * chatapp worker, then removed. `_id` derives from what it says, so that the same post again adds nothing.
+ */
+export interface InboxItemDocument {
+  /** `<account>:in:<upstream id>`, or `<account>:<status>:<upstream id>`. */
+  readonly _id: string;
+  readonly account: AccountId;
+  readonly at: Date;
+  /** When to look at it (again); unset when it is worked off and only kept so that it is not taken twice. */
+  readonly due?: Date;
+  readonly tries: number;
+  readonly what: InboundItem | StatusItem;
+  /** The store removes it then. */
+  readonly expiresAt: Date;
+}
+
+/** A customer's message. */
+export interface InboundItem {
+  readonly kind: 'message';
+  readonly upstreamId: string;
+  readonly from: string | null;
+  readonly sentAt: Date;
+  readonly type: string;
+  readonly body: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** What became of a message of ours. */
+export interface StatusItem {
+  readonly kind: 'status';
+  readonly upstreamId: string;
+  /** Ours, when the provider gives back what the send carried (`biz_opaque_callback_data`). */
+  readonly ours?: string;
+  readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  readonly at: Date;
+  readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
+  /** `pricing` and `conversation` as they came, for later reconciliation. */
+  readonly billing?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,43 @@
+import type { AccountId, ConversationId, GroupId, MessageId } from '../runtime/ids.ts';
+
+/**
+ * An account and one of its customers on the chat-app channel. Two windows of 24 hours lie here, which are not the same:
+ * the session runs from the customer's last message and says what may be written; the conversation runs from the message of
+ * ours that opened it and says what has been paid (decisions.md, Chat-app).
+ */
+export interface ConversationDocument {
+  readonly _id: ConversationKey;
+  readonly account: AccountId;
+  /** The customer's number, digits. */
+  readonly customer: string;
+  /** When the customer wrote last; absent when never. Only rises. */
+  readonly lastInboundAt?: Date;
+  /** The one that is paid for, or was last; absent when there was none. */
+  readonly current?: OpenConversation;
+  /** Conversations whose opening message the provider refused: they were given back. The newest ones. */
+  readonly voided?: readonly ConversationId[];
+}
+
+/** One per account and customer. */
+export type ConversationKey = `${AccountId}:${string}`;
+
+export function conversationKey(account: AccountId, customer: string): ConversationKey {
+  return `${account}:${customer}`;
+}
+
+/** A conversation that was paid for. */
+export interface OpenConversation {
+  readonly id: ConversationId;
+  /** The customer started it (its session was open) or the business. */
+  readonly by: Opener;
+  readonly credits: number;
+  /** Of ours, which it was charged with. */
+  readonly opener: MessageId;
+  /** The debit. */
+  readonly group: GroupId;
+  readonly openedAt: Date;
+  /** 24 h later. */
+  readonly until: Date;
+}
+
+export type Opener = 'user' | 'business';
