@@ -20,7 +20,11 @@ const INDEXES: readonly {
 const scalar = fc.constantFrom<unknown>(0, 1, 2, 3, 2.5, -1, 'x', 'y', '', null, true, new Date(5));
 const value = fc.oneof({ weight: 5, arbitrary: scalar }, { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) });
 const id = fc.integer({ min: 0, max: 12 });
-const list = fc.array(fc.record({ k: scalar, v: scalar }, { requiredKeys: [] }), { maxLength: 3 });
+const entry = fc.record({ k: value, v: scalar }, { requiredKeys: [] });
+const list = fc.array(
+  fc.oneof({ weight: 8, arbitrary: entry }, { weight: 1, arbitrary: fc.array(entry, { maxLength: 2 }) }),
+  { maxLength: 3 },
+);
 const doc = fc.record({ a: value, b: scalar, s: scalar, l: list }, { requiredKeys: [] });
 
 type Operation = (db: Document, name: string) => Promise<unknown>;
@@ -75,8 +79,9 @@ const comparison = fc
 const range = fc.tuple(scalar, scalar).map(([x, y]) => ({ $gte: x, $lt: y }));
 const oneOf = fc.array(scalar, { minLength: 1, maxLength: 4 }).map((values) => ({ $in: values }));
 const condition: fc.Arbitrary<unknown> = fc.oneof(comparison, range, oneOf, scalar);
+const element = fc.record({ k: condition, v: condition }, { requiredKeys: ['k'] }).map((one) => ({ $elemMatch: one }));
 const query = fc.record(
-  { a: condition, b: condition, 'l.k': condition, s: fc.constant({ $exists: true }) },
+  { a: condition, b: condition, 'l.k': condition, l: element, s: fc.constant({ $exists: true }) },
   { requiredKeys: [] },
 );
 const sort = fc.constantFrom<Record<string, 1 | -1> | undefined>(

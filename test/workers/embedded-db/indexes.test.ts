@@ -261,6 +261,37 @@ describe('embedded-db indexes', () => {
       expect(explained.executionStats.totalDocsExamined).to.equal(5);
     });
 
+    it('looks at one stretch of an array of times for one element, from one time to another', async () => {
+      const feed = store.collection();
+      await feed.createIndex(
+        { account: 1, 'history.at': 1 },
+        { partialFilterExpression: { 'history.0': { $exists: true } } },
+      );
+      await feed.insertMany(
+        Array.from({ length: 200 }, (_, i) => ({
+          account: 'a',
+          history: [{ at: new Date(i * 10) }, { at: new Date(i * 10 + 5) }].slice(0, i % 3),
+        })),
+      );
+      const stretch = (more: object = {}) =>
+        feed
+          .find({
+            account: 'a',
+            'history.0': { $exists: true },
+            history: { $elemMatch: { at: { $gte: new Date(1000), $lt: new Date(1100) } } },
+            ...more,
+          })
+          .explain('executionStats');
+
+      const explained = await stretch();
+      expect(explained.executionStats).to.include({ nReturned: 7, totalKeysExamined: 10 });
+      expect(explained.queryPlanner.winningPlan.inputStage.indexName).to.equal('account_1_history.at_1');
+
+      // An array of times in one element: the bounds may then be met by two of them.
+      await feed.insertOne({ account: 'a', history: [{ at: [new Date(0), new Date(5000)] }] });
+      expect((await stretch()).executionStats).to.include({ nReturned: 8 });
+    });
+
     it('gives a page in the order asked for', async () => {
       const page = await all
         .find({ account: 'a1', _id: { $lt: 'm200' } })

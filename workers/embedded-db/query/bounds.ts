@@ -40,6 +40,8 @@ export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<
   return into;
 }
 
+const NUMBERED = /(^|\.)\d+(\.|$)/;
+
 /** `{ history: { $elemMatch: { at: … } } }` bounds `history.at`; better than what else the filter says of that path, but for points. */
 function elementBounds(
   path: string,
@@ -50,7 +52,9 @@ function elementBounds(
   for (const [inner, bounds] of boundsOf(filter)) {
     const known = into.get(`${path}.${inner}`);
     // A number may name an element of an array that is an element itself: an index does not see that.
-    if (known?.points !== undefined || known?.together === true || /(^|\.)\d+(\.|$)/.test(inner)) continue;
+    if (known?.points !== undefined || known?.together === true || NUMBERED.test(inner)) continue;
+    // An element that is an array has no key, and matches null.
+    if (!bounds.present) continue;
     into.set(`${path}.${inner}`, { ...bounds, together: true });
   }
 }

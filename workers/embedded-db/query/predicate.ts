@@ -78,7 +78,8 @@ function leafOf(test: Test, context: ExpressionContext): Visit {
         const elements = new Elements(buf, pos);
         while (elements.next()) {
           if (objects && elements.type !== TYPE.object && elements.type !== TYPE.array) continue;
-          if (inner(elements.type, buf, elements.pos)) return true;
+          // An array among the elements is an object whose fields are numbers; nothing is looked for in its elements.
+          if (inner(objects ? TYPE.object : elements.type, buf, elements.pos)) return true;
         }
         return false;
       };

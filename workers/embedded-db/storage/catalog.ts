@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { documentBytes, fieldOf, valuesOf } from '../bson/read.ts';
+import { documentBytes, fieldOf, MISSING, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { StoreError } from '../errors.ts';
