@@ -57,7 +57,7 @@ describe('large JSON in slices', () => {
     ['a string that does not end', `{"to":${LONG_JSON.slice(0, -2)}]}`],
     ['something behind the end', `{"to":${LONG_JSON}} x`],
     ['two values in one place', `{"to":${LONG_JSON} ${LONG_JSON}}`],
-    ['nothing but a bracket', '['.repeat(200_000)],
+    ['nothing but a bracket', '['.repeat(64)],
     ['closing brackets only', ']'.repeat(1_000)],
   ] as const) {
     it(`is a SyntaxError: ${what}`, async () => {
@@ -71,6 +71,9 @@ describe('large JSON in slices', () => {
     ['one entry', `{"to":[${LONG_JSON},${LONG_JSON}]}`],
     ['a text beside the lists', `{"to":${LONG_JSON},"message":"${'x'.repeat(200_000)}"}`],
     ['an object', `{"to":{"a":${LONG_JSON}}}`],
+    ['brackets, closed or not', '['.repeat(200_000)],
+    ['a deep entry', `{"to":[${'['.repeat(70)}${']'.repeat(70)},${LONG_JSON.slice(1)}}`],
+    ['half a million and one values', `{"to":[${'1,'.repeat(500_000)}1]}`],
   ] as const) {
     it(`refuses what cannot be parsed in slices: ${what}`, async () => {
       expect(await failure(text)).to.be.instanceOf(TooLargeError);
