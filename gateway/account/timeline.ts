@@ -17,7 +17,7 @@ interface Happening {
 export function timelineOf({ message, paid, refunded, deliveries }: WholeMessage): object[] {
   const happened: Happening[] = [{ at: idTime(message._id), what: 'accepted' }];
   if (paid !== undefined) {
-    // One debit may have paid for many messages: the entry's own amount is not this message's.
+    // One debit may have paid for many messages, and one refund gives back for many: an entry's amount is not this message's.
     happened.push({ at: paid.at, what: 'paid', more: { credits: CREDITS_PER_MESSAGE, ledger_seq: paid.seq } });
   }
   const { claim } = message;
@@ -35,7 +35,8 @@ export function timelineOf({ message, paid, refunded, deliveries }: WholeMessage
     }
   }
   if (refunded !== undefined) {
-    happened.push({ at: refunded.at, what: 'refunded', more: { credits: refunded.amount, ledger_seq: refunded.seq } });
+    const more = { credits: CREDITS_PER_MESSAGE, ledger_seq: refunded.seq };
+    happened.push({ at: refunded.at, what: 'refunded', more });
   }
   return happened
     .sort((a, b) => a.at.getTime() - b.at.getTime())

@@ -1,5 +1,5 @@
 import type { MessageDocument } from '../messages/message.ts';
-import type { BatchId, GroupId } from '../runtime/ids.ts';
+import type { BatchId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
 import type { Pattern } from '../templates/pattern.ts';
 
@@ -34,6 +34,10 @@ export interface BatchDocument
   readonly reserved: number;
   /** Messages and entries that were stopped; there when `stopped`. */
   readonly stopped?: number;
+  /** So many groups of its messages were decided to be cancelled and refunded together. */
+  readonly stopGroups?: number;
+  /** The last of them, until it is known that all that follows from it is done. */
+  readonly stopGroup?: StopGroup;
 }
 
 export type BatchContent =
@@ -64,6 +68,13 @@ export type BatchContent =
  * - `stopped`: that is done and refunded. `open` while messages are with a carrier and may come back.
  */
 export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
+
+/** Messages that a stop found waiting, all in the same version; what follows from that: workers/batches/cancel-group.ts. */
+export interface StopGroup {
+  readonly messages: readonly MessageId[];
+  readonly v: number;
+  readonly at: Date;
+}
 
 /** Some recipients of a batch. Removed when they are messages, or never will be. */
 export interface BatchChunkDocument {

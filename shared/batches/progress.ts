@@ -36,23 +36,41 @@ export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCou
   return counts;
 }
 
-/** Credits that went back for a batch and its messages: the ledger says it. By the index on change, whose ids are derived. */
+/**
+ * Credits that went back for a batch and its messages: the ledger says it. By the index on change, whose ids are derived: one
+ * range of those of single messages, one of the batch's own.
+ */
 export async function refundedCredits(db: Db, { _id, account }: BatchDocument): Promise<number> {
   const { $gte, $lte } = batchMessageRange(_id);
-  const [sum] = await ledgerCollection(db)
-    .aggregate<{ readonly credits: number }>([
-      { $match: { account, change: { $gte: refundId($gte), $lte: refundId($lte) } } },
-      { $group: { _id: null, credits: { $sum: '$amount' } } },
-    ])
-    .toArray();
-  const whole = await ledgerCollection(db).findOne({ account, change: refundId(_id) }, { projection: { amount: 1 } });
-  return (sum?.credits ?? 0) + (whole?.amount ?? 0);
+  const ranges = [
+    { $gte: refundId($gte), $lte: refundId($lte) },
+    { $gte: refundId(_id), $lt: `${refundId(_id)}${BEHIND_GROUPS}` as const },
+  ];
+  const sums = await Promise.all(
+    ranges.map((change) =>
+      ledgerCollection(db)
+        .aggregate<{ readonly credits: number }>([
+          { $match: { account, change } },
+          { $group: { _id: null, credits: { $sum: '$amount' } } },
+        ])
+        .toArray(),
+    ),
+  );
+  return sums.flat().reduce((sum, { credits }) => sum + credits, 0);
 }
 
 /** The change that refunds a message, or the entries of a batch that never became messages. */
 export function refundId<Id extends string>(of: Id): `ref_${Id}` {
   return `ref_${of}`;
 }
+
+/** The change that refunds the batch's stop group of this number, from 1. */
+export function groupRefundId(batch: BatchId, number: number): `ref_${BatchId}_${string}` {
+  return `${refundId(batch)}_${String(number).padStart(5, '0')}`;
+}
+
+/** Comes after `_` and all digits and letters. */
+const BEHIND_GROUPS = '~';
 
 /** Whether a message of the batch may still leave: it waits, or is with a carrier and may come back. */
 export async function hasStoppable(db: Db, batch: BatchId): Promise<boolean> {

@@ -1,6 +1,6 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
-import { type BatchChunkDocument, type BatchDocument, type BatchState, chunkId } from './batch.ts';
+import { type BatchChunkDocument, type BatchDocument, type BatchState, chunkId, type StopGroup } from './batch.ts';
 
 export function batchCollection(db: Db): Collection<BatchDocument> {
   return db.collection('batches');
@@ -91,18 +91,38 @@ export async function beginStop(db: Db, id: BatchId): Promise<void> {
   );
 }
 
-/** All that had not left is cancelled and refunded. Idempotent. */
-export async function endStop(db: Db, id: BatchId, stopped: number): Promise<void> {
-  await batchCollection(db).updateOne(
-    { _id: id, state: { $in: ['stopping', 'stopped'] } },
-    { $set: { state: 'stopped', stopped } },
+/**
+ * Decides the next group of messages to be cancelled and refunded together, when all that follows from the `groups` before it
+ * is done. A compare-and-set: false when somebody else decided one since.
+ */
+export async function decideStopGroup(db: Db, id: BatchId, groups: number, group: StopGroup): Promise<boolean> {
+  const { matchedCount } = await batchCollection(db).updateOne(
+    { _id: id, ...decided(groups) },
+    { $set: { stopGroups: groups + 1, stopGroup: group } },
   );
+  return matchedCount === 1;
+}
+
+/**
+ * All that had not left is cancelled and refunded, in `groups` groups. Idempotent. False when somebody else decided a further
+ * group since.
+ */
+export async function endStop(db: Db, id: BatchId, groups: number, stopped: number): Promise<boolean> {
+  const { matchedCount } = await batchCollection(db).updateOne(
+    { _id: id, state: { $in: ['stopping', 'stopped'] }, ...decided(groups) },
+    { $set: { state: 'stopped', stopped }, $unset: { stopGroup: '' } },
+  );
+  return matchedCount === 1;
+}
+
+function decided(groups: number): Filter<BatchDocument> {
+  return { stopGroups: groups === 0 ? { $exists: false } : groups };
 }
 
 /** Removes a batch's chunks, then its mark: nobody has anything to do with it any more. Idempotent. */
 export async function close(db: Db, id: BatchId, state: 'split' | 'stopped'): Promise<void> {
   await removeChunks(db, id);
-  await batchCollection(db).updateOne({ _id: id, state }, { $unset: { open: '' } });
+  await batchCollection(db).updateOne({ _id: id, state, stopGroup: { $exists: false } }, { $unset: { open: '' } });
 }
 
 export async function removeChunks(db: Db, id: BatchId): Promise<void> {

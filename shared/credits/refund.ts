@@ -17,12 +17,13 @@ export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts'>):
 
 /**
  * Refunds those of `messages` that are refundable, each exactly once by the message's id, all of an account in one update.
- * May be called again for the same messages after a crash.
+ * Those that another change refunds (`refund`) are left to who wrote that. May be called again for the same messages after
+ * a crash.
  */
 export async function refundMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, Credit[]>();
   for (const message of messages) {
-    if (!isRefundable(message)) continue;
+    if (!isRefundable(message) || message.refund !== undefined) continue;
     const credits = byAccount.get(message.account) ?? [];
     credits.push({ id: `ref_${message._id}`, amount: CREDITS_PER_MESSAGE, reason: 'refund', reference: message._id });
     byAccount.set(message.account, credits);

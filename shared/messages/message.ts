@@ -62,6 +62,8 @@ export interface MessageDocument extends StoredMessage {
   /** Of the DLT template that the text matched: its id, and the business (PE) that registered it. */
   readonly template?: string;
   readonly entityId?: string;
+  /** The change that refunds it together with others (docs/decisions/0012); absent: it is refunded by its own id, if at all. */
+  readonly refund?: `ref_${string}`;
 }
 
 /** Whatever the collection `messages` holds. */

@@ -12,6 +12,7 @@ export interface WholeMessage {
   readonly message: Omit<MessageDocument, 'text'>;
   /** The debit of its group; undefined for the moment that it takes to enter it. */
   readonly paid: LedgerEntryDocument | undefined;
+  /** Perhaps of many messages, as `paid`. */
   readonly refunded: LedgerEntryDocument | undefined;
   readonly deliveries: readonly Omit<DeliveryDocument, 'body'>[];
 }
@@ -25,7 +26,7 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
     .collection<MessageDocument>('messages')
     .findOne<Omit<MessageDocument, 'text'>>({ _id: id, account }, { projection: { text: 0 } });
   if (message === null) return undefined;
-  const refund = `ref_${id}` as const;
+  const refund = message.refund ?? (`ref_${id}` as const);
   const [entries, deliveries] = await Promise.all([
     ledgerCollection(db)
       .find({ account, change: { $in: [message.group, refund] } })

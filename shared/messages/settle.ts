@@ -30,7 +30,7 @@ export interface SettlerOptions {
   readonly stream: Stream;
 }
 
-export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due', 'stops'] as const;
+export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
 export type Stream = (typeof STREAMS)[number];
 
 /** What a stream is about to settle, or just has: overwritten by its next group. */

@@ -1,10 +1,8 @@
-import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
 import { close, findOpen } from '../../shared/batches/store.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
-import { redoIntents, Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
@@ -47,8 +45,6 @@ export class BatchWorker {
   readonly #loop: PollLoop;
   readonly #threads = new RenderThreads();
   readonly #made: ReturnType<Metrics['counter']>;
-  /** One for each share held, with the epoch it was made for. */
-  readonly #settlers = new Map<number, { readonly epoch: number; readonly settler: Settler }>();
   /** Shares of the batches in the round that runs. */
   #busy: ReadonlySet<number> = new Set();
   /** The account whose batch was split last. */
@@ -79,7 +75,6 @@ export class BatchWorker {
 
   async #round(): Promise<'more' | 'idle'> {
     try {
-      for (const share of this.#shares.owned()) await this.#prepare(share);
       const found = await findOpen(this.#options.db, OPEN_MAX);
       const open = found.filter(({ _id }) => this.#shares.owns(_id));
       this.#busy = new Set(open.map(({ _id }) => this.#shareOf(_id)));
@@ -102,7 +97,6 @@ export class BatchWorker {
         this.#options.log.warn('batch_failed', { batch: _id, account, ...errorFields(error) });
       }
     };
-    // One after the other: a settler settles one group at a time.
     for (const batch of inState('stopping')) await guard(batch, () => stopBatch(this.#stopDeps(batch), batch));
     const next = this.#nextInTurn(inState('paid'));
     await Promise.all(next.map((batch) => guard(batch, () => this.#split(batch))));
@@ -136,27 +130,13 @@ export class BatchWorker {
     return chosen;
   }
 
-  /** A new holder of a share first does again what the one before may have left half done. */
-  async #prepare(share: number): Promise<void> {
-    const lease = this.#options.leases[share];
-    assert(lease !== undefined, 'a share is the number of a lease');
-    const { name, epoch } = lease;
-    if (this.#settlers.get(share)?.epoch === epoch) return;
-    const { db, announcer, log } = this.#options;
-    await redoIntents(db, announcer, name);
-    this.#settlers.set(share, { epoch, settler: new Settler({ db, announcer, lease: name, epoch, stream: 'stops' }) });
-    log.info('lease_taken', { lease: name, epoch });
-  }
-
   #splitDeps() {
     return { db: this.#options.db, render: this.#threads.render.bind(this.#threads) };
   }
 
   #stopDeps({ _id }: BatchDocument): StopDeps {
-    const prepared = this.#settlers.get(this.#shareOf(_id));
-    if (prepared === undefined) throw new Error('the share was taken during this round: the next one prepares it');
-    const { clock } = this.#options;
-    return { ...this.#splitDeps(), clock, settler: prepared.settler, held: () => this.#shares.owns(_id) };
+    const { clock, announcer } = this.#options;
+    return { ...this.#splitDeps(), clock, announcer, held: () => this.#shares.owns(_id) };
   }
 
   #shareOf(batch: BatchId): number {

@@ -1,40 +1,26 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { applyCredits } from '../../../shared/credits/change.ts';
 import { refundMessages } from '../../../shared/credits/refund.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
+import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('GET /v2/messages/{message_id}', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  let account: AccountId;
-  let key: string;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 100);
-    key = await makeKey(store.db, account);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const at = accountAtGateway(100);
 
-  const ask = (id: string, as = key): request.Test =>
-    request(gateway.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
-  const messages = () => store.db.collection<MessageDocument>('messages');
+  const ask = (id: string, as = at.key): request.Test =>
+    request(at.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
+  const messages = () => at.db.collection<MessageDocument>('messages');
   const sent = async (changes: Partial<MessageDocument> = {}): Promise<MessageId> => {
-    const answer = await request(gateway.url)
+    const answer = await request(at.url)
       .post('/v2/send')
-      .set('Authorization', `Bearer ${key}`)
+      .set('Authorization', `Bearer ${at.key}`)
       .send({ to: '919876543210', message: 'a secret text', sender: 'HARKRA' });
     const id: MessageId = answer.body.message_id;
     if (Object.keys(changes).length > 0) await messages().updateOne({ _id: id }, { $set: changes });
@@ -44,7 +30,7 @@ describe('GET /v2/messages/{message_id}', () => {
   const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000);
   const makeEndpoint = async (owner: AccountId): Promise<EndpointDocument['_id']> => {
     const _id = newId('whk');
-    await store.db.collection<EndpointDocument>('endpoints').insertOne({
+    await at.db.collection<EndpointDocument>('endpoints').insertOne({
       _id,
       account: owner,
       channel: 'sms',
@@ -63,9 +49,9 @@ describe('GET /v2/messages/{message_id}', () => {
     attempts: DeliveryDocument['attempts'],
   ): Promise<void> => {
     const event = eventId(message, state);
-    await store.db.collection<DeliveryDocument>('deliveries').insertOne({
+    await at.db.collection<DeliveryDocument>('deliveries').insertOne({
       _id: deliveryId(event, endpoint),
-      account,
+      account: at.account,
       endpoint,
       eventId: event,
       event: `message.${state}`,
@@ -110,7 +96,7 @@ describe('GET /v2/messages/{message_id}', () => {
     });
 
     it('a delivered message: carrier, parts, states and every webhook attempt, in order', async () => {
-      const endpoint = await makeEndpoint(account);
+      const endpoint = await makeEndpoint(at.account);
       const id = await sent({
         state: 'delivered',
         segments: 2,
@@ -176,12 +162,28 @@ describe('GET /v2/messages/{message_id}', () => {
       });
       const message = await messages().findOne({ _id: id });
       if (message === null) throw new Error('no such message');
-      await refundMessages(store.db, [message]);
+      await refundMessages(at.db, [message]);
 
       const { body } = await ask(id);
 
       expect(body).to.include({ status: 'rejected', error_code: 'carrier_69', error_reason: 'Submit failed' });
       expect(body.timeline.at(-1)).to.include({ what: 'refunded', credits: 1, ledger_seq: 3 });
+    });
+
+    it('what was refunded together with others shows its own part', async () => {
+      const change = { id: 'ref_bat_x_00001', amount: 500, reason: 'refund' } as const;
+      const id = await sent({
+        state: 'rejected',
+        refund: change.id,
+        history: [{ state: 'rejected', at: new Date() }],
+      });
+      const message = await messages().findOne({ _id: id });
+      if (message === null) throw new Error('no such message');
+      await applyCredits(at.db, message.account, [change]);
+
+      const { body } = await ask(id);
+
+      expect(body.timeline.at(-1)).to.include({ what: 'refunded', credits: 1 });
     });
 
     it('an unknown outcome, and a message that nothing more will be heard of', async () => {
@@ -193,7 +195,7 @@ describe('GET /v2/messages/{message_id}', () => {
     });
 
     it("shows nothing of another account's endpoints", async () => {
-      const theirs = await makeEndpoint(await makeAccount(store.db, 0));
+      const theirs = await makeEndpoint(await makeAccount(at.db, 0));
       const id = await sent({ state: 'sent', history: [{ state: 'sent', at: new Date() }] });
       await deliver(id, 'sent', theirs, [{ at: new Date(), result: 200, durationMs: 1 }]);
 
@@ -203,7 +205,7 @@ describe('GET /v2/messages/{message_id}', () => {
 
   it('404: of another account, never made, or no id at all', async () => {
     const id = await sent();
-    const stranger = await makeKey(store.db, await makeAccount(store.db, 0));
+    const stranger = await makeKey(at.db, await makeAccount(at.db, 0));
 
     expectProblem(await ask(id, stranger), 'message_not_found');
     for (const never of [newId('msg'), 'msg_x', newId('bat'), '%00']) {
@@ -212,6 +214,6 @@ describe('GET /v2/messages/{message_id}', () => {
   });
 
   it('403 for a key that may only send', async () => {
-    expectProblem(await ask(newId('msg'), await makeKey(store.db, account, ['send'])), 'scope_missing');
+    expectProblem(await ask(newId('msg'), await makeKey(at.db, at.account, ['send'])), 'scope_missing');
   });
 });

@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { countBatch, groupRefundId, refundedCredits } from '../../../shared/batches/progress.ts';
+import { advance, batchCollection, beginStop, decideStopGroup } from '../../../shared/batches/store.ts';
+import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
+import { refundMessages } from '../../../shared/credits/refund.ts';
+import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { finishPending } from '../../../shared/messages/finish-pending.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { readWholeMessage } from '../../../shared/messages/read-whole.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, type BatchId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { cancelGroup } from '../../../workers/batches/cancel-group.ts';
+import { makeReserved } from '../../../workers/batches/split.ts';
+import { type StopDeps, stopBatch, stopLeftovers } from '../../../workers/batches/stop.ts';
+import { makeBatch, payBatch } from '../../support/batches.ts';
+import { Died, dyingDb } from '../../support/dying-db.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('stopping a batch in groups', function () {
+  this.timeout(60_000);
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const render = () => Promise.reject(new Error('a plain text needs no thread'));
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const depsOf = (db: Db): StopDeps => ({
+    db,
+    render,
+    clock: systemClock,
+    announcer: createAnnouncer({ db, clock: systemClock }),
+    held: () => true,
+  });
+  const read = async (id: BatchId): Promise<BatchDocument> => {
+    const batch = await batchCollection(store.db).findOne({ _id: id });
+    if (batch === null) throw new Error('no such batch');
+    return batch;
+  };
+  const refundsOf = (account: AccountId) =>
+    store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).sort({ seq: 1 }).toArray();
+  const expectWhole = async (account: AccountId, balance: number): Promise<void> => {
+    const verdict = await verifyLedger(store.db, account);
+    expect(verdict.problems).to.deep.equal([]);
+    expect(verdict.balance).to.equal(balance);
+  };
+
+  /** Paid, with `made` of `total` entries made messages, the first `back` of which were with a carrier and came back; and stopped. */
+  async function stopping(total: number, made: number, back = 0): Promise<BatchDocument> {
+    const account = await makeAccount(store.db, total);
+    await store.db.collection<EndpointDocument>('endpoints').insertOne({
+      _id: newId('whk'),
+      account,
+      channel: 'sms',
+      url: 'https://example.com/',
+      events: ['message.rejected'],
+      secrets: [],
+      status: 'active',
+      createdAt: new Date(),
+    });
+    const unpaid = makeBatch(account, total, { perChunk: made });
+    const { _id } = unpaid;
+    await payBatch(store.db, unpaid);
+    await advance(store.db, await read(_id));
+    await makeReserved({ db: store.db, render }, await read(_id));
+    const ids = Array.from({ length: back }, (_, i) => batchMessageIds(_id)(i));
+    await messages().updateMany({ _id: { $in: ids } }, { $set: { state: 'waiting' }, $inc: { v: 2 } });
+    await beginStop(store.db, _id);
+    return read(_id);
+  }
+
+  it('gives one refund for each group, and each message knows its own', async () => {
+    const batch = await stopping(1_200, 1_200, 10);
+
+    await stopBatch(depsOf(store.db), batch);
+
+    const refunds = await refundsOf(batch.account);
+    expect(refunds.map(({ change, amount, reference }) => ({ change, amount, reference }))).to.deep.equal(
+      [10, 490, 500, 200].map((amount, i) => ({
+        change: groupRefundId(batch._id, i + 1),
+        amount,
+        reference: batch._id,
+      })),
+    );
+    const cancelled = await messages().find({ batch: batch._id }).toArray();
+    for (const { change, amount } of refunds) {
+      expect(cancelled.filter(({ refund }) => refund === change)).to.have.length(amount);
+    }
+    const [first] = cancelled;
+    const whole = first === undefined ? undefined : await readWholeMessage(store.db, batch.account, first._id);
+    expect(whole?.refunded).to.include({ change: groupRefundId(batch._id, 1) });
+    expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_200, stopGroups: 4 });
+    expect(await refundedCredits(store.db, batch)).to.equal(1_200);
+    await expectWhole(batch.account, 1_200);
+  });
+
+  it('leaves out of a decided group what has left since, and what has left and come back', async () => {
+    const batch = await stopping(5, 5);
+    const idOf = batchMessageIds(batch._id);
+    const group = { messages: [0, 1, 2, 3].map(idOf), v: 0, at: new Date() };
+    await decideStopGroup(store.db, batch._id, 0, group);
+    await messages().updateOne({ _id: idOf(0) }, { $set: { state: 'submitting' }, $inc: { v: 1 } });
+    await messages().updateOne({ _id: idOf(1) }, { $inc: { v: 2 } });
+
+    await stopBatch(depsOf(store.db), await read(batch._id));
+    // Who decided it wakes up late.
+    await cancelGroup(depsOf(store.db), batch, 1, group);
+
+    expect((await refundsOf(batch.account)).map(({ amount }) => amount)).to.deep.equal([2, 1, 1]);
+    expect(await read(batch._id)).to.include({ stopped: 4, stopGroups: 3 });
+    await messages().updateOne({ _id: idOf(0) }, { $set: { state: 'queued' }, $inc: { v: 1 } });
+    expect(await stopLeftovers(depsOf(store.db), await read(batch._id))).to.equal(true);
+    await cancelGroup(depsOf(store.db), batch, 1, group);
+    expect(await read(batch._id)).to.include({ stopped: 5, stopGroups: 4 });
+    expect(await refundedCredits(store.db, batch)).to.equal(5);
+    await expectWhole(batch.account, 5);
+  });
+
+  it('is not refunded a second time by a worker that had the messages in hand and does its follow-up again', async () => {
+    const batch = await stopping(20, 20, 5);
+    await stopBatch(depsOf(store.db), batch);
+
+    await refundMessages(store.db, await messages().find({ batch: batch._id }).toArray());
+
+    await expectWhole(batch.account, 20);
+  });
+
+  it('by two workers at once refunds once', async () => {
+    const batch = await stopping(1_300, 1_100, 30);
+    const play = async (): Promise<void> => {
+      for (let now = await read(batch._id); now.state === 'stopping'; now = await read(batch._id)) {
+        await stopBatch(depsOf(store.db), now);
+      }
+    };
+
+    await Promise.all([play(), play(), play()]);
+
+    expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_300 });
+    await expectWhole(batch.account, 1_300);
+    expect(await refundedCredits(store.db, batch)).to.equal(1_300);
+  });
+
+  for (const when of ['before', 'after'] as const) {
+    it(`killed at any command, ${when} the store did it, and done again by another: refunded and told once`, async () => {
+      let died = 0;
+      for (let last = 1; ; last++) {
+        const batch = await stopping(30, 20, 5);
+        const whole = await stopBatch(depsOf(dyingDb(store.db, last, when)), batch).then(
+          () => true,
+          (error: unknown) => {
+            if (!(error instanceof Died)) throw error;
+            return false;
+          },
+        );
+        if (whole) break;
+        died += 1;
+
+        for (let now = await read(batch._id); now.state === 'stopping'; now = await read(batch._id)) {
+          await stopBatch(depsOf(store.db), now);
+        }
+
+        const at = `killed ${when} command ${last}`;
+        expect(await read(batch._id), at).to.include({ state: 'stopped', stopped: 30 });
+        expect(await read(batch._id), at).not.to.have.property('stopGroup');
+        expect(await countBatch(store.db, await read(batch._id)), at).to.include({ rejected: 30, queued: 0 });
+        await finishPending(store.db, { ...systemClock, now: () => new Date(Date.now() + 600_000) });
+        expect(await refundedCredits(store.db, batch), at).to.equal(30);
+        await expectWhole(batch.account, 30);
+        const told = store.db.collection<DeliveryDocument>('deliveries').countDocuments({ account: batch.account });
+        expect(await told, at).to.equal(20);
+      }
+      expect(died).to.be.above(20);
+    });
+  }
+});
