@@ -4,54 +4,39 @@ import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { advance, batchCollection } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type AccountId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import { splitNext } from '../../../workers/batches/split.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch, startBatchWorker, storeBatch } from '../../support/batches.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
 
 describe('/v2/batches/{id}', function () {
   this.timeout(30_000);
-  let store: TestStore;
-  let gateway: TestGateway;
-  let account: AccountId;
-  let key: string;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 2_000);
-    key = await makeKey(store.db, account);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const site = accountAtGateway(2_000);
 
-  const ask = (method: 'get' | 'delete' | 'post', id: string, as = key): request.Test =>
-    request(gateway.url)[method](`/v2/batches/${id}`).set('Authorization', `Bearer ${as}`);
-  const messages = () => store.db.collection<MessageDocument>('messages');
+  const ask = (method: 'get' | 'delete' | 'post', id: string, as = site.key): request.Test =>
+    request(site.url)[method](`/v2/batches/${id}`).set('Authorization', `Bearer ${as}`);
+  const messages = () => site.db.collection<MessageDocument>('messages');
   const balance = async () => {
-    const verdict = await verifyLedger(store.db, account);
+    const verdict = await verifyLedger(site.db, site.account);
     expect(verdict.problems).to.deep.equal([]);
     return verdict.balance;
   };
   const now = async ({ _id }: BatchDocument): Promise<BatchDocument> => {
-    const found = await batchCollection(store.db).findOne({ _id });
+    const found = await batchCollection(site.db).findOne({ _id });
     if (found === null) throw new Error('no such batch');
     return found;
   };
   /** Paid, and its first 1,000 entries messages. */
   const half = async (total: number, overrides: Partial<BatchDocument> = {}): Promise<BatchDocument> => {
-    const batch = makeBatch(account, total, overrides);
-    await payBatch(store.db, batch);
-    await advance(store.db, await now(batch));
-    await splitNext({ db: store.db, ...PLAIN }, await now(batch));
+    const batch = makeBatch(site.account, total, overrides);
+    await payBatch(site.db, batch);
+    await advance(site.db, await now(batch));
+    await splitNext({ db: site.db, ...PLAIN }, await now(batch));
     return now(batch);
   };
   const move = async (
@@ -67,8 +52,8 @@ describe('/v2/batches/{id}', function () {
 
   describe('GET', () => {
     it('200: a batch that nobody has begun', async () => {
-      const batch = makeBatch(account, 3, { reference: 'spring', duplicates: 1 });
-      await payBatch(store.db, batch);
+      const batch = makeBatch(site.account, 3, { reference: 'spring', duplicates: 1 });
+      await payBatch(site.db, batch);
 
       const answer = await ask('get', batch._id);
 
@@ -112,17 +97,17 @@ describe('/v2/batches/{id}', function () {
 
     it('200: finished when nothing waits any more', async () => {
       const batch = await half(20);
-      await advance(store.db, batch);
+      await advance(site.db, batch);
       await move(batch, 0, 20, 'sent');
 
       expect((await ask('get', batch._id)).body).to.include({ state: 'finished', progress: 1 });
     });
 
     it('404: unpaid, of another account, never made, or no id at all', async () => {
-      const unpaid = makeBatch(account, 1);
-      await storeBatch(store.db, unpaid);
-      const theirs = makeBatch(await makeAccount(store.db, 1), 1);
-      await payBatch(store.db, theirs);
+      const unpaid = makeBatch(site.account, 1);
+      await storeBatch(site.db, unpaid);
+      const theirs = makeBatch(await makeAccount(site.db, 1), 1);
+      await payBatch(site.db, theirs);
 
       for (const id of [unpaid._id, theirs._id, newId('bat'), 'bat_x', newId('msg'), '%00']) {
         expectProblem(await ask('get', id), 'batch_not_found');
@@ -130,7 +115,7 @@ describe('/v2/batches/{id}', function () {
     });
 
     it('403: a key that may not read', async () => {
-      expectProblem(await ask('get', newId('bat'), await makeKey(store.db, account, ['send'])), 'scope_missing');
+      expectProblem(await ask('get', newId('bat'), await makeKey(site.db, site.account, ['send'])), 'scope_missing');
     });
 
     it('405: names the methods', async () => {
@@ -145,7 +130,7 @@ describe('/v2/batches/{id}', function () {
     it('200: stops and refunds what has not left, once, and says how many; again the same', async () => {
       const batch = await half(1_500);
       await move(batch, 0, 100, 'sent');
-      const worker = await startBatchWorker(store.db);
+      const worker = await startBatchWorker(site.db);
 
       const [first, second] = await Promise.all([ask('delete', batch._id), ask('delete', batch._id)]);
       const third = await ask('delete', batch._id);
@@ -174,16 +159,16 @@ describe('/v2/batches/{id}', function () {
     });
 
     it('200: a batch whose gateway died right after the debit', async () => {
-      const batch = makeBatch(account, 5);
-      await payBatch(store.db, batch);
+      const batch = makeBatch(site.account, 5);
+      await payBatch(site.db, batch);
       const { group } = await now(batch);
-      await batchCollection(store.db).updateOne(
+      await batchCollection(site.db).updateOne(
         { _id: batch._id },
         { $set: { state: 'unpaid' }, $unset: { group: '' } },
       );
       expect((await ask('get', batch._id)).body).to.include({ state: 'processing' });
       expect(await now(batch)).to.include({ state: 'paid', group });
-      const worker = await startBatchWorker(store.db);
+      const worker = await startBatchWorker(site.db);
 
       const answer = await ask('delete', batch._id);
 
@@ -194,7 +179,7 @@ describe('/v2/batches/{id}', function () {
 
     it('409: when everything has left', async () => {
       const batch = await half(20);
-      await advance(store.db, batch);
+      await advance(site.db, batch);
       await move(batch, 0, 20, 'delivered');
 
       expectProblem(await ask('delete', batch._id), 'batch_finished');
@@ -202,15 +187,15 @@ describe('/v2/batches/{id}', function () {
     });
 
     it('404: of another account', async () => {
-      const theirs = makeBatch(await makeAccount(store.db, 1), 1);
-      await payBatch(store.db, theirs);
+      const theirs = makeBatch(await makeAccount(site.db, 1), 1);
+      await payBatch(site.db, theirs);
 
       expectProblem(await ask('delete', theirs._id), 'batch_not_found');
       expect((await now(theirs)).state).to.equal('paid');
     });
 
     it('403: a key that may only read', async () => {
-      expectProblem(await ask('delete', newId('bat'), await makeKey(store.db, account, ['read'])), 'scope_missing');
+      expectProblem(await ask('delete', newId('bat'), await makeKey(site.db, site.account, ['read'])), 'scope_missing');
     });
   });
 });

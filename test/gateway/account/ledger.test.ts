@@ -3,33 +3,17 @@ import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { topUp } from '../../../shared/credits/change.ts';
 import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('GET /v2/ledger', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  let account: AccountId;
-  let key: string;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
-    key = await makeKey(store.db, account);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const site = accountAtGateway(0);
 
-  const ask = (query = '', as = key): request.Test =>
-    request(gateway.url).get(`/v2/ledger${query}`).set('Authorization', `Bearer ${as}`);
+  const ask = (query = '', as = site.key): request.Test =>
+    request(site.url).get(`/v2/ledger${query}`).set('Authorization', `Bearer ${as}`);
   const seqs = ({ body }: request.Response): number[] => body.data.map((entry: { seq: number }) => entry.seq);
 
   describe('200', () => {
@@ -41,9 +25,9 @@ describe('GET /v2/ledger', () => {
     });
 
     it('every change, newest first, with what it was for', async () => {
-      await topUp(store.db, account, 10, 'invoice-1');
-      const batch = makeBatch(account, 4);
-      await payBatch(store.db, batch);
+      await topUp(site.db, site.account, 10, 'invoice-1');
+      const batch = makeBatch(site.account, 4);
+      await payBatch(site.db, batch);
 
       const { body } = await ask();
 
@@ -64,7 +48,7 @@ describe('GET /v2/ledger', () => {
     });
 
     it('pages show every entry once', async () => {
-      for (let n = 1; n <= 12; n++) await topUp(store.db, account, 1, `n${n}`);
+      for (let n = 1; n <= 12; n++) await topUp(site.db, site.account, 1, `n${n}`);
 
       const first = await ask('?limit=5');
       const second = await ask(`?limit=5&cursor=${first.body.next_cursor}`);
@@ -79,15 +63,15 @@ describe('GET /v2/ledger', () => {
     });
 
     it('has no gap when a process died between a debit and its entry', async () => {
-      for (let n = 1; n <= 3; n++) await topUp(store.db, account, 1, `n${n}`);
+      for (let n = 1; n <= 3; n++) await topUp(site.db, site.account, 1, `n${n}`);
       for (const seq of [2, 3]) {
-        const entry = await ledgerCollection(store.db).findOneAndDelete({ account, seq });
+        const entry = await ledgerCollection(site.db).findOneAndDelete({ account: site.account, seq });
         if (entry === null) throw new Error('no such entry');
         const { amount, balanceAfter, reason, at } = entry;
         const pending = { seq, amount, balanceAfter, reason, at };
-        await store.db
+        await site.db
           .collection<AccountDocument>('accounts')
-          .updateOne({ _id: account }, { $set: { [`pending.${entry.change}`]: pending } });
+          .updateOne({ _id: site.account }, { $set: { [`pending.${entry.change}`]: pending } });
       }
 
       const first = await ask('?limit=2');
@@ -97,9 +81,9 @@ describe('GET /v2/ledger', () => {
     });
 
     it("never another account's, also with its cursor", async () => {
-      const theirs = await makeAccount(store.db, 5);
-      await topUp(store.db, theirs, 1, 'more');
-      const { body } = await ask('?limit=1', await makeKey(store.db, theirs));
+      const theirs = await makeAccount(site.db, 5);
+      await topUp(site.db, theirs, 1, 'more');
+      const { body } = await ask('?limit=1', await makeKey(site.db, theirs));
       expect(body.has_more).to.equal(true);
 
       expect((await ask()).body.data).to.deep.equal([]);
@@ -123,6 +107,6 @@ describe('GET /v2/ledger', () => {
   }
 
   it('403 for a key that may only send', async () => {
-    expectProblem(await ask('', await makeKey(store.db, account, ['send'])), 'scope_missing');
+    expectProblem(await ask('', await makeKey(site.db, site.account, ['send'])), 'scope_missing');
   });
 });

@@ -12,15 +12,15 @@ import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 describe('GET /v2/messages/{message_id}', () => {
-  const at = accountAtGateway(100);
+  const site = accountAtGateway(100);
 
-  const ask = (id: string, as = at.key): request.Test =>
-    request(at.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
-  const messages = () => at.db.collection<MessageDocument>('messages');
+  const ask = (id: string, as = site.key): request.Test =>
+    request(site.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
+  const messages = () => site.db.collection<MessageDocument>('messages');
   const sent = async (changes: Partial<MessageDocument> = {}): Promise<MessageId> => {
-    const answer = await request(at.url)
+    const answer = await request(site.url)
       .post('/v2/send')
-      .set('Authorization', `Bearer ${at.key}`)
+      .set('Authorization', `Bearer ${site.key}`)
       .send({ to: '919876543210', message: 'a secret text', sender: 'HARKRA' });
     const id: MessageId = answer.body.message_id;
     if (Object.keys(changes).length > 0) await messages().updateOne({ _id: id }, { $set: changes });
@@ -30,7 +30,7 @@ describe('GET /v2/messages/{message_id}', () => {
   const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000);
   const makeEndpoint = async (owner: AccountId): Promise<EndpointDocument['_id']> => {
     const _id = newId('whk');
-    await at.db.collection<EndpointDocument>('endpoints').insertOne({
+    await site.db.collection<EndpointDocument>('endpoints').insertOne({
       _id,
       account: owner,
       channel: 'sms',
@@ -49,9 +49,9 @@ describe('GET /v2/messages/{message_id}', () => {
     attempts: DeliveryDocument['attempts'],
   ): Promise<void> => {
     const event = eventId(message, state);
-    await at.db.collection<DeliveryDocument>('deliveries').insertOne({
+    await site.db.collection<DeliveryDocument>('deliveries').insertOne({
       _id: deliveryId(event, endpoint),
-      account: at.account,
+      account: site.account,
       endpoint,
       eventId: event,
       event: `message.${state}`,
@@ -96,7 +96,7 @@ describe('GET /v2/messages/{message_id}', () => {
     });
 
     it('a delivered message: carrier, parts, states and every webhook attempt, in order', async () => {
-      const endpoint = await makeEndpoint(at.account);
+      const endpoint = await makeEndpoint(site.account);
       const id = await sent({
         state: 'delivered',
         segments: 2,
@@ -162,7 +162,7 @@ describe('GET /v2/messages/{message_id}', () => {
       });
       const message = await messages().findOne({ _id: id });
       if (message === null) throw new Error('no such message');
-      await refundMessages(at.db, [message]);
+      await refundMessages(site.db, [message]);
 
       const { body } = await ask(id);
 
@@ -179,7 +179,7 @@ describe('GET /v2/messages/{message_id}', () => {
       });
       const message = await messages().findOne({ _id: id });
       if (message === null) throw new Error('no such message');
-      await applyCredits(at.db, message.account, [change]);
+      await applyCredits(site.db, message.account, [change]);
 
       const { body } = await ask(id);
 
@@ -195,7 +195,7 @@ describe('GET /v2/messages/{message_id}', () => {
     });
 
     it("shows nothing of another account's endpoints", async () => {
-      const theirs = await makeEndpoint(await makeAccount(at.db, 0));
+      const theirs = await makeEndpoint(await makeAccount(site.db, 0));
       const id = await sent({ state: 'sent', history: [{ state: 'sent', at: new Date() }] });
       await deliver(id, 'sent', theirs, [{ at: new Date(), result: 200, durationMs: 1 }]);
 
@@ -205,7 +205,7 @@ describe('GET /v2/messages/{message_id}', () => {
 
   it('404: of another account, never made, or no id at all', async () => {
     const id = await sent();
-    const stranger = await makeKey(at.db, await makeAccount(at.db, 0));
+    const stranger = await makeKey(site.db, await makeAccount(site.db, 0));
 
     expectProblem(await ask(id, stranger), 'message_not_found');
     for (const never of [newId('msg'), 'msg_x', newId('bat'), '%00']) {
@@ -214,6 +214,6 @@ describe('GET /v2/messages/{message_id}', () => {
   });
 
   it('403 for a key that may only send', async () => {
-    expectProblem(await ask(newId('msg'), await makeKey(at.db, at.account, ['send'])), 'scope_missing');
+    expectProblem(await ask(newId('msg'), await makeKey(site.db, site.account, ['send'])), 'scope_missing');
   });
 });

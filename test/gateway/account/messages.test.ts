@@ -2,40 +2,25 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { WALK_MAX } from '../../../shared/messages/list.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type AccountId, batchMessageIds, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { batchMessageIds, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
+import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
 type Query = Readonly<Record<string, string>>;
 
 describe('GET /v2/messages', function () {
   this.timeout(30_000);
-  let store: TestStore;
-  let gateway: TestGateway;
-  let account: AccountId;
-  let key: string;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
-    key = await makeKey(store.db, account);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const site = accountAtGateway(0);
 
-  const ask = (query: Query | string = {}, as = key): request.Test =>
-    request(gateway.url)
+  const ask = (query: Query | string = {}, as = site.key): request.Test =>
+    request(site.url)
       .get(`/v2/messages?${typeof query === 'string' ? query : new URLSearchParams(query)}`)
       .set('Authorization', `Bearer ${as}`);
   const insert = async (...messages: Partial<MessageDocument>[]): Promise<MessageId[]> => {
-    const made = messages.map((overrides) => makeMessage({ account, ...overrides }));
-    await store.db.collection<MessageDocument>('messages').insertMany(made);
+    const made = messages.map((overrides) => makeMessage({ account: site.account, ...overrides }));
+    await site.db.collection<MessageDocument>('messages').insertMany(made);
     return made.map(({ _id }) => _id);
   };
   const idsOf = ({ body }: request.Response): unknown[] =>
@@ -178,12 +163,12 @@ describe('GET /v2/messages', function () {
     });
 
     it("never another account's, also with their batch, recipient and cursor", async () => {
-      const theirs = await makeAccount(store.db, 0);
+      const theirs = await makeAccount(site.db, 0);
       const batch = newId('bat');
       const idOf = batchMessageIds(batch);
       const other = { account: theirs, batch, to: '447700900123' };
       await insert({ ...other, _id: idOf(0) }, { ...other, _id: idOf(1) });
-      const { body } = await ask({ limit: '1' }, await makeKey(store.db, theirs));
+      const { body } = await ask({ limit: '1' }, await makeKey(site.db, theirs));
       expect(body.has_more).to.equal(true);
 
       const asked: Query[] = [{}, { batch_id: batch }, { to: other.to }, { cursor: body.next_cursor }];
@@ -231,6 +216,6 @@ describe('GET /v2/messages', function () {
   });
 
   it('403 for a key that may only send', async () => {
-    expectProblem(await ask({}, await makeKey(store.db, account, ['send'])), 'scope_missing');
+    expectProblem(await ask({}, await makeKey(site.db, site.account, ['send'])), 'scope_missing');
   });
 });
