@@ -49,6 +49,20 @@ export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = sys
   return `${prefix}_${text}` as const;
 }
 
+/** All of it random, 130 bits: it is no secret, but nobody guesses where another account's provider posts to. */
+export function newCallbackId(): CallbackId {
+  let text = '';
+  for (const byte of randomFillSync(Buffer.alloc(CALLBACK_CHARACTERS))) text += ALPHABET.charAt(byte & 31);
+  return `cbk_${text}`;
+}
+
+const CALLBACK_CHARACTERS = 26;
+const CALLBACK_ID = /^cbk_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isCallbackId(value: string): value is CallbackId {
+  return CALLBACK_ID.test(value);
+}
+
 /** The lowest id that can be made at `at`: those made before are below it. */
 export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;

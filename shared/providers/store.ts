@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type AccountId, type CallbackId, newCallbackId } from '../runtime/ids.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
+import { PROVIDER_DEFAULTS, type ProviderDocument } from './provider.ts';
+import { checkProvider, type ProviderSettings } from './provider-form.ts';
+
+export interface ProviderChange extends Partial<ProviderSettings> {
+  /** Makes a new verify token, for when the old one was lost: the provider asks for it only when its webhook is set up. */
+  readonly newVerifyToken?: boolean;
+}
+
+export interface SetProvider {
+  readonly provider: ProviderDocument;
+  /** False when the account had one already. */
+  readonly created: boolean;
+  /** In clear; there when it is new. */
+  readonly verifyToken?: string;
+}
+
+const VERIFY_TOKEN_BYTES = 24;
+
+/**
+ * Gives an account its number on the chat-app channel, or changes settings of the one that it has; what is not named stays
+ * as it is, the callback address always does. A provider that was paused or stopped stays so (`resumeProvider`). Known to
+ * gateways and workers within seconds. Throws `BadProvider` with all that is wrong or missing.
+ */
+export async function setProvider(
+  db: Db,
+  clock: Clock,
+  box: SecretBox,
+  account: AccountId,
+  { newVerifyToken = false, ...change }: ProviderChange,
+): Promise<SetProvider> {
+  const stored = await findProvider(db, account);
+  if (stored === undefined) return addProvider(db, clock, box, account, change);
+  checkProvider({ ...stored, token: 'kept', appSecret: 'kept', ...change });
+  const verifyToken = newVerifyToken ? makeVerifyToken() : undefined;
+  const provider = await providers(db).findOneAndUpdate(
+    { _id: account },
+    {
+      $set: {
+        ...change,
+        ...(change.token === undefined ? {} : { token: box.seal(change.token) }),
+        ...(change.appSecret === undefined ? {} : { appSecret: box.seal(change.appSecret) }),
+        ...(verifyToken === undefined ? {} : { verifyToken: box.seal(verifyToken) }),
+        // So that the update is never empty, which MongoDB refuses.
+        callback: stored.callback,
+      },
+    },
+    { returnDocument: 'after' },
+  );
+  if (provider === null) throw new Error(`the provider of ${account} has gone`);
+  return { provider, created: false, ...(verifyToken === undefined ? {} : { verifyToken }) };
+}
+
+async function addProvider(
+  db: Db,
+  clock: Clock,
+  box: SecretBox,
+  account: AccountId,
+  change: Partial<ProviderSettings>,
+): Promise<SetProvider> {
+  const settings = { ...PROVIDER_DEFAULTS, ...change };
+  checkProvider(settings);
+  const verifyToken = makeVerifyToken();
+  const provider: ProviderDocument = {
+    ...settings,
+    _id: account,
+    status: PROVIDER_DEFAULTS.status,
+    token: box.seal(settings.token),
+    appSecret: box.seal(settings.appSecret),
+    verifyToken: box.seal(verifyToken),
+    callback: newCallbackId(),
+    createdAt: clock.now(),
+  };
+  try {
+    await providers(db).insertOne(provider);
+  } catch (error) {
+    // Somebody else gave it one at the same moment: that one is changed.
+    if (isDuplicateKey(error)) return setProvider(db, clock, box, account, change);
+    throw error;
+  }
+  return { provider, created: true, verifyToken };
+}
+
+export async function findProvider(db: Db, account: AccountId): Promise<ProviderDocument | undefined> {
+  return (await providers(db).findOne({ _id: account })) ?? undefined;
+}
+
+/** Whose callback address it is. */
+export async function providerByCallback(db: Db, callback: CallbackId): Promise<ProviderDocument | undefined> {
+  return (await providers(db).findOne({ callback })) ?? undefined;
+}
+
+/** All of them, by account. */
+export async function listProviders(db: Db): Promise<readonly ProviderDocument[]> {
+  return providers(db).find().sort({ _id: 1 }).toArray();
+}
+
+/** What waits, waits, and sends are accepted; customers' messages come in all the same. False when there is none. Idempotent. */
+export async function pauseProvider(db: Db, account: AccountId): Promise<boolean> {
+  const { matchedCount } = await providers(db).updateOne(
+    { _id: account },
+    { $set: { status: 'paused' }, $unset: { stoppedReason: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/**
+ * The provider said that token, number or account are not allowed: nothing leaves and sends are refused until
+ * `resumeProvider`. Returns whether it was going until now: one of many that are told so writes the alert.
+ */
+export async function stopProvider(db: Db, account: AccountId, reason: string): Promise<boolean> {
+  const { matchedCount } = await providers(db).updateOne(
+    { _id: account, stoppedReason: { $exists: false } },
+    { $set: { status: 'paused', stoppedReason: reason } },
+  );
+  return matchedCount === 1;
+}
+
+/** After `pauseProvider` or `stopProvider`. False when there is none. Idempotent. */
+export async function resumeProvider(db: Db, account: AccountId): Promise<boolean> {
+  const { matchedCount } = await providers(db).updateOne(
+    { _id: account },
+    { $set: { status: 'active' }, $unset: { stoppedReason: '' } },
+  );
+  return matchedCount === 1;
+}
+
+function makeVerifyToken(): string {
+  return randomBytes(VERIFY_TOKEN_BYTES).toString('base64url');
+}
+
+function providers(db: Db): Collection<ProviderDocument> {
+  return db.collection('providers');
+}

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { readCustomerList } from '../../../shared/chat-opt-ins/customer-list.ts';
+import { addOptIns, isOptedIn, listOptIns, removeOptIn } from '../../../shared/chat-opt-ins/store.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const ASHA = '919876543210';
+const RAVI = '919876543211';
+
+describe('opt-ins', () => {
+  let store: TestStore;
+  let account: AccountId;
+  const clock = new ManualClock();
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(() => {
+    account = newId('acc');
+  });
+
+  it('hold for the account that was told, until they are taken back', async () => {
+    expect(await addOptIns(store.db, clock, account, [ASHA])).to.equal(1);
+
+    expect(await isOptedIn(store.db, account, ASHA)).to.equal(true);
+    expect(await isOptedIn(store.db, account, RAVI)).to.equal(false);
+    expect(await isOptedIn(store.db, newId('acc'), ASHA)).to.equal(false);
+    expect(await removeOptIn(store.db, account, ASHA)).to.equal(true);
+    expect(await isOptedIn(store.db, account, ASHA)).to.equal(false);
+    expect(await removeOptIn(store.db, account, ASHA)).to.equal(false);
+  });
+
+  it('keep the time of the first word', async () => {
+    const first = clock.now();
+    await addOptIns(store.db, clock, account, [ASHA]);
+    clock.turn(60_000);
+
+    expect(await addOptIns(store.db, clock, account, [ASHA, RAVI])).to.equal(1);
+
+    const [asha, ravi] = await listOptIns(store.db, account, 10);
+    expect(asha).to.deep.equal({ _id: `${account}:${ASHA}`, account, customer: ASHA, at: first });
+    expect(ravi?.at).to.deep.equal(clock.now());
+  });
+
+  it('are added and listed in any number', async () => {
+    const customers = Array.from({ length: 2_500 }, (_, i) => String(919_000_000_000 + i));
+
+    expect(await addOptIns(store.db, clock, account, customers)).to.equal(2_500);
+
+    const page = await listOptIns(store.db, account, 3, customers[1]);
+    expect(page.map(({ customer }) => customer)).to.deep.equal(customers.slice(2, 5));
+    expect(await listOptIns(store.db, account, 5_000)).to.have.length(2_500);
+  });
+});
+
+describe('a file of customers', () => {
+  it('has a number a line, each once', () => {
+    const text = `\ufeff# agreed in the shop\n${ASHA}\r\n\n ${RAVI} # by mail\n${ASHA}\n`;
+
+    expect(readCustomerList(text)).to.deep.equal({ customers: [ASHA, RAVI], problems: [] });
+  });
+
+  it('tells which lines are no numbers', () => {
+    const { customers, problems } = readCustomerList(`${ASHA}\n+${RAVI}\nAsha,${ASHA}\n`);
+
+    expect(customers).to.deep.equal([ASHA]);
+    expect(problems.map(({ line }) => line)).to.deep.equal([2, 3]);
+    expect(problems[0]?.detail).to.include('Remove the plus sign');
+  });
+});

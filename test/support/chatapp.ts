@@ -1,0 +1,41 @@
+import type { Db } from 'mongodb';
+import { type ChatTemplateDocument, chatTemplateId } from '../../shared/chat-templates/chat-template.ts';
+import type { ProviderChange } from '../../shared/providers/store.ts';
+import { setProvider } from '../../shared/providers/store.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+
+export const TEST_BOX = createSecretBox(Buffer.alloc(32, 7));
+
+/** What an operator must say at least. */
+export const PROVIDER: ProviderChange = {
+  baseUrl: 'http://127.0.0.1:9/v23.0',
+  phoneNumberId: '1055',
+  businessId: '2055',
+  displayNumber: '918000000001',
+  token: 'EAAtest',
+  appSecret: 'app-secret',
+};
+
+/** Gives an account a number on the chat-app channel. Returns the verify token too. */
+export async function makeProvider(db: Db, account: AccountId, change: ProviderChange = {}) {
+  return setProvider(db, systemClock, TEST_BOX, account, { ...PROVIDER, ...change });
+}
+
+export function makeChatTemplate(
+  account: AccountId,
+  overrides: Partial<Omit<ChatTemplateDocument, '_id' | 'account'>> = {},
+): ChatTemplateDocument {
+  const template = {
+    account,
+    name: 'order_update',
+    language: 'en_US',
+    status: 'approved',
+    category: 'utility',
+    variables: 2,
+    syncedAt: new Date(),
+    ...overrides,
+  };
+  return { _id: chatTemplateId(account, template.name, template.language), ...template };
+}
