@@ -1,3 +1,4 @@
+import type { ProviderEvent } from './provider/options.ts';
 import type { ReceivedWebhook } from './receiver/received.ts';
 import { alphabetOf } from './smpp/text.ts';
 import type { SmscEvent } from './smsc/options.ts';
@@ -37,6 +38,21 @@ export function smscLine(event: SmscEvent): string {
       const alphabet = alphabetOf(parts[0]?.dataCoding ?? 0);
       return `${now} sms     ${clean(from)} to ${clean(to)} (${alphabet}, ${parts.length} part${parts.length > 1 ? 's' : ''}): ${clean(text)}`;
     }
+  }
+}
+
+/** What the chat-app provider has to tell. */
+export function providerLine(event: ProviderEvent): string {
+  const now = clock(Date.now());
+  switch (event.kind) {
+    case 'taken':
+      return `${now} chatapp ${clean(event.send.type)} to ${clean(event.send.to)}: ${clean(JSON.stringify(event.send.body[event.send.type] ?? {}))}`;
+    case 'refused':
+      return `${now} chatapp send to ${clean(event.to)} refused, error ${event.code}`;
+    case 'says':
+      return `${now} chatapp ${clean(event.from)} writes: ${clean(event.text)}`;
+    case 'callback-failed':
+      return `${now} chatapp callback answered ${event.status} (try ${event.tries})`;
   }
 }
 

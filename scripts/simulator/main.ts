@@ -1,4 +1,5 @@
-import { smscLine, webhookLine } from './lines.ts';
+import { providerLine, smscLine, webhookLine } from './lines.ts';
+import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
 import { readCommand, type Settings } from './settings.ts';
 import { startSmsc } from './smsc.ts';
@@ -7,6 +8,10 @@ import { startSmsc } from './smsc.ts';
 async function run(settings: Settings): Promise<void> {
   const print = settings.quiet ? undefined : (line: string) => console.log(line);
   const smsc = await startSmsc({ ...settings.smsc, onEvent: print && ((event) => print(smscLine(event))) });
+  const provider = await startProvider({
+    ...settings.provider,
+    onEvent: print && ((event) => print(providerLine(event))),
+  });
   const receiver = await startReceiver({
     port: settings.webhookPort,
     secrets: settings.webhookSecrets,
@@ -18,7 +23,7 @@ async function run(settings: Settings): Promise<void> {
   });
 
   const stop = () => {
-    Promise.all([smsc.close(), receiver.close()]).then(
+    Promise.all([smsc.close(), provider.close(), receiver.close()]).then(
       () => process.exit(0),
       (error: unknown) => fail(error),
     );
@@ -28,14 +33,18 @@ async function run(settings: Settings): Promise<void> {
   // Whoever started it with a channel (PM2) is gone, and nobody would stop it any more.
   process.once('disconnect', stop);
 
-  console.log(`SMSC on 127.0.0.1:${smsc.port}, webhook receiver on ${receiver.url} (GET / shows what came)`);
+  console.log(
+    `SMSC on 127.0.0.1:${smsc.port}, chat-app provider on ${provider.url}, webhook receiver on ${receiver.url} (GET / shows what came)`,
+  );
   process.send?.('ready');
 }
 
 function fail(error: unknown): void {
   const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   const message = error instanceof Error ? error.message : String(error);
-  console.error(busy ? `${message}: is another simulator running? See --smsc-port and --webhook-port.` : message);
+  console.error(
+    busy ? `${message}: is another simulator running? See --smsc-port, --chatapp-port and --webhook-port.` : message,
+  );
   process.exit(1);
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { PROVIDER_DEFAULTS, type ProviderOptions } from './provider/options.ts';
 import { ID_FORMS } from './smsc/message-ids.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { RECEIPT_FORMS } from './smsc/receipts.ts';
@@ -6,6 +7,7 @@ import { RECEIPT_FORMS } from './smsc/receipts.ts';
 /** Settings of the command; a flag goes before its environment variable, which goes before the default. */
 export interface Settings {
   readonly smsc: Partial<SmscOptions>;
+  readonly provider: Partial<ProviderOptions>;
   readonly webhookPort: number;
   readonly webhookSecrets: readonly string[];
   readonly quiet: boolean;
@@ -45,6 +47,14 @@ const SETTINGS: readonly Setting[] = [
   },
   { flag: 'enquire-link', value: 'MS', standard: '0', meaning: 'how often the SMSC sends enquire_link, 0 for never' },
   { flag: 'log', value: 'FILE', standard: '', meaning: 'append every accepted message to FILE as JSON lines' },
+  { flag: 'chatapp-port', value: 'PORT', standard: '4020', meaning: 'HTTP port of the chat-app provider on 127.0.0.1' },
+  { flag: 'chatapp-token', value: 'TOKEN', standard: PROVIDER_DEFAULTS.token, meaning: 'the only access token let in' },
+  {
+    flag: 'chatapp-delay',
+    value: 'MS',
+    standard: '300',
+    meaning: 'from one status of a chat-app message to the next',
+  },
   { flag: 'webhook-port', value: 'PORT', standard: '4010', meaning: 'HTTP port of the webhook receiver on 127.0.0.1' },
   { flag: 'webhook-secret', value: 'WHSEC', standard: '', meaning: 'secret(s) to check signatures with, by commas' },
   { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
@@ -103,6 +113,11 @@ function settings(text: (flag: string) => string): Settings {
       enquireLinkMs: number('enquire-link'),
       log: text('log'),
     },
+    provider: {
+      port: number('chatapp-port', 0, 65_535),
+      token: text('chatapp-token'),
+      statusDelayMs: number('chatapp-delay'),
+    },
     webhookPort: number('webhook-port', 0, 65_535),
     webhookSecrets: text('webhook-secret')
       .split(',')
@@ -126,7 +141,7 @@ function help(): string {
     return `  ${`--${flag} ${value}`.padEnd(28)}${meaning}${standard === '' ? '' : ` (${standard})`}`;
   });
   return [
-    'A carrier (SMSC) and a webhook receiver to try the gateway against; both on 127.0.0.1 only.',
+    'A carrier (SMSC), a chat-app provider and a webhook receiver to try the gateway against; all on 127.0.0.1 only.',
     '',
     ...lines,
     '',

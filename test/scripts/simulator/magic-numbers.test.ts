@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
+import { MAGIC_CUSTOMERS } from '../../../scripts/simulator/provider/magic-customers.ts';
 import { RecentCounts } from '../../../scripts/simulator/recent-counts.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
@@ -216,7 +217,8 @@ describe('magic numbers', () => {
       meaning,
     }));
 
-    expect(rows).deep.equal(MAGIC_NUMBERS.map(({ ending, meaning }) => ({ ending, meaning })));
+    const tables = [...MAGIC_NUMBERS, ...MAGIC_CUSTOMERS];
+    expect(rows).deep.equal(tables.map(({ ending, meaning }) => ({ ending, meaning })));
   });
 });
 

@@ -32,12 +32,12 @@ describe('the simulator as a process', () => {
   const running: Run[] = [];
 
   async function ready(...argv: string[]): Promise<Run & { readonly smscPort: number; readonly url: string }> {
-    const started = run('--smsc-port', '0', '--webhook-port', '0', ...argv);
+    const started = run('--smsc-port', '0', '--chatapp-port', '0', '--webhook-port', '0', ...argv);
     running.push(started);
     const [message] = await once(started.child, 'message');
     expect(message).equal('ready');
     const found = await eventually(
-      () => /SMSC on 127\.0\.0\.1:(\d+), webhook receiver on (\S+)/.exec(started.output()),
+      () => /SMSC on 127\.0\.0\.1:(\d+), chat-app provider on \S+, webhook receiver on (\S+)/.exec(started.output()),
       'the line with both addresses',
     );
     return { ...started, smscPort: Number(found?.[1]), url: found?.[2] ?? '' };
@@ -111,7 +111,7 @@ describe('the simulator as a process', () => {
   it('ends with a sentence when its port is taken or a setting is wrong', async () => {
     const { smscPort } = await ready();
 
-    const second = run('--smsc-port', String(smscPort), '--webhook-port', '0');
+    const second = run('--smsc-port', String(smscPort), '--chatapp-port', '0', '--webhook-port', '0');
     const wrong = run('--rate', 'fast');
 
     expect(await second.ended).equal(1);

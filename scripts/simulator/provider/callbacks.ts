@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
+
+/** Where the provider posts to: what a person enters as the app's webhook. */
+export interface App {
+  readonly url: string;
+  readonly appSecret: string;
+  readonly verifyToken: string;
+}
+
+export interface CallbackOptions {
+  readonly businessId: string;
+  readonly phoneNumberId: string;
+  readonly displayNumber: string;
+  readonly retryMs: number;
+  onFailed(status: number, tries: number): void;
+}
+
+/** What one `value` holds beside the metadata. */
+export interface CallbackValue {
+  readonly contacts?: readonly object[];
+  readonly messages?: readonly object[];
+  readonly statuses?: readonly object[];
+}
+
+const TIMEOUT_MS = 10_000;
+const LONGEST_RETRY_MS = 60_000;
+const OK = 200;
+
+/**
+ * Posts messages and statuses to the app, signed, until each was answered with 200. What happens at the same time goes in
+ * one post, as entries of their own. Kept in memory while there is no app.
+ */
+export class Callbacks {
+  readonly #options: CallbackOptions;
+  #app: App | undefined;
+  #waiting: CallbackValue[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #flushing = false;
+  #open = 0;
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+  }
+
+  /** Posts that were not acknowledged yet, and values that wait for an app. */
+  get pending(): number {
+    return this.#open + this.#waiting.length;
+  }
+
+  /** Makes the verify challenge, as the provider does when the address is entered. Rejects when it is answered wrongly. */
+  async enter(app: App): Promise<void> {
+    const url = new URL(app.url);
+    const challenge = String(1_000_000 + Math.floor(Math.random() * 9_000_000));
+    url.searchParams.set('hub.mode', 'subscribe');
+    url.searchParams.set('hub.verify_token', app.verifyToken);
+    url.searchParams.set('hub.challenge', challenge);
+    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await answer.text();
+    if (answer.status !== OK || text !== challenge) throw new Error(`the challenge was answered with ${answer.status}`);
+    this.#app = app;
+    this.#flush();
+  }
+
+  add(value: CallbackValue): void {
+    this.#waiting.push(value);
+    this.#flush();
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    this.#app = undefined;
+  }
+
+  #flush(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      const app = this.#app;
+      if (app === undefined || this.#waiting.length === 0) return;
+      const values = this.#waiting.splice(0);
+      const { businessId, phoneNumberId, displayNumber } = this.#options;
+      const metadata = { display_phone_number: displayNumber, phone_number_id: phoneNumberId };
+      const entry = values.map((value) => ({
+        id: businessId,
+        changes: [{ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }],
+      }));
+      this.#open += 1;
+      this.#post(Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry })), 1);
+    });
+  }
+
+  #post(body: Buffer, tries: number): void {
+    const app = this.#app;
+    if (app === undefined) return;
+    const again = (status: number): void => {
+      this.#options.onFailed(status, tries);
+      const timer = setTimeout(
+        () => {
+          this.#timers.delete(timer);
+          this.#post(body, tries + 1);
+        },
+        Math.min(this.#options.retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS),
+      );
+      this.#timers.add(timer);
+    };
+    const signature = createHmac('sha256', app.appSecret).update(body).digest('hex');
+    const post = request(app.url, {
+      method: 'POST',
+      timeout: TIMEOUT_MS,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': body.length,
+        'x-hub-signature-256': `sha256=${signature}`,
+      },
+    });
+    post.once('timeout', () => post.destroy(new Error('no answer')));
+    post.once('error', () => again(0));
+    post.once('response', (response) => {
+      response.resume();
+      if (response.statusCode === OK) this.#open -= 1;
+      else again(response.statusCode ?? 0);
+    });
+    post.end(body);
+  }
+}

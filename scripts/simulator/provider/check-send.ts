@@ -1,0 +1,123 @@
+import { ERRORS, type GraphError } from './magic-customers.ts';
+import { bodyVariables, type Template } from './templates.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A send as it was read, or why it is refused. */
+export type CheckedSend =
+  | { readonly ok: true; readonly to: string; readonly type: string; readonly freeForm: boolean }
+  | { readonly ok: false; readonly to: string; readonly type: string; readonly error: GraphError };
+
+const MEDIA = ['image', 'video', 'audio', 'document', 'sticker'];
+const NO_CAPTION = ['audio', 'sticker'];
+const TEXT_MAX = 4_096;
+const BODY_MAX = 1_024;
+const CAPTION_MAX = 1_024;
+const TITLE_MAX = 20;
+const BUTTON_ID_MAX = 256;
+const BUTTONS_MAX = 3;
+
+/** Reads `POST /{phone_number_id}/messages` as the Cloud API's documentation describes it; strict, because it judges a client. */
+export function checkSend(body: Json, templates: readonly Template[]): CheckedSend {
+  const to = typeof body.to === 'string' ? body.to.replace(/^\+/, '') : '';
+  const type = typeof body.type === 'string' ? body.type : 'text';
+  const refused = (error: GraphError, details: string): CheckedSend => ({
+    ok: false,
+    to,
+    type,
+    error: { ...error, details },
+  });
+  if (body.messaging_product !== 'whatsapp') return refused(ERRORS.parameter, 'messaging_product must be whatsapp');
+  if (!/^[1-9]\d{6,14}$/.test(to)) return refused(ERRORS.parameter, 'to is not a phone number');
+  const opaque = body.biz_opaque_callback_data;
+  if (opaque !== undefined && (typeof opaque !== 'string' || opaque.length > 512)) {
+    return refused(ERRORS.parameter, 'biz_opaque_callback_data must be at most 512 characters');
+  }
+  if (body.recipient_type !== undefined && body.recipient_type !== 'individual') {
+    return refused(ERRORS.parameter, 'recipient_type must be individual');
+  }
+  const problem = checkType(type, body, templates);
+  if (problem !== undefined) return { ok: false, to, type, error: problem };
+  return { ok: true, to, type, freeForm: type !== 'template' };
+}
+
+function checkType(type: string, body: Json, templates: readonly Template[]): GraphError | undefined {
+  if (type === 'text') return checkText(object(body.text));
+  if (type === 'template') return checkTemplate(object(body.template), templates);
+  if (type === 'interactive') return checkButtons(object(body.interactive));
+  if (MEDIA.includes(type)) return checkMedia(type, object(body[type]));
+  return { ...ERRORS.parameter, details: `type ${type} is not known` };
+}
+
+function checkText(text: Json | undefined): GraphError | undefined {
+  if (text === undefined || !filled(text.body)) return { ...ERRORS.missing, details: 'text.body' };
+  return text.body.length > TEXT_MAX ? { ...ERRORS.value, details: 'text.body is too long' } : undefined;
+}
+
+function checkTemplate(template: Json | undefined, templates: readonly Template[]): GraphError | undefined {
+  const language = object(template?.language)?.code;
+  const known = templates.find((one) => one.name === template?.name && one.language === language);
+  if (known === undefined || known.status === 'PENDING' || known.status === 'REJECTED') return ERRORS.noTemplate;
+  if (known.status === 'PAUSED') return ERRORS.paused;
+  const components = list(template?.components);
+  const body = components.find((component) => component.type === 'body');
+  const parameters = list(body?.parameters);
+  const wanted = bodyVariables(known);
+  if (parameters.length !== wanted) {
+    return {
+      ...ERRORS.paramCount,
+      details: `body: number of localizable_params (${parameters.length}) does not match the expected number of params (${wanted})`,
+    };
+  }
+  if (!parameters.every((parameter) => parameter.type === 'text' && filled(parameter.text))) {
+    return { ...ERRORS.value, details: 'body parameters must be texts' };
+  }
+  if (known.components.some(({ type, format }) => type === 'HEADER' && format === 'IMAGE')) {
+    if (!components.some((component) => component.type === 'header')) {
+      return { ...ERRORS.paramCount, details: 'header: format mismatch, expected IMAGE' };
+    }
+  }
+  return undefined;
+}
+
+function checkButtons(interactive: Json | undefined): GraphError | undefined {
+  if (interactive?.type !== 'button') return { ...ERRORS.parameter, details: 'interactive.type must be button' };
+  const text = object(interactive.body)?.text;
+  if (!filled(text) || text.length > BODY_MAX) return { ...ERRORS.value, details: 'interactive.body.text' };
+  const buttons = list(object(interactive.action)?.buttons);
+  if (buttons.length < 1 || buttons.length > BUTTONS_MAX) return { ...ERRORS.value, details: '1 to 3 buttons' };
+  const replies = buttons.map((button) => (button.type === 'reply' ? object(button.reply) : undefined));
+  const titles = new Set<unknown>();
+  for (const reply of replies) {
+    const { id, title } = reply ?? {};
+    if (!filled(id) || id.length > BUTTON_ID_MAX || id !== id.trim()) return { ...ERRORS.value, details: 'button id' };
+    if (!filled(title) || [...title].length > TITLE_MAX) return { ...ERRORS.value, details: 'button title' };
+    titles.add(title);
+  }
+  return titles.size < buttons.length ? { ...ERRORS.value, details: 'button titles must differ' } : undefined;
+}
+
+function checkMedia(type: string, media: Json | undefined): GraphError | undefined {
+  const { link, id, caption } = media ?? {};
+  if ((link === undefined) === (id === undefined))
+    return { ...ERRORS.parameter, details: 'exactly one of link and id' };
+  if (link !== undefined && (typeof link !== 'string' || !/^https?:\/\//.test(link))) {
+    return { ...ERRORS.value, details: 'link must be an address' };
+  }
+  if (caption === undefined) return undefined;
+  if (NO_CAPTION.includes(type)) return { ...ERRORS.parameter, details: `${type} takes no caption` };
+  if (typeof caption !== 'string' || caption.length > CAPTION_MAX) return { ...ERRORS.value, details: 'caption' };
+  return undefined;
+}
+
+function object(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined; // parsed JSON
+}
+
+function list(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map((one) => object(one) ?? {}) : [];
+}
+
+function filled(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}

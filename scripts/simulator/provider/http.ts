@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphError } from './magic-customers.ts';
+
+const BODY_MAX = 1_000_000;
+
+/** The whole body; undefined when it is longer than a megabyte. Rejects when the sender goes away before its end. */
+export async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    octets += chunk.length;
+    if (octets > BODY_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A JSON object, or undefined. */
+export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>) // just looked at
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = JSON.stringify(body);
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text);
+}
+
+/** An error in the shape of Graph. */
+export function sendError(response: ServerResponse, error: GraphError): void {
+  sendJson(response, error.http, {
+    error: {
+      message: `(#${error.code}) ${error.title}`,
+      type: 'OAuthException',
+      code: error.code,
+      error_data: { messaging_product: 'whatsapp', details: error.details },
+      fbtrace_id: 'simulated',
+    },
+  });
+}

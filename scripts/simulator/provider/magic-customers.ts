@@ -1,0 +1,149 @@
+import { RecentCounts } from '../recent-counts.ts';
+
+/** What the provider does with a message to a customer. */
+export interface MagicCustomer {
+  /** Refused with this error. */
+  readonly refuse?: GraphError;
+  /** The first `times` sends of the same message get this instead. */
+  readonly first?: { readonly times: number; readonly refuse?: GraphError; readonly answer?: 'cut' };
+  /** `cut`: taken, and the connection breaks instead of an answer. `never`: taken, and nothing is answered. `late`: after the statuses. */
+  readonly answer?: 'cut' | 'never' | 'late';
+  /** In this order, one status delay apart. */
+  readonly statuses?: readonly StatusPlan[];
+}
+
+export interface StatusPlan {
+  readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  readonly error?: GraphError;
+}
+
+/** An error as the Cloud API says it. */
+export interface GraphError {
+  readonly http: number;
+  readonly code: number;
+  readonly title: string;
+  readonly details: string;
+}
+
+export const ERRORS = {
+  token: error(401, 190, 'Access token has expired', 'The access token is not valid.'),
+  throughput: error(429, 130429, 'Rate limit hit', 'Message failed to send because there were too many messages sent.'),
+  pairRate: error(
+    400,
+    131056,
+    '(Business Account, Consumer Account) pair rate limit hit',
+    'Too many messages to this customer.',
+  ),
+  unavailable: error(503, 131016, 'Service unavailable', 'A service is temporarily unavailable.'),
+  undeliverable: error(400, 131026, 'Message undeliverable', 'Message Undeliverable.'),
+  reEngagement: error(
+    400,
+    131047,
+    'Re-engagement message',
+    'More than 24 hours have passed since the customer last replied.',
+  ),
+  media: error(400, 131053, 'Media upload error', 'The media could not be downloaded.'),
+  paused: error(400, 132015, 'Template is paused', 'The template is paused for low quality.'),
+  noTemplate: error(
+    404,
+    132001,
+    'Template name does not exist in the translation',
+    'The template does not exist in this language.',
+  ),
+  paramCount: error(
+    400,
+    132000,
+    'Number of parameters does not match the expected number of params',
+    'body: number of parameters does not match',
+  ),
+  parameter: error(400, 100, 'Invalid parameter', 'Invalid parameter'),
+  missing: error(400, 131008, 'Required parameter is missing', 'A required parameter is missing'),
+  value: error(400, 131009, 'Parameter value is not valid', 'A parameter has a value that is not valid'),
+} as const;
+
+function error(http: number, code: number, title: string, details: string): GraphError {
+  return { http, code, title, details };
+}
+
+const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
+const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
+
+/** The whole table; README.md repeats it for people. */
+export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: string; readonly meaning: string })[] = [
+  {
+    ending: '301',
+    meaning: 'taken, then failed (131026)',
+    statuses: [{ status: 'sent' }, { status: 'failed', error: ERRORS.undeliverable }],
+  },
+  { ending: '302', meaning: 'refused (131026)', refuse: ERRORS.undeliverable },
+  { ending: '303', meaning: 'refused (131047), as if the session were closed', refuse: ERRORS.reEngagement },
+  {
+    ending: '304',
+    meaning: 'throughput limit (130429) twice, then delivered',
+    first: { times: 2, refuse: ERRORS.throughput },
+    statuses: NOT_READ,
+  },
+  {
+    ending: '305',
+    meaning: 'pair rate limit (131056) once, then delivered',
+    first: { times: 1, refuse: ERRORS.pairRate },
+    statuses: NOT_READ,
+  },
+  {
+    ending: '306',
+    meaning: 'unavailable (131016) twice, then delivered',
+    first: { times: 2, refuse: ERRORS.unavailable },
+    statuses: NOT_READ,
+  },
+  { ending: '307', meaning: 'read without delivered', statuses: [{ status: 'sent' }, { status: 'read' }] },
+  {
+    ending: '308',
+    meaning: 'statuses in the wrong order',
+    statuses: [{ status: 'read' }, { status: 'delivered' }, { status: 'sent' }],
+  },
+  { ending: '309', meaning: 'every status twice', statuses: [...USUAL, ...USUAL] },
+  { ending: '310', meaning: 'the answer comes after the statuses', answer: 'late', statuses: NOT_READ },
+  {
+    ending: '311',
+    meaning: 'taken, and the connection breaks instead of an answer',
+    answer: 'cut',
+    statuses: NOT_READ,
+  },
+  { ending: '312', meaning: 'taken, and nothing is answered', answer: 'never', statuses: NOT_READ },
+  { ending: '313', meaning: 'taken, no status ever', statuses: [] },
+  {
+    ending: '314',
+    meaning: 'failed, then delivered all the same',
+    statuses: [{ status: 'sent' }, { status: 'failed', error: ERRORS.undeliverable }, { status: 'delivered' }],
+  },
+  { ending: '315', meaning: 'media cannot be had (131053)', refuse: ERRORS.media },
+  { ending: '316', meaning: 'access token refused (190)', refuse: ERRORS.token },
+  { ending: '317', meaning: 'template paused (132015)', refuse: ERRORS.paused },
+  { ending: '318', meaning: 'delivered, not read', statuses: NOT_READ },
+];
+
+const ENDING_DIGITS = 3;
+const MAX_COUNTED = 10_000;
+
+/** What a customer's number asks for now, with counts of its own for `first`. Everything else is delivered and read. */
+export function magicCustomers(
+  behaviour: ((to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer | undefined) | undefined,
+): (to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer {
+  const byEnding = new Map(MAGIC_CUSTOMERS.map((magic) => [magic.ending, magic]));
+  const counts = new RecentCounts(MAX_COUNTED);
+  return (to, body) => {
+    const magic = behaviour?.(to, body) ?? byEnding.get(to.slice(-ENDING_DIGITS)) ?? {};
+    if (magic.first === undefined) return { statuses: USUAL, ...magic };
+    const key = JSON.stringify(body);
+    const { times, refuse, answer } = magic.first;
+    if (counts.add(key) <= times) {
+      return {
+        statuses: magic.statuses ?? USUAL,
+        ...(refuse === undefined ? {} : { refuse }),
+        ...(answer === undefined ? {} : { answer }),
+      };
+    }
+    counts.forget(key);
+    return { statuses: magic.statuses ?? USUAL };
+  };
+}

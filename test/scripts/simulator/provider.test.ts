@@ -1,0 +1,178 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type Provider, startProvider } from '../../../scripts/simulator/provider.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const APP_SECRET = 'app_secret';
+const VERIFY = 'verify me';
+
+interface Post {
+  readonly signed: boolean;
+  readonly body: {
+    readonly object: string;
+    readonly entry: readonly {
+      readonly changes: readonly { readonly value: Readonly<Record<string, readonly Record<string, unknown>[]>> }[];
+    }[];
+  };
+}
+
+describe('the simulated chat-app provider', () => {
+  let provider: Provider;
+  let app: Server;
+  let appUrl: string;
+  const posts: Post[] = [];
+  let answers: number[] = [];
+
+  before(async () => {
+    provider = await startProvider({ statusDelayMs: 5, retryMs: 5 });
+    app = createServer((request, response) => {
+      const url = new URL(request.url ?? '', 'http://app');
+      if (request.method === 'GET') {
+        const ok = url.searchParams.get('hub.verify_token') === VERIFY;
+        response.writeHead(ok ? 200 : 403).end(ok ? url.searchParams.get('hub.challenge') : 'no');
+        return;
+      }
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const wanted = `sha256=${createHmac('sha256', APP_SECRET).update(body).digest('hex')}`;
+        const status = answers.shift() ?? 200;
+        if (status === 200) {
+          posts.push({ signed: request.headers['x-hub-signature-256'] === wanted, body: JSON.parse(body.toString()) });
+        }
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
+    appUrl = `http://127.0.0.1:${(app.address() as AddressInfo).port}/callback`;
+    await provider.enterApp({ url: appUrl, appSecret: APP_SECRET, verifyToken: VERIFY });
+  });
+  after(async () => {
+    await provider.close();
+    app.closeAllConnections();
+    await new Promise((resolve) => app.close(resolve));
+  });
+  beforeEach(() => {
+    posts.length = 0;
+    answers = [];
+  });
+
+  async function send(body: object, token = provider.options.token) {
+    const answer = await fetch(`${provider.url}/v23.0/${provider.options.phoneNumberId}/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messaging_product: 'whatsapp', ...body }),
+    });
+    const json = (await answer.json()) as {
+      readonly messages?: readonly { readonly id: string }[];
+      readonly error?: { readonly code: number };
+    };
+    return { status: answer.status, id: json.messages?.[0]?.id, code: json.error?.code };
+  }
+  const template = (to: string, texts: readonly string[] = ['Asha', '1234']) => ({
+    to,
+    type: 'template',
+    template: {
+      name: 'order_update',
+      language: { code: 'en_US' },
+      components: [{ type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) }],
+    },
+  });
+  const values = () =>
+    posts.flatMap(({ body }) => body.entry.flatMap(({ changes }) => changes.map(({ value }) => value)));
+  const statusesOf = (id: string | undefined) =>
+    values()
+      .flatMap(({ statuses = [] }) => statuses)
+      .filter((status) => status.id === id)
+      .map(({ status }) => status);
+
+  it('takes a template and posts sent, delivered and read, signed over the raw body', async () => {
+    const { status, id } = await send(template('919876543210'));
+
+    expect(status).equal(200);
+    await eventually(() => statusesOf(id).length === 3, 'three statuses');
+    expect(statusesOf(id)).deep.equal(['sent', 'delivered', 'read']);
+    expect(posts.map(({ signed, body }) => [signed, body.object])).deep.include([true, 'whatsapp_business_account']);
+    expect(posts.every(({ signed }) => signed)).equal(true);
+  });
+
+  for (const [what, body, status, code] of [
+    ['a wrong number of parameters', template('919876543210', ['Asha']), 400, 132000],
+    [
+      'a template that it does not have',
+      { to: '919876543210', type: 'template', template: { name: 'nothing', language: { code: 'en_US' } } },
+      404,
+      132001,
+    ],
+    ['a text outside the session', { to: '919876543299', type: 'text', text: { body: 'Hi' } }, 400, 131047],
+    ['a number that is none', template('98'), 400, 100],
+    [
+      'a caption on audio',
+      { to: '919876543299', type: 'audio', audio: { link: 'https://example.com/a.ogg', caption: 'x' } },
+      400,
+      100,
+    ],
+    ['a customer whose number ends in 302', template('919876543302'), 400, 131026],
+  ] as const) {
+    it(`refuses ${what} with ${code}`, async () => {
+      expect(await send(body)).deep.equal({ status, id: undefined, code });
+    });
+  }
+
+  it('lets nobody in with another token', async () => {
+    expect(await send(template('919876543210'), 'stolen')).deep.include({ status: 401, code: 190 });
+  });
+
+  it('opens a session when a customer writes, and posts what they wrote until it is answered with 200', async () => {
+    answers = [500, 503];
+    const id = provider.says('919876543211', 'Where is my order?');
+
+    await eventually(() => values().length === 1, 'the message');
+    expect(values()[0]?.messages?.[0]).deep.include({
+      from: '919876543211',
+      id,
+      type: 'text',
+      text: { body: 'Where is my order?' },
+    });
+    expect(await send({ to: '919876543211', type: 'text', text: { body: 'On its way' } })).deep.include({
+      status: 200,
+    });
+    expect(provider.pendingCallbacks()).equal(0);
+  });
+
+  it('a number that ends in 304 is limited twice and then taken', async () => {
+    const body = template('919876543304');
+
+    const codes = [await send(body), await send(body), await send(body)].map(({ code }) => code);
+
+    expect(codes).deep.equal([130429, 130429, undefined]);
+  });
+
+  it('lists its templates page by page', async () => {
+    const names: string[] = [];
+    let next: string | undefined = `${provider.url}/v23.0/${provider.options.businessId}/message_templates`;
+    let pages = 0;
+    while (next !== undefined) {
+      const answer: Response = await fetch(next, { headers: { authorization: `Bearer ${provider.options.token}` } });
+      const page = (await answer.json()) as { data: { name: string }[]; paging?: { next?: string } };
+      names.push(...page.data.map(({ name }) => name));
+      next = page.paging?.next;
+      pages += 1;
+    }
+
+    expect(pages).equal(3);
+    expect(names).deep.equal(provider.options.templates.map(({ name }) => name));
+  });
+
+  it('enters no address that fails the verify challenge', async () => {
+    const error = await provider.enterApp({ url: appUrl, appSecret: APP_SECRET, verifyToken: 'wrong' }).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+
+    expect(error?.message).contain('403');
+  });
+});
