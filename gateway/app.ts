@@ -4,6 +4,7 @@ import { RateCounter } from '../shared/rate/counter.ts';
 import { ApprovedTemplates } from '../shared/templates/approved-templates.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { createBatch } from './account/batch.ts';
+import { createEvents } from './account/events.ts';
 import { createLedger } from './account/ledger.ts';
 import { createMessage } from './account/message.ts';
 import { createMessages } from './account/messages.ts';
@@ -66,6 +67,7 @@ export function createApp(deps: GatewayDeps): Express {
 
   get('/v2/messages', ...key('read'), createMessages(deps));
   get('/v2/messages/:message_id', ...key('read'), createMessage(deps));
+  get('/v2/events', ...key('read'), createEvents(deps));
   get('/v2/ledger', ...key('read'), createLedger(deps));
 
   app

@@ -3,13 +3,12 @@ import type { MessageState } from '../../shared/messages/message.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { type BatchId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
-import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
-import { parseQuery } from '../http/query.ts';
+import { parseQuery, parseQueryTime } from '../http/query.ts';
 import { messageRecord } from './message-record.ts';
 
 /** The recipient is `to`, as everywhere; so the times have names of their own. */
@@ -34,8 +33,8 @@ export function createMessages({ db }: Pick<GatewayDeps, 'db'>): Handler {
       const problem = recipientProblem(to);
       if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
     }
-    const createdFrom = parseTime('created_from', query.created_from, problems);
-    const createdBefore = parseTime('created_before', query.created_before, problems);
+    const createdFrom = parseQueryTime('created_from', query.created_from, problems);
+    const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
       states: parseState(query.state, problems),
       to,
@@ -66,15 +65,5 @@ function parseState(shown: string | undefined, problems: FieldProblems): readonl
 function parseBatch(id: string | undefined, problems: FieldProblems): BatchId | undefined {
   if (id === undefined || isBatchId(id)) return id;
   problems.add('batch_id', 'invalid_value', 'It must be a batch_id, `bat_` and 26 characters.');
-  return undefined;
-}
-
-function parseTime(name: string, text: string | undefined, problems: FieldProblems): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = parseOffsetTime(text);
-  // Ids carry no time before 1970.
-  if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
-  const hint = text.includes(' ') ? ' In a query the sign + must be written as %2B.' : '';
-  problems.add(name, 'invalid_time', `It must be an ISO 8601 date-time with an offset, 2027-01-31T18:00:00Z.${hint}`);
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
 import { type FieldProblems, refuseUnknown } from './fields.ts';
 
 /**
@@ -22,4 +23,14 @@ export function parseQuery<Name extends string>(
     else values[name] = value;
   }
   return values;
+}
+
+/** ISO 8601 with an offset, any time since 1970: ids carry none before, and nothing of ours is older. */
+export function parseQueryTime(name: string, text: string | undefined, problems: FieldProblems): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = parseOffsetTime(text);
+  if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
+  const hint = text.includes(' ') ? ' In a query the sign + must be written as %2B.' : '';
+  problems.add(name, 'invalid_time', `It must be an ISO 8601 date-time with an offset, 2027-01-31T18:00:00Z.${hint}`);
+  return undefined;
 }

@@ -92,6 +92,14 @@ export const INDEXES: readonly Index[] = [
     serves: 'maintenance: waiting messages whose time has come, validity that has passed',
   },
   {
+    collection: 'messages',
+    key: { account: 1, 'history.at': 1 },
+    options: { name: 'events', partialFilterExpression: { 'history.0': { $exists: true } } },
+    // Partial: of a message without events there is no entry to write, and none to take out at the first event. Measured on
+    // the embedded store, insert and three updates of a message: 125 µs of its CPU without, 133 with it, 152 with a full one.
+    serves: 'GET /v2/events: the messages of an account that reached a state between two times',
+  },
+  {
     collection: 'batches',
     key: { open: 1, _id: 1 },
     options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
@@ -120,6 +128,12 @@ export const INDEXES: readonly Index[] = [
     key: { endpoint: 1, _id: 1 },
     options: { name: 'log' },
     serves: 'the delivery log of an endpoint, newest first',
+  },
+  {
+    collection: 'providers',
+    key: { callback: 1 },
+    options: { name: 'callback', unique: true },
+    serves: 'chat-app callback: whose it is',
   },
   {
     collection: 'orphans',

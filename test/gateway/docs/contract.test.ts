@@ -113,7 +113,7 @@ describe('the contract, docs/openapi.json', () => {
       });
     }
 
-    for (const path of ['/v2/messages', '/v2/ledger']) {
+    for (const path of ['/v2/messages', '/v2/events', '/v2/ledger']) {
       it(`get ${path}`, async () => {
         const answer = await request(gateway.url).get(`${path}?zzzzzzzzzzzz=1`).set('Authorization', bearer);
 

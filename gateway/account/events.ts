@@ -1,0 +1,71 @@
+import { type EventPlace, listEvents, type StoredEvent } from '../../shared/messages/events.ts';
+import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import { CHAT_EVENTS, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
+import { eventBody } from '../../shared/webhooks/payload.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { sendJson, sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery, parseQueryTime } from '../http/query.ts';
+
+const PARAMETERS = ['event', 'message_id', 'since', 'until', 'limit', 'cursor'] as const;
+
+/**
+ * GET /v2/events (extension): what happened to the account's messages in the last seven days, newest first, in pages: the
+ * payloads that webhooks get, whether there are any or not. How far one page looks: shared/messages/events.ts.
+ */
+export function createEvents({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, PARAMETERS, problems);
+    const filter = {
+      name: parseEvent(query.event, problems),
+      message: parseMessage(query.message_id, problems),
+      since: parseQueryTime('since', query.since, problems),
+      until: parseQueryTime('until', query.until, problems),
+    };
+    const limit = parseLimit(query.limit, problems);
+    const cursor = parseCursor(query.cursor, 'events', isPlace, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    const { events, next } = await listEvents(db, callerOf(res).account._id, filter, clock.now(), after, limit);
+    sendJson(res, 200, pageOf('events', events.map(eventRecord), next === undefined ? undefined : textOf(next)));
+  };
+}
+
+/** The very payload that is posted, behind the id that is the header `webhook-id` of the post. */
+function eventRecord({ id, message, entry }: StoredEvent): object {
+  const payload: object = JSON.parse(eventBody(message, entry));
+  return { event_id: id, ...payload };
+}
+
+function parseEvent(name: string | undefined, problems: FieldProblems): MessageEvent | undefined {
+  if (name === undefined) return undefined;
+  const known = CHAT_EVENTS.find((event) => event === name);
+  if (known === undefined) problems.add('event', 'invalid_value', `It must be one of ${CHAT_EVENTS.join(', ')}.`);
+  return known;
+}
+
+function parseMessage(id: string | undefined, problems: FieldProblems): MessageId | undefined {
+  if (id === undefined || isMessageId(id)) return id;
+  problems.add('message_id', 'invalid_value', 'It must be a message_id, `msg_` and 26 characters.');
+  return undefined;
+}
+
+type PlaceText = `${number}:${EventPlace['id']}`;
+
+function isPlace(text: string): text is PlaceText {
+  return /^(0|[1-9]\d{0,14}):(evt_[0-9a-hjkmnp-tv-z]{26}_[a-z]{0,20})?$/.test(text);
+}
+
+function placeOf(text: PlaceText): EventPlace {
+  const colon = text.indexOf(':');
+  const id = text.slice(colon + 1) as EventPlace['id']; // by the form of the text
+  return { atMs: Number(text.slice(0, colon)), id };
+}
+
+function textOf({ atMs, id }: EventPlace): PlaceText {
+  return `${atMs}:${id}`;
+}

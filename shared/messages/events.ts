@@ -1,0 +1,194 @@
+import type { Db } from 'mongodb';
+import { type AccountId, type EventId, eventId, type MessageId } from '../runtime/ids.ts';
+import type { MessageEvent } from '../webhooks/endpoint.ts';
+import { eventName } from '../webhooks/payload.ts';
+import type { AnyMessage, HistoryEntry } from './message.ts';
+
+/** Entries of histories are events; older ones than this are not listed. */
+export const EVENTS_MS = 7 * 24 * 3_600_000;
+
+/** A state that a message reached, with the message as it is now. */
+export interface StoredEvent {
+  readonly id: EventId;
+  readonly message: AnyMessage;
+  readonly entry: HistoryEntry;
+}
+
+export interface EventFilter {
+  /** From this time on. */
+  readonly since?: Date | undefined;
+  /** Before this time. */
+  readonly until?: Date | undefined;
+  readonly name?: MessageEvent | undefined;
+  readonly message?: MessageId | undefined;
+}
+
+/** Events are in the order of their times, those of one moment in that of their ids. An empty id is before all of its moment. */
+export interface EventPlace {
+  readonly atMs: number;
+  readonly id: EventId | '';
+}
+
+export interface EventPage {
+  /** Newest first. */
+  readonly events: readonly StoredEvent[];
+  /** Where the next page begins, exclusive; undefined when all events have been looked at. */
+  readonly next: EventPlace | undefined;
+}
+
+/** Messages that one call looks at when it filters by name, which no index has; then a page may have few entries, even none. */
+export const LOOK_MAX = 2_000;
+
+/** Named, so that no plan walks all messages of the account. */
+const INDEX = 'events';
+/** Messages of one slice when they are filtered by name; otherwise a page's worth. */
+const FILTERED_SLICE = 500;
+/** Clocks of other machines may be ahead of this one. */
+const AHEAD_MS = 60_000;
+const FULL = 0.75;
+const WIDEN_MAX = 8;
+
+/**
+ * Up to `limit` events of an account, newest first, older than `after`, of the last seven days. It goes back in slices of
+ * time: an index over an array gives no order (a store would read all that is left and sort it), but it finds the messages
+ * between two times, and a slice of few messages is sorted here. A slice that has too many is cut, one with few is followed
+ * by a wider one, so a page costs a few reads of about its own size however many events there are.
+ */
+export async function listEvents(
+  db: Db,
+  account: AccountId,
+  filter: EventFilter,
+  now: Date,
+  after: EventPlace | undefined,
+  limit: number,
+): Promise<EventPage> {
+  const fromMs = Math.max(filter.since?.getTime() ?? 0, now.getTime() - EVENTS_MS);
+  const untilMs = Math.min(filter.until?.getTime() ?? Number.POSITIVE_INFINITY, now.getTime() + AHEAD_MS);
+  let before: EventPlace = after === undefined || after.atMs >= untilMs ? { atMs: untilMs, id: '' } : after;
+  if (filter.message !== undefined) {
+    const message = await db.collection<AnyMessage>('messages').findOne({ _id: filter.message, account });
+    return pageOf(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
+  }
+
+  const sliceMax = filter.name === undefined ? limit + 2 : Math.max(FILTERED_SLICE, limit + 2);
+  const events: StoredEvent[] = [];
+  let looked = 0;
+  let widthMs = Number.POSITIVE_INFINITY; // whoever has little, or asks for little, gets it in one read
+  while (events.length <= limit && looked < LOOK_MAX) {
+    const endMs = endOf(before);
+    if (endMs <= fromMs) return pageOf(events, limit, undefined);
+    const startMs = Math.max(fromMs, endMs - widthMs);
+    let found = await readSlice(db, account, startMs, endMs, sliceMax + 1);
+    let read: EventPlace = { atMs: startMs, id: '' };
+    if (found.length > sliceMax) {
+      if (endMs - startMs > 1) {
+        widthMs = narrower(found, startMs, endMs);
+        continue;
+      }
+      found = await readMoment(db, account, before, startMs, sliceMax);
+      const last = found.at(-1);
+      if (last !== undefined && found.length === sliceMax) read = { atMs: startMs, id: eventId(last._id, '') };
+    }
+    looked += found.length;
+    events.push(...eventsIn(found, startMs, before, filter));
+    before = read;
+    widthMs = Math.ceil((endMs - startMs) * Math.min(WIDEN_MAX, (FULL * sliceMax) / Math.max(found.length, 1)));
+  }
+  return pageOf(events, limit, before);
+}
+
+/** The first millisecond that is not to be looked at. */
+function endOf({ atMs, id }: EventPlace): number {
+  return id === '' ? atMs : atMs + 1;
+}
+
+/** Up to `limit` messages, in no order, that reached a state from `startMs` on and before `endMs`. */
+function readSlice(
+  db: Db,
+  account: AccountId,
+  startMs: number,
+  endMs: number,
+  limit: number,
+): Promise<readonly AnyMessage[]> {
+  return db
+    .collection<AnyMessage>('messages')
+    .find(within(account, startMs, endMs))
+    .hint(INDEX)
+    .limit(limit)
+    .batchSize(limit + 1) // all in one answer
+    .toArray();
+}
+
+/** Of a single millisecond, in the order of events: by ids downwards from the one of `before`. */
+function readMoment(
+  db: Db,
+  account: AccountId,
+  before: EventPlace,
+  atMs: number,
+  limit: number,
+): Promise<readonly AnyMessage[]> {
+  const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
+  return db
+    .collection<AnyMessage>('messages')
+    .find({ ...within(account, atMs, atMs + 1), ...below })
+    .sort({ _id: -1 })
+    .hint(INDEX)
+    .limit(limit)
+    .batchSize(limit + 1)
+    .toArray();
+}
+
+/**
+ * The messages that reached a state from `startMs` on and before `endMs`. One element must lie within: of an array, two
+ * conditions beside each other may be met by two elements, and would not bound the walk on both sides.
+ */
+export function within(account: AccountId, startMs: number, endMs: number): object {
+  return {
+    account,
+    'history.0': { $exists: true }, // what the partial index has
+    history: { $elemMatch: { at: { $gte: new Date(startMs), $lt: new Date(endMs) } } },
+  };
+}
+
+/**
+ * Too many: how long the next try may be. Stores find the oldest first, so what was found tells how dense they lie; were it
+ * not so, it would still be four times less.
+ */
+function narrower(found: readonly AnyMessage[], startMs: number, endMs: number): number {
+  let lastMs = startMs;
+  for (const { history } of found) {
+    const first = history.find(({ at }) => at.getTime() >= startMs && at.getTime() < endMs);
+    lastMs = Math.max(lastMs, first?.at.getTime() ?? startMs);
+  }
+  const quarter = Math.floor((endMs - startMs) / 4);
+  return Math.max(1, Math.min(quarter, Math.floor((lastMs - startMs) * FULL)));
+}
+
+/** Their events from `startMs` on and before the place, newest first. */
+function eventsIn(
+  messages: readonly AnyMessage[],
+  startMs: number,
+  before: EventPlace,
+  { name }: EventFilter,
+): StoredEvent[] {
+  return messages
+    .flatMap((message) => message.history.map((entry) => ({ id: eventId(message._id, entry.state), message, entry })))
+    .filter(({ id, entry }) => {
+      const atMs = entry.at.getTime();
+      const older = atMs < before.atMs || (atMs === before.atMs && id < before.id);
+      return older && atMs >= startMs && (name === undefined || eventName(entry) === name);
+    })
+    .sort((a, b) => b.entry.at.getTime() - a.entry.at.getTime() || (a.id < b.id ? 1 : -1));
+}
+
+function pageOf(events: readonly StoredEvent[], limit: number, next: EventPlace | undefined): EventPage {
+  if (events.length <= limit) return { events, next };
+  const page = events.slice(0, limit);
+  const last = page.at(-1);
+  return { events: page, next: last === undefined ? undefined : { atMs: last.entry.at.getTime(), id: last.id } };
+}
+
+/** The message of an event, by the event's id. */
+function messageOf(id: EventId): MessageId {
+  return `msg_${id.slice(4, 30)}`;
+}
