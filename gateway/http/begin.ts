@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { newId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { accessLog } from './access-log.ts';
@@ -26,11 +27,31 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'sto
       batchId: undefined,
       scheduleId: undefined,
     };
-    // RFC 9112 §3.2. Node would answer this itself, without a body.
-    if (req.headers.host === undefined && req.httpVersion === '1.1') {
-      sendProblem(res, 'malformed_request', { detail: 'HTTP/1.1 requests must have the header `Host`.' });
-    } else {
-      next();
-    }
+    const fault = faultOf(req);
+    if (fault === undefined) next();
+    else if (req.rawHeaders.length > HEADERS_MAX * 2) sendProblem(res, 'headers_too_large', { detail: fault });
+    else sendProblem(res, 'malformed_request', { detail: fault });
   };
+}
+
+/** Node itself leaves out what comes after 2,000 in silence. */
+const HEADERS_MAX = 200;
+
+/** What Node lets pass, or would answer itself without a body. */
+function faultOf({ headers, httpVersion, rawHeaders }: Request): string | undefined {
+  if (rawHeaders.length > HEADERS_MAX * 2) return `A request may have at most ${HEADERS_MAX} headers.`;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'Send HTTP/1.1.';
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
+    // RFC 9112 §6.1: codings that we would not undo, and chunks that a proxy of HTTP/1.0 does not see.
+    return 'The only `Transfer-Encoding` is `chunked`, in HTTP/1.1.';
+  }
+  // RFC 9112 §3.2. A proxy may have routed by the other one.
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1) return 'There must be one header `Host`.';
+  if (hosts === 0 && httpVersion === '1.1') return 'HTTP/1.1 requests must have the header `Host`.';
+  return undefined;
 }

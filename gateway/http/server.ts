@@ -38,6 +38,7 @@ export class GatewayServer {
   constructor(app: RequestListener, times: ServerTimes = TIMES) {
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       this.#answers.set(req.socket, res);
+      req.url = originForm(req.url ?? '/');
       app(req, res);
     };
     this.http = createServer({
@@ -107,14 +108,29 @@ export class GatewayServer {
     if (answering && answer.req.complete) {
       // An earlier request of this connection is still being answered: an answer now would be taken for its own.
       answer.once('close', () => socket.destroy());
-    } else if (!socket.writable || isReset(error) || (answering && answer.headersSent)) {
+    } else if (!socket.writable || isReset(error)) {
       socket.destroy();
+    } else if (answering && answer.headersSent) {
+      // Refused by its headers, its answer is written whole (answer.ts) and perhaps not sent yet: the body may be broken now.
+      answer.end();
+      setTimeout(() => socket.destroy(), REFUSED_MS).unref();
     } else {
       socket.end(rawProblem(slugOf(error)));
       // Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen.
       setTimeout(() => socket.destroy(), REFUSED_MS).unref();
     }
   }
+}
+
+/**
+ * The path and query of an absolute-form target (RFC 9112 §3.2.2), with anything in place of a host; other targets as they are. The
+ * router would parse the host, and answer `http://[::1/` with a page of its own.
+ */
+function originForm(target: string): string {
+  const [scheme] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target) ?? [];
+  if (scheme === undefined) return target;
+  const rest = target.slice(scheme.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function isReset(error: Error): boolean {

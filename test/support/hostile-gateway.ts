@@ -1,0 +1,98 @@
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { Express } from 'express';
+import request from 'supertest';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { verifyLedger } from '../../shared/credits/verify.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { makeKey, openGateway } from './gateway.ts';
+import { makeAccount } from './make.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+/** A gateway to send nonsense to, with an account that must stay as it is. */
+export interface HostileGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly key: string;
+  readonly store: TestStore;
+  readonly app: Express;
+  /** Sends a well-formed message beside, with another account, and expects it to be accepted. */
+  servesOthers(): Promise<void>;
+  /** Credits and messages of the account: nothing may change them. */
+  standing(): Promise<{ readonly balance: number; readonly seq: number; readonly messages: number }>;
+  /** Fails when the ledger is not whole, or an answer was not what the contract says. */
+  close(): Promise<void>;
+}
+
+const CREDITS = 100;
+/** Of every connection: nobody waits for longer. */
+const PATIENCE_MS = 15_000;
+
+export async function openHostileGateway(): Promise<HostileGateway> {
+  const store = await openTestStore();
+  const gateway = await openGateway(store.db);
+  const account: AccountId = await makeAccount(store.db, CREDITS);
+  const key = await makeKey(store.db, account);
+  const otherKey = await makeKey(store.db, await makeAccount(store.db, 100_000), ['send'], undefined, 100_000);
+  return {
+    url: gateway.url,
+    port: gateway.port,
+    key,
+    store,
+    app: gateway.app,
+    servesOthers: async () => {
+      const answer = await request(gateway.url)
+        .post('/v2/send')
+        .set('Authorization', `Bearer ${otherKey}`)
+        .send({ to: '919876543210', message: 'hello', sender: 'HARKRA' });
+      expect(answer.status, answer.text).to.equal(200);
+    },
+    standing: async () => {
+      const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+      const messages = await store.db.collection('messages').countDocuments({ account });
+      return { balance: found?.balance ?? -1, seq: found?.seq ?? -1, messages };
+    },
+    close: async () => {
+      const { problems } = await verifyLedger(store.db, account);
+      await gateway.close();
+      await store.close();
+      expect(problems).to.deep.equal([]);
+    },
+  };
+}
+
+/** One connection with everything that came on it; a reset shows as `closed`. */
+export interface Wire {
+  readonly socket: Socket;
+  received(): string;
+  /** Resolves when the server has closed; rejects when it has not within the patience of these tests. */
+  readonly closed: Promise<void>;
+}
+
+export function openWire(port: number): Wire {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  socket.on('error', () => {}); // a reset shows as `closed`
+  const closed = new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`not closed within ${PATIENCE_MS} ms; received ${JSON.stringify(received.slice(0, 300))}`));
+    }, PATIENCE_MS);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  return { socket, received: () => received, closed };
+}
+
+/** Sends bytes and reads until the server closes: the statuses of all answers, in order. */
+export async function statusesOf(port: number, bytes: string | Buffer): Promise<number[]> {
+  const wire = openWire(port);
+  wire.socket.write(bytes);
+  await wire.closed;
+  return [...wire.received().matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
