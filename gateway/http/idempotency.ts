@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
 import { KeyClaims } from '../../shared/idempotency/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type AccountId, isBatchId, isMessageId, isScheduleId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { type ProblemAnswer, sendJson, sendJsonText, sendProblem } from './answer.ts';
@@ -94,7 +95,9 @@ export function createOnce({
       if (settled.kind === 'refused') return sendProblem(res, ...settled.problem);
 
       const { claim } = settled;
+      crashPoint('key:claimed');
       const verdict = await action.act(res, { id, payBy: claim.payBy });
+      if (verdict.kind === 'accepted') crashPoint('key:paid');
       if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict.body), keptUntil(verdict)), res);
       else if (verdict.kind !== 'unknown') await tryTo(claims.free(claim), res);
       answer(res, verdict);

@@ -5,6 +5,7 @@ import { insertUnpaid } from '../../shared/batches/store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -50,6 +51,7 @@ export function createSendBulk(deps: GatewayDeps & { readonly templates: Approve
       res.locals.batchId = id;
       const batch = unpaidBatch(id, account, order, validUntil);
       await insertUnpaid(db, batch, chunksOf(id, order.entries));
+      crashPoint('bulk:stored');
       const latest = payBy ?? new Date(clock.now().getTime() + PAY_WITHIN_MS);
       const outcome = await batchAccepter.acceptBatch(account, { id, total }, latest);
       if (outcome.kind === 'accepted') {

@@ -1,3 +1,4 @@
+import { armCrashPoint, parseCrashPoint } from '../runtime/crash-point.ts';
 import { type Lifecycle, runProcess, StartError } from '../runtime/lifecycle.ts';
 import { createLog, type Log } from '../runtime/log.ts';
 import { type Config, loadConfig } from './settings.ts';
@@ -15,6 +16,8 @@ export function runConfigured(
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
+  const crash = parseCrashPoint(config.crashAt);
+  if (crash !== undefined) armCrashPoint(crash);
   const log = createLog(app, config.logLevel);
   runProcess(log, (life) => start({ config, log, life }));
 }

@@ -1,3 +1,4 @@
+import { CRASH_POINTS, parseCrashPoint } from '../runtime/crash-point.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 
 /**
@@ -148,6 +149,28 @@ export const SETTINGS = {
     'WEBHOOK_ALLOW_SUBNETS',
     'Private subnets that webhooks may reach all the same, for example 127.0.0.0/8,10.1.0.0/16.',
   ),
+  chatUserCredits: integer(
+    'CHAT_USER_CREDITS',
+    1,
+    1,
+    1_000,
+    'Price of a chat-app conversation that the customer started: our first message while the session is open. In credits.',
+  ),
+  chatBusinessCredits: integer(
+    'CHAT_BUSINESS_CREDITS',
+    2,
+    1,
+    1_000,
+    'Price of a chat-app conversation that the business started: our first message, a template, outside a session. In credits.',
+  ),
+  crashAt: {
+    env: 'HARKARA_CRASH_AT',
+    fallback: '',
+    about:
+      'Tests only: the crash point at which a process kills itself, `settle:updated` or for the third time `settle:updated#3` (docs/crash-points.md).',
+    form: `one of ${Object.keys(CRASH_POINTS).join(', ')}`,
+    parse: (value: string) => (parseCrashPoint(value) === undefined ? undefined : value),
+  },
   simulator: choice(
     'HARKARA_SIMULATOR',
     'off',

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { removeUnreleased } from '../batches/store.ts';
 import { applyCredits, type Credit } from '../credits/change.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
 import { REDO_MS, type ScheduleDocument } from './schedule.ts';
 import { markCancelled, markRefunded, readSchedule } from './store.ts';
@@ -20,6 +21,7 @@ export type Cancelled =
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);
   const decided = await markCancelled(db, account, id, redoAt);
+  if (decided !== undefined) crashPoint('cancel:decided');
   const schedule = decided ?? (await readSchedule(db, account, id));
   if (schedule === undefined) return { kind: 'unknown' };
   if (schedule.state !== 'cancelled') return { kind: 'released' };

@@ -5,6 +5,7 @@ import { queuedMessage } from '../messages/draft.ts';
 import { insertMessages } from '../messages/insert.ts';
 import type { MessageDocument } from '../messages/message.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import { newId } from '../runtime/ids.ts';
 import { refundCancelled } from './cancel.ts';
 import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from './schedule.ts';
@@ -31,9 +32,11 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
   const claim = { id: newId('clm', now.getTime()), now, upTo, redoAt: new Date(now.getTime() + REDO_MS) };
   const claimed = await claimDue(db, found, claim);
 
+  if (claimed.length > 0) crashPoint('release:claimed');
   const sending = claimed.filter(({ state }) => state === 'sending');
   await insertMessages(db, sending.flatMap(releasedMessage));
   for (const schedule of sending) await releaseBatch(db, schedule);
+  if (sending.length > 0) crashPoint('release:inserted');
   if (sending.length > 0) {
     await markSent(
       db,

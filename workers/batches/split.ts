@@ -5,6 +5,7 @@ import { advance, readChunk } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { insertMessages } from '../../shared/messages/insert.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { batchMessageIds } from '../../shared/runtime/ids.ts';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
@@ -23,6 +24,7 @@ const GROUP_MAX = 250;
  */
 export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<number> {
   const made = await makeReserved(deps, batch);
+  if (made > 0) crashPoint('split:inserted');
   await advance(deps.db, batch);
   return made;
 }

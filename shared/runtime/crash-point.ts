@@ -1,0 +1,51 @@
+/**
+ * Places where a process may die between two effects, each with what is true at that moment. Tests make a process kill
+ * itself at one (`HARKARA_CRASH_AT`) and look what the others make of it: test/flow/crash-points.test.ts has a case for
+ * each, docs/crash-points.md lists them.
+ */
+export const CRASH_POINTS = {
+  'accept:debited': 'The account has paid; its messages and schedules lie in `pending` only.',
+  'accept:stored': 'What was paid for is stored and in the ledger; `pending` still has it, and nobody was answered.',
+  'bulk:stored': 'The recipients of a batch are stored; nothing is paid.',
+  'key:claimed': 'An Idempotency-Key is claimed; nothing is paid.',
+  'key:paid': 'The request of an Idempotency-Key is accepted; its answer is not stored.',
+  'credit:applied': 'Credits were added to the account; the ledger does not know it.',
+  'credit:entered': 'Credits are in the ledger; `pending` still has them.',
+  'split:inserted': 'Entries of a batch became messages; the batch does not know it.',
+  'stop:cancelled': 'Waiting messages of a stopped batch are rejected; the batch still says that it is stopping.',
+  'cancel:decided': 'A schedule is cancelled; its credits are not back.',
+  'release:claimed': 'Due schedules are being sent; their messages do not exist.',
+  'release:inserted': 'Messages of due schedules exist; the schedules do not know it.',
+  'claim:taken': 'Messages are claimed; nothing was written to the carrier.',
+  'submit:written': 'A submit_sm was written; no answer came.',
+  'settle:intended': 'A group of settles is announced in its intent; no message is changed.',
+  'settle:updated': 'Messages are settled; their events and refunds do not exist.',
+  'settle:announced': 'The events exist; the refunds do not.',
+  'receipt:stored': 'A receipt is settled; the carrier has no deliver_sm_resp.',
+  'webhook:posted': 'An endpoint has answered; the delivery is still due.',
+  'pending:redone': 'What a dead gateway left pending is stored; the account still has it.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type CrashPoint = keyof typeof CRASH_POINTS;
+
+let armed: CrashPoint | undefined;
+let left = 0;
+
+/** `settle:updated`, or `settle:updated#3` for the third time that it is passed; undefined when it is neither. */
+export function parseCrashPoint(text: string): { readonly name: CrashPoint; readonly pass: number } | undefined {
+  const [name = '', pass = '1', more] = text.split('#');
+  if (more !== undefined || !/^[1-9]\d{0,5}$/.test(pass) || !Object.hasOwn(CRASH_POINTS, name)) return undefined;
+  return { name: name as CrashPoint, pass: Number(pass) }; // just found in the table
+}
+
+/** From now on this process kills itself at that point. */
+export function armCrashPoint({ name, pass }: { readonly name: CrashPoint; readonly pass: number }): void {
+  armed = name;
+  left = pass;
+}
+
+/** Dies here when a test asked for it. As with kill -9 from outside: nothing is flushed and nobody is told. */
+export function crashPoint(name: CrashPoint): void {
+  if (armed !== name || --left > 0) return;
+  process.kill(process.pid, 'SIGKILL');
+}
