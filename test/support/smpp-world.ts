@@ -38,6 +38,8 @@ export interface World {
   reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
   /** All of them; one question for all, so that waiting costs little. */
   allReach(ids: readonly MessageId[], state: MessageState): Promise<void>;
+  /** One more carrier for the worker to bind to. */
+  addCarrier(carrier: NewCarrier): Promise<void>;
   /** Another process at the same store. */
   anotherWorker(identity: ProcessIdentity): SmppWorker;
   close(): Promise<void>;
@@ -117,6 +119,9 @@ export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {
         `all become ${state}`,
         18_000,
       );
+    },
+    addCarrier: async (input) => {
+      await createCarrier(db, systemClock, box, input);
     },
     anotherWorker: (identity) => start(new Metrics(), identity),
     close: async () => {

@@ -1,5 +1,6 @@
 import { createConnection, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface SocketOptions {
   onClose(reason: string, unwritten: ReadonlySet<number>): void;
 }
 
+/** command_id, SMPP 3.4 §5.1.2.1. */
+const SUBMIT_SM = 0x4;
 /** Covers the TCP connect and the TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A peer that began a frame must end it within this time. */
@@ -102,7 +105,7 @@ export class SmppSocket {
     this.#flush();
     this.#closeReason = 'ended';
     this.#socket.end();
-    this.#endTimer = setTimeout(() => this.destroy('ended'), END_TIMEOUT_MS);
+    this.#endTimer ??= setTimeout(() => this.destroy('ended'), END_TIMEOUT_MS);
   }
 
   destroy(reason: string): void {
@@ -123,6 +126,7 @@ export class SmppSocket {
     const [first] = frames;
     const bytes = frames.length === 1 && first !== undefined ? first.frame : Buffer.concat(frames.map((f) => f.frame));
     this.#socket.write(bytes);
+    if (bytes.readUInt32BE(4) === SUBMIT_SM) crashPoint('submit:written');
     if (this.#socket.writableLength > MAX_UNREAD_OCTETS) this.destroy('peer_does_not_read');
   }
 
