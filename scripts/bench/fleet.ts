@@ -9,6 +9,8 @@ interface Slot {
   ready: Promise<void>;
   /** Somebody asked for the end of the present process: not a crash. */
   asked: boolean;
+  /** Settings of the next process in the slot alone. */
+  nextEnv: Readonly<Record<string, string>>;
 }
 
 /** PM2's `kill_timeout` and `exp_backoff_restart_delay` in ecosystem.config.js. */
@@ -34,7 +36,7 @@ export class Fleet {
   async start(app: AppName, instances = 1): Promise<void> {
     const slots = Array.from({ length: instances }, () => {
       const process = startApp(app, this.#setup);
-      const slot: Slot = { app, process, ready: process.ready, asked: false };
+      const slot: Slot = { app, process, ready: process.ready, asked: false, nextEnv: {} };
       this.#watch(slot);
       this.#slots.push(slot);
       return slot;
@@ -57,6 +59,27 @@ export class Fleet {
     slot.process.child.kill(signal);
     await slot.process.ended;
     await slot.ready;
+  }
+
+  /**
+   * Replaces the first process of an app by one that has `env` on top of its settings and is to die by itself; resolves, when
+   * that one is ready, with a function that waits for its end and its successor, which has the usual settings again.
+   */
+  async replace(app: AppName, env: Readonly<Record<string, string>>): Promise<() => Promise<Exit>> {
+    const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
+    if (slot === undefined) throw new Error(`no ${app} runs`);
+    slot.nextEnv = env;
+    slot.asked = true;
+    slot.process.child.kill('SIGINT');
+    await slot.process.ended;
+    await slot.ready;
+    slot.asked = true;
+    const { ended } = slot.process;
+    return async () => {
+      const exit = await ended;
+      await slot.ready;
+      return exit;
+    };
   }
 
   /**
@@ -86,7 +109,9 @@ export class Fleet {
   async #restart(slot: Slot): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
     if (this.#stopping) return;
-    slot.process = startApp(slot.app, this.#setup);
+    const { nextEnv } = slot;
+    slot.nextEnv = {};
+    slot.process = startApp(slot.app, { ...this.#setup, env: { ...this.#setup.env, ...nextEnv } });
     slot.asked = false;
     const { ready } = slot.process;
     this.#watch(slot);

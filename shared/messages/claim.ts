@@ -1,5 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, type MessageId, newId } from '../runtime/ids.ts';
 import { AccountShares } from './account-shares.ts';
 import type { ClaimGates } from './claim-gates.ts';
@@ -284,6 +285,7 @@ export class Claimer {
       { _id: { $in: ids }, state: 'queued' },
       { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
     );
+    if (modifiedCount > 0) crashPoint('claim:taken');
     // Fewer: another carrier serves the same path, and what was read ahead is out of date too.
     if (modifiedCount < picked.length) this.#ahead = [];
     const taken =

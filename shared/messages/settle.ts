@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { refundMessages } from '../credits/refund.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { updateEach } from '../mongo/update-each.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer, StateChange } from '../webhooks/announce.ts';
 import { applyChange, type Change, changeUpdate } from './change.ts';
@@ -81,6 +82,7 @@ export class Settler {
       if (decided.length === 0) break;
       if (!announced && decided.some(({ change }) => (change.entries ?? []).length > 0)) {
         await this.#intend(items.map((item) => item.message._id));
+        crashPoint('settle:intended');
         announced = true;
       }
       const updates = decided.map(({ message, change }) => changeUpdate(message, change));
@@ -97,6 +99,7 @@ export class Settler {
         }
       }
     }
+    if (follow.length > 0) crashPoint('settle:updated');
     this.#owed = follow;
     await this.payOwed();
     return settled;
@@ -152,6 +155,7 @@ async function followUp(
   changes: readonly StateChange[],
 ): Promise<void> {
   await announcer.announce(changes);
+  crashPoint('settle:announced');
   const messages = [...new Set(changes.map((change) => change.message))];
   await refundMessages(
     db,

@@ -30,11 +30,16 @@ export interface Product {
   /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
   send(to: string, message: string): Promise<Answer>;
   /** Any POST with a JSON body; rejects when there was no HTTP answer. */
-  post(path: string, body: object): Promise<Answer>;
+  post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   delete(path: string): Promise<Answer>;
   /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
   kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
+  /**
+   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`); the function that it resolves
+   * with waits until it has died there and its successor is ready.
+   */
+  arm(app: AppName, point: string): Promise<() => Promise<Exit>>;
   /** Stops everything as PM2 does and fails when a process had crashed or did not end by itself with 0. */
   stop(): Promise<void>;
 }
@@ -128,10 +133,11 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       smsc,
       receiver,
       send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
-      post: (path, body) => ask(url + path, key, body),
+      post: (path, body, headers) => ask(url + path, key, body, 'POST', headers),
       get: (path) => ask(url + path, key),
       delete: (path) => ask(url + path, key, undefined, 'DELETE'),
       kill: (app, signal) => fleet.kill(app, signal),
+      arm: (app, point) => fleet.replace(app, { HARKARA_CRASH_AT: point }),
       stop: async () => {
         const tails = new Map(fleet.crashes.map(({ app }) => [app, logTail(setup.logDir, app)]));
         const exits = await close();
@@ -154,10 +160,15 @@ export async function ask(
   key: string,
   body?: object,
   method = body === undefined ? 'GET' : 'POST',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     signal: AbortSignal.timeout(ANSWER_MS),
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

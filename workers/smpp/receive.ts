@@ -4,6 +4,7 @@ import { candidateKeys } from '../../shared/carriers/message-key.ts';
 import { receiptReason } from '../../shared/carriers/receipt-error.ts';
 import type { IncomingReceipt } from '../../shared/messages/receipt-lookup.ts';
 import type { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Figures, ReceiptFigure } from './figures.ts';
 import type { Deliver } from './pdu.ts';
@@ -60,6 +61,7 @@ export class Receive {
     }
     try {
       const result = await receipts.add(receipt);
+      crashPoint('receipt:stored');
       this.#count(result);
       if (result === 'unstorable') log.error('receipt_unstorable', { carrier: carrier._id, excerpt: receipt.excerpt });
       answer(STATUS.ok);

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { crashPointsPage } from '../../../scripts/ops/crash-points.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import { parseCrashPoint } from '../../../shared/runtime/crash-point.ts';
+
+describe('crash points', () => {
+  it('are in docs/crash-points.md as the code has them', () => {
+    const file = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'crash-points.md'), 'utf8');
+
+    expect(file, 'run `npm run --silent ops -- crash-points > docs/crash-points.md`').to.equal(crashPointsPage());
+  });
+
+  it('are named with the pass at which the process dies', () => {
+    expect(parseCrashPoint('settle:updated')).deep.equal({ name: 'settle:updated', pass: 1 });
+    expect(parseCrashPoint('settle:updated#3')).deep.equal({ name: 'settle:updated', pass: 3 });
+    for (const wrong of ['', 'settle', 'settle:updated#0', 'settle:updated#', 'settle:updated#1#1', 'toString']) {
+      expect(parseCrashPoint(wrong), wrong).equal(undefined);
+    }
+  });
+
+  it('are refused at the start when nobody knows them', () => {
+    expect(() => loadConfig({ HARKARA_CRASH_AT: 'settle:late' })).throw(
+      /HARKARA_CRASH_AT must be one of accept:debited/,
+    );
+  });
+});
