@@ -39,7 +39,7 @@ function entryRecord({ seq, amount, balanceAfter, reason, reference, change, at 
     amount,
     balance_after: balanceAfter,
     reason,
-    /** What it was for: a batch, a refunded message or schedule, the top-up's own id; null for single messages. */
+    /** What it was for: a batch, a conversation, what was refunded, the top-up's own id; null for single messages. */
     reference: reference ?? null,
     change_id: change,
   };

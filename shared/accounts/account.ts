@@ -1,4 +1,5 @@
 import type { Binary } from 'mongodb';
+import type { Opening } from '../conversations/conversation.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface AccountDocument {
   readonly seq: number;
   /** Raised only by top-ups and refunds: their compare-and-set, which debits cannot starve. */
   readonly credits: number;
+  /** Chat-app conversations opened so far. Raised only by openings: their compare-and-set (conversations/open.ts). */
+  readonly chats?: number;
   /** ISO 4217. */
   readonly currency: string;
   /** Last day (UTC, `2027-11-21`) on which the credits may be spent. */
@@ -30,6 +33,8 @@ export interface AccountDocument {
   readonly entityId?: string;
   /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
+  /** Conversations that were opened and are perhaps not written yet, by the group in `pending` that paid for them. */
+  readonly opening?: Readonly<Record<string, Opening>>;
   /** Since when something may be pending; unset when nothing is. The sweep finds accounts by it. */
   readonly pendingAt?: Date;
   readonly createdAt: Date;
@@ -43,16 +48,16 @@ export interface PendingChange {
   readonly balanceAfter: number;
   readonly reason: LedgerReason;
   readonly at: Date;
-  /** What the ledger entry names, for example the message that was refunded, or the batch that was paid for (batches/paid-batch.ts). */
+  /** What the ledger entry names, for example the message that was refunded, the batch (batches/paid-batch.ts) or the conversation that was paid for. */
   readonly reference?: string;
   /**
-   * What was paid for: `{m: MessageDocument[], s: ScheduleDocument[]}` as BSON. One binary, because nested documents cost the
-   * store twice the time.
+   * What was paid for: `{m: MessageDocument[], s: ScheduleDocument[]}`, for conversations `{m: [], c: ChatMessageDocument[]}`,
+   * as BSON. One binary, because nested documents cost the store twice the time.
    */
   readonly messages?: Binary;
 }
 
-export type LedgerReason = 'send' | 'top_up' | 'refund';
+export type LedgerReason = 'send' | 'conversation' | 'top_up' | 'refund';
 
 /** `pending` is keyed by these. */
 export type ChangeId = GroupId | `top_${string}` | `ref_${string}`;

@@ -14,6 +14,8 @@ export interface ConversationDocument {
   readonly lastInboundAt?: Date;
   /** The one that is paid for, or was last; absent when there was none. */
   readonly current?: OpenConversation;
+  /** Number of the newest opening that was written here: it and earlier ones are never written again (opening-store.ts). */
+  readonly openings?: number;
   /** Conversations whose opening message the provider refused: they were given back. The newest ones. */
   readonly voided?: readonly ConversationId[];
 }
@@ -28,6 +30,8 @@ export function conversationKey(account: AccountId, customer: string): Conversat
 /** A conversation that was paid for. */
 export interface OpenConversation {
   readonly id: ConversationId;
+  /** Which of the account's openings it is; they are numbered as they were paid for (`accounts.chats`). */
+  readonly number: number;
   /** The customer started it (its session was open) or the business. */
   readonly by: Opener;
   readonly credits: number;
@@ -38,6 +42,14 @@ export interface OpenConversation {
   readonly openedAt: Date;
   /** 24 h later. */
   readonly until: Date;
+}
+
+/** An opening as the account document carries it until it is followed up. */
+export interface Opening extends OpenConversation {
+  /** The customer's number, digits. */
+  readonly customer: string;
+  /** The opener was accepted before, for a conversation that was given back since. */
+  readonly again?: true;
 }
 
 export type Opener = 'user' | 'business';

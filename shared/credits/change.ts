@@ -1,5 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import type { AccountDocument, ChangeId, LedgerReason, PendingChange } from '../accounts/account.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { LedgerEntryDocument } from './ledger-entry.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './ledger-store.ts';
@@ -9,7 +10,7 @@ export interface Credit {
   readonly id: Exclude<ChangeId, `grp_${string}`>;
   /** Credits, > 0. */
   readonly amount: number;
-  readonly reason: Exclude<LedgerReason, 'send'>;
+  readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
   /** What the ledger entry names, for example the refunded message. */
   readonly reference?: string;
 }
@@ -47,7 +48,9 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
     if (after === null) continue;
     const applied = first === undefined ? undefined : after.pending?.[first.id];
     if (applied === undefined) throw new Error(`the credit ${first?.id} was applied without its pending change`);
+    crashPoint('credit:applied');
     await enterInLedger(db, entriesOf(account, todo, applied));
+    crashPoint('credit:entered');
     await accounts.updateOne(
       { _id: account },
       { $unset: Object.fromEntries(todo.map(({ id }) => [`pending.${id}`, ''])) },

@@ -1,0 +1,92 @@
+import type { AccountDocument } from '../accounts/account.ts';
+import type { Refusal } from '../messages/debit.ts';
+import { isoDate } from '../runtime/clock.ts';
+import { type MessageId, newId } from '../runtime/ids.ts';
+import { type ConversationDocument, conversationKey, type OpenConversation, type Opening } from './conversation.ts';
+import { type ChatPrices, conversationPrice } from './pricing.ts';
+import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
+
+/** What a message to a customer asks for, as far as money and session are concerned. */
+export interface ChatOrder {
+  readonly _id: MessageId;
+  /** The customer's number, digits. */
+  readonly to: string;
+  /** Anything but a template: only while the session is open. */
+  readonly freeForm: boolean;
+  /** It was accepted before, in a conversation that was given back since. */
+  readonly again?: true;
+}
+
+/** What was read, the account first: what is not in its `opening` any more is in the conversations' documents. */
+export interface ChatState {
+  readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
+  readonly conversations: ReadonlyMap<string, ConversationDocument>;
+}
+
+export type ChatDecision =
+  /** It goes in a conversation that is paid for, or by an earlier one of these decisions. */
+  | { readonly kind: 'ride'; readonly conversation: OpenConversation }
+  | { readonly kind: 'open'; readonly opening: Opening }
+  | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
+  | Refusal;
+
+/**
+ * Who pays for what, for messages of one account in their order. Writes nothing. The openings hold only if nobody else opens
+ * one of the account meanwhile (`chats` unchanged) and its balance suffices.
+ */
+export function decideChats(
+  orders: readonly ChatOrder[],
+  { account, conversations }: ChatState,
+  now: Date,
+  prices: ChatPrices,
+): ChatDecision[] {
+  if (account === null || account.status !== 'active') return orders.map(() => ({ kind: 'account_suspended' }));
+  const { expiryDate } = account;
+  if (expiryDate < isoDate(now)) return orders.map(() => ({ kind: 'credits_expired', expiryDate }));
+  let { balance, chats = 0 } = account;
+  const paid = new Map<string, OpenConversation>();
+  return orders.map((order): ChatDecision => {
+    const document = conversations.get(conversationKey(account._id, order.to));
+    if (order.freeForm && !isSessionOpen(document, now)) {
+      return { kind: 'session_closed', closedAt: sessionUntil(document) };
+    }
+    const conversation = paid.get(order.to) ?? openConversation(order.to, account.opening, document, now);
+    if (conversation !== undefined) return { kind: 'ride', conversation };
+    const by = openerAt(document, now);
+    const credits = conversationPrice(by, prices);
+    if (credits > balance) return { kind: 'insufficient_credits', balance, required: credits };
+    balance -= credits;
+    chats += 1;
+    const opening: Opening = {
+      id: newId('cnv', now.getTime()),
+      number: chats,
+      by,
+      credits,
+      opener: order._id,
+      group: newId('grp', now.getTime()),
+      openedAt: now,
+      until: conversationUntil(now),
+      customer: order.to,
+      ...(order.again && { again: order.again }),
+    };
+    paid.set(order.to, opening);
+    return { kind: 'open', opening };
+  });
+}
+
+/** The customer's conversation that is paid for now, be it written to its document or not yet. */
+function openConversation(
+  customer: string,
+  pending: Readonly<Record<string, Opening>> = {},
+  document: ConversationDocument | undefined,
+  now: Date,
+): OpenConversation | undefined {
+  const written = document?.openings ?? 0;
+  // One that was written is as the document says, which knows what became of it.
+  const unwritten = Object.values(pending)
+    .filter((opening) => opening.customer === customer && opening.number > written)
+    .sort((a, b) => a.number - b.number)
+    .at(-1);
+  const newest = unwritten ?? document?.current;
+  return newest !== undefined && now < newest.until ? newest : undefined;
+}

@@ -1,0 +1,15 @@
+import type { Opener } from './conversation.ts';
+
+/** What a conversation costs, in credits: settings CHAT_USER_CREDITS and CHAT_BUSINESS_CREDITS. */
+export interface ChatPrices {
+  readonly userCredits: number;
+  readonly businessCredits: number;
+}
+
+/**
+ * The only price list of the chat-app channel: a conversation is charged once, with the message of ours that opens it, by who
+ * started it (decisions.md, Chat-app). What customers write is never charged.
+ */
+export function conversationPrice(by: Opener, prices: ChatPrices): number {
+  return by === 'user' ? prices.userCredits : prices.businessCredits;
+}

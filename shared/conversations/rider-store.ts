@@ -1,0 +1,37 @@
+import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { isDuplicateKey } from '../mongo/errors.ts';
+
+/** Version of a message that came too late, for the moment until it is taken out again; those of others begin at 0. */
+export const TOO_LATE_V = -1;
+
+/**
+ * Stores a message that costs nothing before `payBy` of the store's time or never, wherever it is held up. An insert cannot
+ * look at the clock: this one, when it comes too late, stores a message that never leaves, and takes it out again. False
+ * when it was too late. May be asked again when its answer was lost.
+ */
+export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
+  const messages = db.collection<ChatMessageDocument>('messages');
+  const { _id, ...rest } = message;
+  const inTime = { $lt: ['$$NOW', payBy] };
+  const fields = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, { $literal: value }]));
+  const stored = {
+    ...fields,
+    v: { $cond: [inTime, message.v, TOO_LATE_V] },
+    state: { $cond: [inTime, message.state, 'rejected'] },
+  };
+  let found: Pick<ChatMessageDocument, 'v'> | null;
+  try {
+    found = await messages.findOneAndUpdate({ _id, v: { $exists: false } }, [{ $set: stored }], {
+      upsert: true,
+      returnDocument: 'after',
+      projection: { v: 1 },
+    });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    found = await messages.findOne({ _id }, { projection: { v: 1 } });
+  }
+  if (found !== null && found.v !== TOO_LATE_V) return true;
+  await messages.deleteOne({ _id, v: TOO_LATE_V });
+  return false;
+}

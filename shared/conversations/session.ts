@@ -1,0 +1,29 @@
+import type { ConversationDocument, Opener } from './conversation.ts';
+
+/** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
+const SESSION_MS = 24 * 3_600_000;
+/** "24 h from the message that opens it" (decisions.md, Chat-app). */
+const CONVERSATION_MS = 24 * 3_600_000;
+
+type Session = Pick<ConversationDocument, 'lastInboundAt'>;
+
+/** When the customer's session ends, or ended; undefined when the customer never wrote. */
+export function sessionUntil(conversation: Session | undefined): Date | undefined {
+  const last = conversation?.lastInboundAt;
+  return last === undefined ? undefined : new Date(last.getTime() + SESSION_MS);
+}
+
+/** Whether anything may be written to the customer now; outside the session only templates may. */
+export function isSessionOpen(conversation: Session | undefined, now: Date): boolean {
+  const until = sessionUntil(conversation);
+  return until !== undefined && now < until;
+}
+
+/** Who starts a conversation that our message opens now. */
+export function openerAt(conversation: Session | undefined, now: Date): Opener {
+  return isSessionOpen(conversation, now) ? 'user' : 'business';
+}
+
+export function conversationUntil(openedAt: Date): Date {
+  return new Date(openedAt.getTime() + CONVERSATION_MS);
+}

@@ -1,0 +1,33 @@
+import type { Db } from 'mongodb';
+import type { ChatDraft } from '../../shared/conversations/open.ts';
+import { recordInbound } from '../../shared/conversations/store.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+
+/** Of the settings' defaults. */
+export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };
+
+/** A template, which may go outside the session too. */
+export function makeTemplateDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
+  return {
+    _id: newId('msg'),
+    to: '919876543210',
+    content: { kind: 'template', name: 'order_update', language: 'en', params: ['Asha'] },
+    validUntil: new Date(Date.now() + 48 * 3_600_000),
+    ...overrides,
+  };
+}
+
+/** Free-form: only inside the session. */
+export function makeTextDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
+  return makeTemplateDraft({ content: { kind: 'text', text: 'hello' }, ...overrides });
+}
+
+/** The customer writes. */
+export async function customerWrites(db: Db, account: AccountId, customer: string, at = new Date()): Promise<void> {
+  await recordInbound(db, [{ account, customer, at }]);
+}
+
+export function chatMessagesOf(db: Db, account: AccountId): Promise<ChatMessageDocument[]> {
+  return db.collection<ChatMessageDocument>('messages').find({ account }).sort({ _id: 1 }).toArray();
+}
