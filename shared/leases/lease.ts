@@ -82,6 +82,24 @@ export class Lease {
     return true;
   }
 
+  /**
+   * Renews those of `leases` that are held, all of one process and TTL, in one update. False when that was not all of them:
+   * then `keep` tells of each how it stands.
+   */
+  static async renew(leases: readonly Lease[]): Promise<boolean> {
+    const [first] = leases;
+    if (first === undefined || !leases.every((lease) => lease.held)) return false;
+    const askedMs = first.#clock.monotonicMs();
+    const { matchedCount } = await first.#leases.updateMany(
+      // Whoever takes a lease of ours writes its own name there.
+      { _id: { $in: leases.map(({ name }) => name) }, owner: first.#me },
+      [{ $set: { until: { $add: ['$$NOW', first.#ttlMs] } } }],
+    );
+    if (matchedCount < leases.length) return false;
+    for (const lease of leases) lease.#deadlineMs = askedMs + lease.#ttlMs - MARGIN_MS;
+    return true;
+  }
+
   /** Gives the lease back, so that the next holder need not wait. Idempotent. */
   async release(): Promise<void> {
     if (this.#epoch === 0) return;

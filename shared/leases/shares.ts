@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
-import type { Lease } from './lease.ts';
+import { Lease } from './lease.ts';
 
 /**
  * Work that belongs to something with an id (an endpoint, a batch) is dealt out in shares by a hash of that id; each share
@@ -89,7 +89,9 @@ export class Shares {
   async #keep(): Promise<void> {
     const nowMs = this.#options.clock.monotonicMs();
     const wanted = this.#shares.filter(({ leftAloneUntilMs }) => leftAloneUntilMs <= nowMs);
-    await Promise.all(wanted.map(({ lease }) => lease.keep()));
+    const ours = wanted.filter(({ lease }) => lease.held).map(({ lease }) => lease);
+    const renewed = new Set((await Lease.renew(ours)) ? ours : []);
+    await Promise.all(wanted.map(({ lease }) => renewed.has(lease) || lease.keep()));
     for (const [number, share] of this.#shares.entries()) {
       if (share.leaving && !this.#options.isBusy(number)) await this.#leave(share);
     }

@@ -14,9 +14,9 @@ interface ProcessDocument {
   readonly metrics: string;
 }
 
-const REPORT_MS = 5_000;
+const REPORT_MS = 10_000;
 /** Older reports are of processes that are gone. */
-const STALE_MS = 4 * REPORT_MS;
+const STALE_MS = 2.5 * REPORT_MS;
 
 /** Starts to report the process's metrics; returns the function that stops it. A failing report is logged and left out. */
 export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Clock, log: Log): () => void {

@@ -1,7 +1,9 @@
 import type { Db } from 'mongodb';
 import { runConfigured } from '../config/run-configured.ts';
 import type { Config } from '../config/settings.ts';
+import { changeListener, type ListenForChanges } from '../mongo/change-signal.ts';
 import { connectStore } from '../mongo/connect.ts';
+import { embeddedStoreDir } from '../mongo/embedded-socket.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Lifecycle } from '../runtime/lifecycle.ts';
@@ -13,6 +15,8 @@ import { reportProcess } from './report.ts';
 export interface AppDeps {
   readonly config: Config;
   readonly db: Db;
+  /** Only with the embedded store: all who write to it are on this machine. */
+  readonly listen: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -30,6 +34,8 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
     life.onStop('store', () => store.close());
     await ensureIndexes(store.db);
     life.onStop('report', reportProcess(app, store.db, metrics, systemClock, log));
-    await start({ config, db: store.db, clock: systemClock, log, metrics, life });
+    const listen =
+      config.mongodbUri === '' ? changeListener(embeddedStoreDir(config.dataDir), config.mongodbDatabase) : undefined;
+    await start({ config, db: store.db, listen, clock: systemClock, log, metrics, life });
   });
 }

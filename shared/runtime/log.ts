@@ -18,6 +18,8 @@ export interface Log {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
+/** The longest that a line waits in memory. */
+const FLUSH_MS = 200;
 /** Names whose value is message text or a secret, whoever logs them. */
 const HIDDEN = new Set(['text', 'message', 'body', 'password', 'secret', 'token', 'authorization', 'key']);
 /** A run of digits as long as a phone number (E.164 has at most 15) that is not part of an id or a longer word. */
@@ -31,19 +33,31 @@ export function maskNumber(number: string): string {
 export function createLog(name: string, level: LogLevel): Log {
   // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
   const destination = pino.destination({ dest: pm2LogFile() ?? 1, sync: false, minLength: 4096 });
-  const timer = setInterval(() => destination.flush(), 200);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  // A timer for what is there to be written, not one that wakes a quiet process five times a second.
+  const flushSoon = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      destination.flush();
+    }, FLUSH_MS).unref();
+  };
   const logger = pino(
     { name, level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
   );
+  const write =
+    (at: 'debug' | 'info' | 'warn' | 'error') =>
+    (event: string, fields?: LogFields): void => {
+      logger[at](clean(fields), event);
+      flushSoon();
+    };
   return {
-    debug: (event, fields) => logger.debug(clean(fields), event),
-    info: (event, fields) => logger.info(clean(fields), event),
-    warn: (event, fields) => logger.warn(clean(fields), event),
-    error: (event, fields) => logger.error(clean(fields), event),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
     flush: () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       destination.flushSync();
     },
   };

@@ -9,6 +9,11 @@ export interface PollLoopOptions {
   readonly name: string;
   /** The longest pause while there is nothing to do. */
   readonly idleMs: number;
+  /**
+   * Listens for what makes work likely and wakes the loop then; returns how to stop that, or undefined when it cannot. While it
+   * listens, pauses grow to `LISTENING_MS`.
+   */
+  listen?(wake: () => void): (() => void) | undefined;
   readonly log: Log;
   /** One round; tells whether there may be more at once. */
   work(): Promise<'more' | 'idle'>;
@@ -16,12 +21,15 @@ export interface PollLoopOptions {
 
 const ERROR_MS_MAX = 2_000;
 const FIRST_PAUSE_MS = 5;
+/** Work that only time brings (a retry that falls due) is found this late at most. */
+const LISTENING_MS = 1_000;
 
 export class PollLoop {
   readonly #options: PollLoopOptions;
   #stopped = false;
   #wake: (() => void) | undefined;
   #woken = false;
+  #unlisten: (() => void) | undefined;
   #done: Promise<void> = Promise.resolve();
 
   constructor(options: PollLoopOptions) {
@@ -29,6 +37,7 @@ export class PollLoop {
   }
 
   start(): void {
+    this.#unlisten = this.#options.listen?.(() => this.wake());
     this.#done = this.#run();
   }
 
@@ -41,6 +50,7 @@ export class PollLoop {
   /** Lets the round in progress end and starts no other. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#unlisten?.();
     this.wake();
     await this.#done;
   }
@@ -48,7 +58,7 @@ export class PollLoop {
   async #run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.#stopped) {
-      let longestMs = this.#options.idleMs;
+      let longestMs = this.#unlisten === undefined ? this.#options.idleMs : LISTENING_MS;
       try {
         if ((await this.#options.work()) === 'more') {
           pauseMs = FIRST_PAUSE_MS;
@@ -61,12 +71,13 @@ export class PollLoop {
         pauseMs = Math.max(pauseMs, 100);
         this.#options.log.warn('round_failed', { loop: this.#options.name, ...errorFields(error) });
       }
-      await this.#pause(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, longestMs);
+      const woken = await this.#pause(pauseMs);
+      pauseMs = woken ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, longestMs);
     }
   }
 
-  async #pause(ms: number): Promise<void> {
+  /** Whether something ended it early. */
+  async #pause(ms: number): Promise<boolean> {
     if (!this.#woken && !this.#stopped) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -76,7 +87,9 @@ export class PollLoop {
         };
       });
     }
+    const woken = this.#woken;
     this.#wake = undefined;
     this.#woken = false;
+    return woken;
   }
 }

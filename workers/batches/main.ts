@@ -8,7 +8,7 @@ const APP = 'batches';
 /** Shares of the batches. Changed only while no batches worker runs. */
 const SHARES = 4;
 
-runApp(APP, async ({ db, clock, log, metrics, life }) => {
+runApp(APP, async ({ db, listen, clock, log, metrics, life }) => {
   const worker = new BatchWorker({
     db,
     clock,
@@ -17,6 +17,7 @@ runApp(APP, async ({ db, clock, log, metrics, life }) => {
     announcer: createAnnouncer({ db, clock }),
     leases: Array.from({ length: SHARES }, (_, n) => new Lease({ name: `batches:${n}`, db, clock })),
     leaseRoundMs: LEASE_TTL_MS / 3,
+    listen,
     countWorkers: () => countProcesses(APP, db, clock),
   });
   await worker.start();

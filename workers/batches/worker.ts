@@ -3,6 +3,7 @@ import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
 import { close, findOpen } from '../../shared/batches/store.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
@@ -23,6 +24,8 @@ export interface WorkerOptions {
   readonly leases: readonly Lease[];
   /** How often leases are renewed and shared out, in milliseconds. */
   readonly leaseRoundMs: number;
+  /** Where it can be heard that batches change. */
+  readonly listen?: ListenForChanges | undefined;
   countWorkers(): Promise<number>;
 }
 
@@ -53,11 +56,17 @@ export class BatchWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    const { clock, log, leases, metrics, countWorkers, leaseRoundMs: roundMs } = options;
+    const { clock, log, leases, metrics, countWorkers, leaseRoundMs: roundMs, listen } = options;
     this.#made = metrics.counter('batch_messages_total', 'Entries of batches that became messages');
     const isBusy = (share: number) => this.#busy.has(share);
     this.#shares = new Shares({ leases, clock, log, countWorkers, isBusy, roundMs });
-    this.#loop = new PollLoop({ name: 'batches', idleMs: IDLE_MS, log, work: () => this.#round() });
+    this.#loop = new PollLoop({
+      name: 'batches',
+      idleMs: IDLE_MS,
+      log,
+      work: () => this.#round(),
+      listen: (wake) => listen?.('batches', wake),
+    });
   }
 
   /** Takes what shares it can and begins. Throws when the store cannot be asked. */

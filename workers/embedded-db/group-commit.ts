@@ -1,3 +1,4 @@
+import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { errorReply } from './commands/reply.ts';
 import { StoreError } from './errors.ts';
 import type { Store } from './store.ts';
@@ -17,13 +18,15 @@ interface Job {
  */
 export class GroupCommit {
   private readonly store: Store;
+  private readonly signal: ChangeSignal;
   private readonly onFatal: (error: unknown) => void;
   private jobs: Job[] = [];
   private scheduled = false;
   private failure: unknown;
 
-  constructor(store: Store, onFatal: (error: unknown) => void) {
+  constructor(store: Store, signal: ChangeSignal, onFatal: (error: unknown) => void) {
     this.store = store;
+    this.signal = signal;
     this.onFatal = onFatal;
   }
 
@@ -56,6 +59,8 @@ export class GroupCommit {
     }
     if (this.failure === undefined) {
       for (const [i, job] of jobs.entries()) job.done(replies[i] ?? errorReply(new Error('no reply')));
+      this.signal.note(this.store.documents.changed);
+      this.store.documents.changed.clear();
       return;
     }
     const failed = errorReply(this.failure);

@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { resolve } from 'node:path';
+import { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
@@ -47,7 +49,8 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   const lock = acquireLock(dir);
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);
   const store = new Store(dir, options.durability, options.now ?? Date.now);
-  const commits = new GroupCommit(store, options.onFatal ?? (() => {}));
+  const signal = new ChangeSignal(dir, systemClock);
+  const commits = new GroupCommit(store, signal, options.onFatal ?? (() => {}));
   const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -65,6 +68,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
       for (const socket of sockets) socket.destroy();
       await new Promise((done) => server.close(done));
       await commits.settled();
+      signal.close();
       await store.database.close();
       lock.release();
     },

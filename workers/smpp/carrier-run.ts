@@ -3,14 +3,17 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { Claimer } from '../../shared/messages/claim.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import type { Departures } from '../../shared/messages/departures.ts';
 import { redoIntents, Settler, type Stream } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { AccountChains } from './account-chains.ts';
 import { Bind, type BindState } from './bind.ts';
 import { Dispatch } from './dispatch.ts';
 import { References } from './encode.ts';
@@ -23,11 +26,13 @@ import { Window } from './window.ts';
 
 export interface CarrierRunOptions {
   readonly db: Db;
+  readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly figures: Figures;
   readonly announcer: Announcer;
   readonly gates: ClaimGates;
+  readonly departures: Departures;
   readonly carrier: CarrierDocument;
   /** Opened. */
   readonly password: string;
@@ -112,7 +117,7 @@ export class CarrierRun {
   }
 
   #assemble(epoch: number): Parts {
-    const { db, clock, log, figures, announcer, carrier, gates } = this.#options;
+    const { db, listen, clock, log, figures, announcer, carrier, gates, departures } = this.#options;
     const settler = (stream: Stream): Settler => new Settler({ db, announcer, lease: this.#lease.name, epoch, stream });
     const receipts: ReceiptSettler = new ReceiptSettler({
       db,
@@ -144,10 +149,13 @@ export class CarrierRun {
       log,
       figures,
       claimer,
+      departures,
+      chains: new AccountChains({ db, clock, carrier }),
       outcomes,
       throttle,
       references,
       lines: () => lines,
+      listen,
       held,
     });
     const receive = new Receive({

@@ -1,12 +1,15 @@
-import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import type { CarrierDlt, CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { statusClass } from '../../shared/carriers/command-status.ts';
 import type { Claimer } from '../../shared/messages/claim.ts';
+import type { Departures, Refusal } from '../../shared/messages/departures.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../shared/messages/submit-outcome.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
+import type { AccountChains } from './account-chains.ts';
 import { encodeMessage, type References } from './encode.ts';
 import type { Figures } from './figures.ts';
 import type { Line } from './line.ts';
@@ -26,10 +29,14 @@ export interface DispatchOptions {
   readonly log: Log;
   readonly figures: Figures;
   readonly claimer: Claimer;
+  readonly departures: Departures;
+  readonly chains: AccountChains;
   readonly outcomes: OutcomeSettler;
   readonly throttle: Throttle;
   readonly references: References;
   readonly lines: () => readonly Line[];
+  /** Where it can be heard that messages are queued. */
+  readonly listen?: ListenForChanges | undefined;
   /** The lease is held. */
   held(): boolean;
 }
@@ -62,6 +69,7 @@ export class Dispatch {
       idleMs: IDLE_MS,
       log: options.log,
       work: () => this.#round(),
+      listen: (wake) => options.listen?.('messages', wake),
     });
   }
 
@@ -150,7 +158,7 @@ export class Dispatch {
     const messages = await claimer.claim({ messages: room, segments: room });
     if (messages.length === 0) return 'idle';
     figures.claimSize.observe(messages.length);
-    for (const message of messages) this.#submit(message);
+    if (!(await this.#depart(messages))) return 'idle';
     const segments = messages.reduce((sum, message) => sum + message.segments, 0);
     if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     return 'more';
@@ -169,12 +177,35 @@ export class Dispatch {
     return this.#options.lines().filter(({ bind, window }) => bind.ready && window.free > 0);
   }
 
+  /** Submits what was claimed, but for what may not leave any more. False when that could not be asked: then all goes back. */
+  async #depart(messages: readonly MessageDocument[]): Promise<boolean> {
+    const { carrier, departures, chains, outcomes, log } = this.#options;
+    const asked = await Promise.all([departures.refusals(messages), chains.of(messages)]).catch((error: unknown) => {
+      log.warn('departures_unknown', { carrier: carrier._id, messages: messages.length, ...errorFields(error) });
+    });
+    if (asked === undefined) {
+      for (const message of messages) this.#store(outcomes.add(message, { kind: 'requeue' }));
+      return false;
+    }
+    const [refusals, ownChains] = asked;
+    for (const message of messages) {
+      const refusal = refusals.get(message._id);
+      if (refusal === undefined) this.#submit(message, ownChains.get(message.account));
+      else this.#refuse(message, refusal);
+    }
+    return true;
+  }
+
+  #refuse(message: MessageDocument, { code, reason }: Refusal): void {
+    this.#options.figures.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
+    this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
+  }
+
   /** All segments on one bind, the one with the most room. */
-  #submit(message: MessageDocument): void {
-    const { outcomes } = this.#options;
-    const frames = this.#encode(message);
+  #submit(message: MessageDocument, ownChain: readonly string[] | undefined): void {
+    const frames = this.#encode(message, ownChain);
     if ('code' in frames) {
-      this.#store(outcomes.add(message, { kind: 'rejected', parts: [], ...frames }));
+      this.#refuse(message, frames);
       return;
     }
     const submission = new Submission(message, frames);
@@ -184,11 +215,12 @@ export class Dispatch {
   }
 
   /** Its submit_sm, or why no carrier can take it. */
-  #encode(message: MessageDocument): readonly Buffer[] | { readonly code: string; readonly reason: string } {
+  #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Buffer[] | Refusal {
     const { carrier, references, clock, log } = this.#options;
+    const { dlt = 'off' } = carrier;
     const reference = message.segments > 1 ? references.next(message.to) : 0;
     try {
-      const encoded = encodeMessage(message, reference, clock.now(), carrier.dlt);
+      const encoded = encodeMessage(message, reference, clock.now(), withChain(dlt, ownChain));
       if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
       return encoded.segments.map(encodeSubmit);
     } catch (error) {
@@ -254,6 +286,10 @@ export class Dispatch {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
     });
   }
+}
+
+function withChain(dlt: CarrierDlt | 'off', chain: readonly string[] | undefined): CarrierDlt | 'off' {
+  return dlt === 'off' || chain === undefined ? dlt : { ...dlt, chain };
 }
 
 function roomier(best: Line | undefined, line: Line): Line {

@@ -3,9 +3,9 @@ import { runApp } from '../../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { SmppWorker } from './worker.ts';
 
-runApp('smpp', async ({ config, db, clock, log, metrics, life }) => {
+runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
-  const worker = new SmppWorker({ db, clock, log, metrics, box, promotionalHours: promotionalHours(config) });
+  const worker = new SmppWorker({ db, listen, clock, log, metrics, box, promotionalHours: promotionalHours(config) });
   worker.start();
   life.onStop('worker', () => worker.stop());
   life.ready();

@@ -2,7 +2,9 @@ import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import { Departures } from '../../shared/messages/departures.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -14,6 +16,8 @@ import { createFigures, type Figures } from './figures.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;
+  /** Where it can be heard that messages are queued. */
+  readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -44,6 +48,7 @@ export class SmppWorker {
   readonly #announcer: Announcer;
   /** Of all carriers together. */
   readonly #gates: ClaimGates;
+  readonly #departures: Departures;
   readonly #running = new Map<string, Running>();
   /** Carriers that are just being started or stopped: a slow one holds up no other. */
   readonly #changing = new Map<string, Promise<void>>();
@@ -57,6 +62,7 @@ export class SmppWorker {
     const { db, clock, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
     this.#announcer = createAnnouncer({ db, clock });
     this.#gates = new ClaimGates({ db, clock, hours });
+    this.#departures = new Departures({ db, clock });
   }
 
   start(): void {
@@ -112,15 +118,17 @@ export class SmppWorker {
       await running.run.stop();
     }
     if (carrier === undefined || version === undefined || this.#stopping) return;
-    const { db, clock, log, box, leaseTtlMs, identity } = this.#options;
+    const { db, listen, clock, log, box, leaseTtlMs, identity } = this.#options;
     const run = new CarrierRun({
       db,
+      listen,
       clock,
       log,
       carrier,
       figures: this.#figures,
       announcer: this.#announcer,
       gates: this.#gates,
+      departures: this.#departures,
       password: box.open(carrier.password),
       ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
       ...(identity === undefined ? {} : { identity }),

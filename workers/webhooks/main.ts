@@ -9,7 +9,7 @@ const APP = 'webhooks';
 /** Shares of the endpoints. Changed only while no webhook worker runs. */
 const SHARES = 8;
 
-runApp(APP, async ({ config, db, clock, log, metrics, life }) => {
+runApp(APP, async ({ config, db, listen, clock, log, metrics, life }) => {
   const worker = new WebhookWorker({
     db,
     clock,
@@ -19,6 +19,7 @@ runApp(APP, async ({ config, db, clock, log, metrics, life }) => {
     guard: new AddressGuard(guardOptions(config)),
     leases: Array.from({ length: SHARES }, (_, n) => new Lease({ name: `webhooks:${n}`, db, clock })),
     leaseRoundMs: LEASE_TTL_MS / 3,
+    listen,
     countWorkers: () => countProcesses(APP, db, clock),
     timeoutMs: config.webhookTimeoutMs,
     perEndpoint: config.webhookConcurrency,

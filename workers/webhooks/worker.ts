@@ -1,7 +1,9 @@
 import type { Db } from 'mongodb';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
@@ -37,6 +39,8 @@ export interface WorkerOptions {
   readonly leases: readonly Lease[];
   /** How often leases are renewed and shared out, in milliseconds. */
   readonly leaseRoundMs: number;
+  /** Where it can be heard that deliveries are made. */
+  readonly listen?: ListenForChanges | undefined;
   countWorkers(): Promise<number>;
   /** For one post as a whole. */
   readonly timeoutMs: number;
@@ -113,7 +117,13 @@ export class WebhookWorker {
       wanted: (endpoint) => this.#lanes.wanted(endpoint),
       take: (delivery) => this.#lanes.add(delivery),
     });
-    this.#loop = new PollLoop({ name: 'webhooks', idleMs: IDLE_MS, log, work: () => this.#round() });
+    this.#loop = new PollLoop({
+      name: 'webhooks',
+      idleMs: IDLE_MS,
+      log,
+      work: () => this.#round(),
+      listen: (wake) => options.listen?.('deliveries', wake),
+    });
   }
 
   /** Takes what shares it can and begins. Throws when the store cannot be asked. */
@@ -183,6 +193,7 @@ export class WebhookWorker {
   async #deliver(delivery: DeliveryDocument): Promise<void> {
     try {
       const completion = await this.#attempt(delivery).finally(() => this.#lanes.posted(delivery));
+      if (completion !== undefined) crashPoint('webhook:posted');
       this.#pump();
       if (completion !== undefined) await this.#completer.complete(completion);
       this.#lanes.completed(delivery);

@@ -32,6 +32,33 @@ describe('leases', () => {
     expect([other.epoch, mine.held]).to.deep.equal([2, false]);
   });
 
+  it('several of one holder are renewed together, unless one of them was taken', async () => {
+    const clock = new ManualClock();
+    const [one, two] = [lease('f1', { clock }), lease('f2', { clock })];
+    await Promise.all([one.keep(), two.keep()]);
+    clock.turn(10_000);
+
+    expect(await Lease.renew([one, two])).to.equal(true);
+    clock.turn(10_000);
+    expect([one.held, two.held, one.epoch]).to.deep.equal([true, true, 1]);
+
+    await store.db.collection('leases').updateOne({ _id: 'f2' as never }, { $set: { until: new Date(0) } });
+    await lease('f2', { identity: elsewhere }).keep();
+
+    expect(await Lease.renew([one, two])).to.equal(false);
+    expect(await two.keep()).to.equal(false);
+  });
+
+  it('renewing together gives nothing back to one that ran out', async () => {
+    const clock = new ManualClock();
+    const [one, two] = [lease('g1', { clock }), lease('g2', { clock })];
+    await one.keep();
+
+    expect(await Lease.renew([one, two])).to.equal(false);
+    expect(two.held).to.equal(false);
+    expect(await Lease.renew([])).to.equal(false);
+  });
+
   it('goes to exactly one of many that ask at once', async () => {
     const rivals = Array.from({ length: 8 }, (_, i) =>
       lease('b', { identity: { ...elsewhere, machine: `vm${i}@boot` } }),

@@ -33,6 +33,8 @@ export class Documents {
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** Goes up with every document written: tells whether a command that failed had already written. */
   writes = 0;
+  /** Namespaces with documents inserted or changed; emptied by whoever tells of them. */
+  readonly changed = new Set<string>();
   /** Since the start, as `serverStatus().metrics.document` has them. */
   readonly counts = { inserted: 0, updated: 0, deleted: 0 };
 
@@ -94,6 +96,7 @@ export class Documents {
       const end = this.bounds[i] ?? 0;
       for (; entry < end; entry++) this.putEntry(index, after, entry, idKey);
     }
+    this.changed.add(collection.ns);
     this.counts.inserted++;
     this.catalog.addCount(collection, 1);
     return id;
@@ -136,6 +139,7 @@ export class Documents {
       fromAfter = toAfter;
     }
     this.database.put(this.database.documents, key, next);
+    this.changed.add(collection.ns);
     this.counts.updated++;
   }
 

@@ -1,0 +1,102 @@
+import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
+
+/**
+ * The embedded store tells the processes of its machine that a collection has changed by touching a file,
+ * `<store dir>/changes/<database>.<collection>`: an idle worker then sleeps for a second instead of asking ten times a second,
+ * and begins within milliseconds all the same. Nothing rests on it: a worker that hears nothing asks a little later.
+ * With `MONGODB_URI` there is no such thing; writers may be on other machines.
+ */
+export type ListenForChanges = (collection: string, onChange: () => void) => (() => void) | undefined;
+
+/** A busy collection is told of this often; what changes in between is told at the end. */
+const TELL_MS = 10;
+/** How often the store looks which collections somebody listens for. */
+const LOOK_MS = 1_000;
+
+/** For the processes of a machine with an embedded store. Undefined from the listener itself: the system gives no more watches. */
+export function changeListener(storeDir: string, database: string): ListenForChanges {
+  return (collection, onChange) => {
+    try {
+      const dir = signalDir(storeDir);
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      const file = join(dir, fileName(`${database}.${collection}`));
+      writeFileSync(file, '', { flag: 'a', mode: 0o600 });
+      const watcher = watch(file, { persistent: false }, onChange);
+      watcher.on('error', () => watcher.close()); // The caller's polling goes on.
+      return () => watcher.close();
+    } catch {
+      return undefined; // Out of inotify watches, say: polling alone does.
+    }
+  };
+}
+
+/** For the store. `note` is called after each commit with the namespaces that it changed. */
+export class ChangeSignal {
+  readonly #dir: string;
+  readonly #clock: Clock;
+  #listened: ReadonlySet<string> = new Set();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #changed = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(storeDir: string, clock: Clock) {
+    this.#dir = signalDir(storeDir);
+    this.#clock = clock;
+  }
+
+  note(namespaces: Iterable<string>): void {
+    for (const ns of namespaces) this.#changed.add(ns);
+    if (this.#timer === undefined && this.#changed.size > 0) this.#tell();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #tell(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#lookedMs >= LOOK_MS) {
+      this.#lookedMs = nowMs;
+      this.#listened = filesIn(this.#dir);
+    }
+    let told = false;
+    for (const ns of this.#changed) told = this.#touch(fileName(ns)) || told;
+    this.#changed.clear();
+    this.#timer = told ? setTimeout(() => this.#tellRest(), TELL_MS) : undefined;
+  }
+
+  #tellRest(): void {
+    this.#timer = undefined;
+    if (this.#changed.size > 0) this.#tell();
+  }
+
+  #touch(name: string): boolean {
+    if (!this.#listened.has(name)) return false;
+    try {
+      const now = this.#clock.now();
+      utimesSync(join(this.#dir, name), now, now);
+      return true;
+    } catch {
+      return false; // Removed by hand: its listeners poll.
+    }
+  }
+}
+
+function signalDir(storeDir: string): string {
+  return join(storeDir, 'changes');
+}
+
+/** A collection's name may hold a slash. */
+function fileName(ns: string): string {
+  return encodeURIComponent(ns);
+}
+
+function filesIn(dir: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(dir));
+  } catch {
+    return new Set(); // Nobody has ever listened.
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import { changeListener } from '../../../shared/mongo/change-signal.ts';
+import { connectStore } from '../../../shared/mongo/connect.ts';
+import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
+import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
+import { eventually } from '../../support/eventually.ts';
+
+describe('signals of changed collections', () => {
+  let dataDir: string;
+  let db: Db;
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+
+  before(async () => {
+    dataDir = mkdtempSync(`${tmpdir()}/harkara-changes-`);
+    const server = await startEmbeddedStore({ dir: embeddedStoreDir(dataDir), durability: 'none' });
+    const store = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase: 'shop' });
+    closers.push(
+      () => store.close(),
+      () => server.close(),
+      () => rmSync(dataDir, { recursive: true, force: true }),
+    );
+    db = store.db;
+  });
+  after(async () => {
+    for (const close of closers) await close();
+  });
+
+  /** Counts what is heard of a collection, from when the store knows of the listener. */
+  async function listen(collection: string): Promise<{ heard: number }> {
+    const count = { heard: 0 };
+    const stop = changeListener(embeddedStoreDir(dataDir), 'shop')(collection, () => {
+      count.heard += 1;
+    });
+    expect(stop).to.be.a('function');
+    closers.unshift(() => stop?.());
+    let n = 0;
+    await eventually(async () => {
+      await db.collection<{ _id: string }>(collection).insertOne({ _id: `first ${n++}` });
+      return count.heard > 0;
+    }, 'the store sees the listener');
+    return count;
+  }
+
+  it('an insert is heard, and an update, and what is heard of can be read', async () => {
+    const orders = db.collection<{ _id: number; paid?: boolean }>('orders');
+    const count = await listen('orders');
+
+    await orders.insertOne({ _id: 1 });
+    await orders.updateOne({ _id: 1 }, { $set: { paid: true } });
+    const found = new Promise((resolve) => {
+      const stop = changeListener(embeddedStoreDir(dataDir), 'shop')('orders', () => {
+        void orders.findOne({ _id: 2 }).then((order) => order !== null && resolve(order));
+      });
+      closers.unshift(() => stop?.());
+    });
+    const before = count.heard;
+    await orders.insertOne({ _id: 2 });
+
+    expect(await found).to.deep.equal({ _id: 2 });
+    await eventually(() => count.heard > before, 'the other listener hears it too');
+  });
+
+  it('the last of many changes is heard after it happened', async () => {
+    const ticks = db.collection<{ _id: string; n: number }>('ticks');
+    let seen = 0;
+    await listen('ticks');
+    const stop = changeListener(embeddedStoreDir(dataDir), 'shop')('ticks', () => {
+      void ticks.findOne({ _id: 'last' }).then((tick) => {
+        seen = Math.max(seen, tick?.n ?? 0);
+      });
+    });
+    closers.unshift(() => stop?.());
+
+    for (let n = 1; n <= 100; n++) await ticks.updateOne({ _id: 'last' }, { $set: { n } }, { upsert: true });
+
+    await eventually(() => seen === 100, 'the hundredth change is read because it was told');
+  });
+
+  it('other collections and reads are not heard', async () => {
+    const quiet = await listen('quiet');
+    const loud = await listen('loud');
+    // What was told of the first documents has arrived when nothing comes any more between two signals of another collection.
+    await eventually(async () => {
+      const [before, other] = [quiet.heard, loud.heard];
+      await db.collection('loud').insertOne({});
+      await eventually(() => loud.heard > other, 'a signal passes');
+      return quiet.heard === before;
+    }, 'silence');
+    const [before, other] = [quiet.heard, loud.heard];
+
+    await db.collection('quiet').find().toArray();
+    await db.collection('quiet').updateOne({ _id: 'nobody' as never }, { $set: { n: 1 } });
+    await db.collection('loud').insertOne({});
+    await eventually(() => loud.heard > other, 'the other collection is heard');
+
+    expect(quiet.heard).to.equal(before);
+  });
+});

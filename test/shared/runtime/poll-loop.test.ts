@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { PollLoop, type PollLoopOptions } from '../../../shared/runtime/poll-loop.ts';
+import { eventually } from '../../support/eventually.ts';
+
+describe('a poll loop', () => {
+  let loop: PollLoop | undefined;
+  let rounds = 0;
+  afterEach(() => loop?.stop());
+
+  function start(options: Pick<PollLoopOptions, 'idleMs' | 'listen'>): PollLoop {
+    rounds = 0;
+    loop = new PollLoop({
+      name: 'test',
+      log: silentLog,
+      work: async () => {
+        rounds += 1;
+        return 'idle';
+      },
+      ...options,
+    });
+    loop.start();
+    return loop;
+  }
+
+  it('goes on whenever it is woken, however long its pauses would be', async () => {
+    const sleepy = start({ idleMs: 3_600_000 });
+
+    // Pauses double from 5 ms on: the twentieth would last an hour.
+    for (let n = 1; n <= 20; n++) {
+      const before = rounds;
+      sleepy.wake();
+      await eventually(() => rounds > before, `round ${n}`);
+    }
+  });
+
+  it('begins with short pauses again after it was woken', async () => {
+    const sleepy = start({ idleMs: 3_600_000 });
+    await eventually(() => rounds >= 8, 'pauses of more than half a second');
+
+    sleepy.wake();
+
+    const before = rounds;
+    await eventually(() => rounds >= before + 7, 'rounds that nobody asked for');
+  });
+
+  it('listens while it runs', async () => {
+    let heard: (() => void) | undefined;
+    const listening = start({
+      idleMs: 5,
+      listen: (wake) => {
+        heard = wake;
+        return () => {
+          heard = undefined;
+        };
+      },
+    });
+    expect(heard).to.be.a('function');
+
+    await listening.stop();
+
+    expect(heard).to.equal(undefined);
+  });
+
+  it('polls as before when it cannot listen', async () => {
+    start({ idleMs: 5, listen: () => undefined });
+
+    // With a second between them these would take longer than a test may.
+    await eventually(() => rounds > 100, 'rounds without any call');
+  });
+});
