@@ -9,8 +9,8 @@ export async function readSecret(variable: string, fromStdin: boolean): Promise<
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   const given = process.env[variable];
   if (given !== undefined) return given;
-  if (!process.stdin.isTTY) throw new UsageError(`Give the secret on stdin (--password-stdin) or in ${variable}.`);
-  return ask('Password: ');
+  if (!process.stdin.isTTY) throw new UsageError(`Give the secret in ${variable}, or on stdin (see --help).`);
+  return ask(`${variable}: `);
 }
 
 /** Reads a line from the terminal without echo. Ctrl-C ends the command as usual. */

@@ -2,6 +2,7 @@ import type { Config } from '../../shared/config/settings.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
+import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { CREDITS_COMMANDS } from './credits.ts';
@@ -9,6 +10,8 @@ import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
 import { helpForAll, helpForOne } from './help.ts';
 import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
+import { OPT_IN_COMMANDS } from './opt-in.ts';
+import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
@@ -21,6 +24,9 @@ const COMMANDS: readonly Command[] = [
   ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...CARRIER_COMMANDS,
+  ...PROVIDER_COMMANDS,
+  ...CHAT_TEMPLATE_COMMANDS,
+  ...OPT_IN_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { readCustomerList } from '../../shared/chat-opt-ins/customer-list.ts';
+import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
+import { existing } from './account.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
+import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const account = required(accountId, 'the account');
+const number = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
+const customer = required(number, "the customer's number");
+/** Bad lines of a file, shown at most. */
+const SHOWN_PROBLEMS = 50;
+
+export const OPT_IN_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'opt-in',
+    verb: 'add',
+    about: 'Notes that a customer agreed to get templates of an account.',
+    args: { account, customer },
+    options: {},
+    notes: 'The list counts for accounts with `provider set --opt-in list`; it may be filled before.',
+    async run({ account, customer }, { db, clock }) {
+      const store = await db();
+      await existing(store, account);
+      const added = (await addOptIns(store, clock, account, [customer])) === 1;
+      return {
+        text: added ? `${customer} is on the list.` : `${customer} was on the list already.`,
+        json: { account, customer, added },
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'opt-in',
+    verb: 'remove',
+    about: 'Takes a customer from the list: templates are refused from now on.',
+    args: { account, customer },
+    options: {},
+    async run({ account, customer }, { db }) {
+      if (!(await removeOptIn(await db(), account, customer))) {
+        throw new Failure(`${customer} is not on the list of ${account}.`);
+      }
+      return { text: `${customer} is not on the list any more.`, json: { account, customer } };
+    },
+  }),
+  defineCommand({
+    noun: 'opt-in',
+    verb: 'list',
+    about: 'Shows the customers who opted in, by number.',
+    args: { account },
+    options: {
+      limit: withDefault(integer('N', 1, 10_000), '1000', 'at most so many'),
+      after: optional(number, 'go on behind this one'),
+    },
+    async run({ account, limit, after }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      const found = await listOptIns(store, account, limit, after);
+      const last = found.length === limit ? found.at(-1) : undefined;
+      const rows = found.map((one) => [one.customer, one.at.toISOString()]);
+      const lines = [table(['CUSTOMER', 'SINCE'], rows, 'There are none.')];
+      if (last !== undefined) lines.push(`There may be more: --after ${last.customer}`);
+      return { text: lines.join('\n'), json: found.map(({ customer, at }) => ({ customer, at })) };
+    },
+  }),
+  defineCommand({
+    noun: 'opt-in',
+    verb: 'import',
+    about: 'Adds the customers of a file, a number a line: all of them or, when a line is bad, none.',
+    args: {
+      account,
+      file: required(words('FILE', 'a file', /^.+$/), 'text; empty lines and what follows # do not count'),
+    },
+    options: {},
+    notes: 'May be repeated: who is on the list already stays as they are.',
+    async run({ account, file }, { db, clock }) {
+      const { customers, problems } = readCustomerList(await readText(file));
+      if (problems.length > 0) {
+        const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
+        if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
+        throw new Failure(`Nothing was imported: ${problems.length} lines are bad.\n${lines.join('\n')}`);
+      }
+      const store = await db();
+      await existing(store, account);
+      const added = await addOptIns(store, clock, account, customers);
+      return {
+        text: `${added} customers are added, ${customers.length - added} were on the list already.`,
+        json: { added, known: customers.length - added },
+      };
+    },
+  }),
+];
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,229 @@
+import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
+import { BadProvider, RANGES } from '../../shared/providers/provider-form.ts';
+import {
+  findProvider,
+  listProviders,
+  type ProviderChange,
+  pauseProvider,
+  resumeProvider,
+  type SetProvider,
+  setProvider,
+} from '../../shared/providers/store.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { existing } from './account.ts';
+import { type Command, type Context, defineCommand, Failure } from './command.ts';
+import { accountId, choice, flag, integer, optional, type Parameter, required, words } from './parameters.ts';
+import { sheet, table } from './show.ts';
+
+const TOKEN_VARIABLE = 'CHATAPP_TOKEN';
+const SECRET_VARIABLE = 'CHATAPP_APP_SECRET';
+const account = required(accountId, 'the account');
+const graphId = words('ID', '1 to 64 letters, digits, _ and -', /^[A-Za-z0-9_-]{1,64}$/);
+
+/** `standard` only for the help: what is left out keeps its value, or takes the default the first time. */
+function setting<T>(
+  shape: Parameters<typeof optional<T>>[0],
+  standard: unknown,
+  about: string,
+): Parameter<T | undefined> {
+  return { ...optional(shape, about), standard: String(standard) };
+}
+
+function number(name: (typeof RANGES)[number][0], about: string): Parameter<number | undefined> {
+  const [, min, max] = RANGES.find(([known]) => known === name) ?? [name, 0, 0];
+  return setting(integer('N', min, max), PROVIDER_DEFAULTS[name], about);
+}
+
+const IS_MS = 'in milliseconds';
+const NOTES =
+  `The first time all of --base-url, --phone-number-id, --business-id and --display-number are needed, and both secrets; later\n` +
+  `only what is named changes. Secrets are never options, which the list of processes would show: the access token comes from\n` +
+  `${TOKEN_VARIABLE}, the app secret from ${SECRET_VARIABLE}; each may be on stdin instead, else it is asked for. The first time\n` +
+  'it shows the callback address and, this once, the verify token: enter both at the provider, where its webhook is set up.';
+
+export const PROVIDER_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'provider',
+    verb: 'set',
+    about: 'Gives an account its number on the chat-app channel, or changes settings of it.',
+    args: { account },
+    options: {
+      baseUrl: optional(
+        words('URL', 'an address like https://graph.example/v23.0', /^https?:\/\/\S+$/),
+        "the provider's API, version included",
+      ),
+      phoneNumberId: optional(graphId, "the provider's id of the number"),
+      businessId: optional(graphId, 'of the business account (WABA), which has the templates'),
+      displayNumber: optional(
+        words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/),
+        'the number',
+      ),
+      token: flag('change the access token'),
+      tokenStdin: flag('change the access token, to what is on stdin'),
+      appSecret: flag('change the app secret'),
+      appSecretStdin: flag('change the app secret, to what is on stdin'),
+      newVerifyToken: flag('make a new verify token and show it'),
+      optIn: setting(
+        choice(['off', 'list']),
+        PROVIDER_DEFAULTS.optIn,
+        'whether templates go only to who is on the opt-in list',
+      ),
+      perSecond: number('perSecond', 'messages a second'),
+      windowSize: number('windowSize', 'sends in flight at a time'),
+      perCustomerMs: number('perCustomerMs', `least time between two messages to one customer, ${IS_MS}`),
+      timeoutMs: number('timeoutMs', `how long a send may take, ${IS_MS}`),
+      unknownPolicy: setting(
+        choice(['assume_sent', 'resend']),
+        PROVIDER_DEFAULTS.unknownPolicy,
+        'for a send whose answer never came',
+      ),
+      unknownWaitMs: number('unknownWaitMs', `after how long, ${IS_MS}`),
+    },
+    notes: NOTES,
+    async run({ account, token, tokenStdin, appSecret, appSecretStdin, ...given }, { db, clock, box, secret }) {
+      if (tokenStdin && appSecretStdin) throw new Failure('Only one secret can be on stdin: give the other one apart.');
+      const store = await db();
+      await existing(store, account);
+      const first = (await findProvider(store, account)) === undefined;
+      const change: ProviderChange = {
+        ...definedOnly(given),
+        ...(first || token || tokenStdin ? { token: await secret(TOKEN_VARIABLE, tokenStdin) } : {}),
+        ...(first || appSecret || appSecretStdin ? { appSecret: await secret(SECRET_VARIABLE, appSecretStdin) } : {}),
+      };
+      if (!first && Object.keys(change).length === 0) {
+        throw new Failure('Nothing to change: see `provider set --help`.');
+      }
+      try {
+        return shown(await setProvider(store, clock, box(), account, change));
+      } catch (error) {
+        if (error instanceof BadProvider) throw new Failure(`Not set. ${error.message}`);
+        throw error;
+      }
+    },
+  }),
+  defineCommand({
+    noun: 'provider',
+    verb: 'show',
+    about: "Shows an account's number on the chat-app channel, without its secrets.",
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      const provider = await findProvider(await db(), account);
+      if (provider === undefined) throw none(account);
+      return { text: sheet(fieldsOf(provider)), json: view(provider) };
+    },
+  }),
+  defineCommand({
+    noun: 'provider',
+    verb: 'list',
+    about: 'Shows which accounts have a number on the chat-app channel.',
+    args: {},
+    options: {},
+    async run(_, { db }) {
+      const all = await listProviders(await db());
+      const rows = all.map((one) => [one._id, statusOf(one), one.displayNumber, one.optIn, one.baseUrl]);
+      return {
+        text: table(['ACCOUNT', 'STATUS', 'NUMBER', 'OPT-IN', 'ADDRESS'], rows, 'No account has one yet.'),
+        json: all.map(view),
+      };
+    },
+  }),
+  going('pause', pauseProvider, 'paused', 'Lets what is sent wait; what customers write comes in all the same.'),
+  going(
+    'resume',
+    resumeProvider,
+    'active',
+    'Lets messages leave again after a pause, or after the provider refused the account.',
+  ),
+];
+
+function going(
+  verb: string,
+  change: (db: Awaited<ReturnType<Context['db']>>, account: AccountId) => Promise<boolean>,
+  status: ProviderDocument['status'],
+  about: string,
+): Command {
+  return defineCommand({
+    noun: 'provider',
+    verb,
+    about,
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      if (!(await change(await db(), account))) throw none(account);
+      return { text: `The number of ${account} is ${status}.`, json: { account, status } };
+    },
+  });
+}
+
+function none(account: AccountId): Failure {
+  return new Failure(`${account} has no number on the chat-app channel: \`provider list\` shows those that have.`);
+}
+
+/** What was given; a switch that was not is not. */
+function definedOnly<T extends object>(given: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const named = Object.entries(given).filter(([, value]) => value !== undefined && value !== false);
+  return Object.fromEntries(named) as { [Name in keyof T]?: Exclude<T[Name], undefined> }; // a part of `given`
+}
+
+function shown({ provider, created, verifyToken }: SetProvider) {
+  const lines = [sheet(fieldsOf(provider))];
+  if (verifyToken !== undefined) {
+    lines.push(
+      `verify token  ${verifyToken}`,
+      'Enter the callback address, below the public https address of the gateways, and the verify token at the provider, now:',
+      'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`.',
+    );
+  }
+  const json = { ...view(provider), created, ...(verifyToken === undefined ? {} : { verify_token: verifyToken }) };
+  return { text: lines.join('\n'), json };
+}
+
+function statusOf({ status, stoppedReason }: ProviderDocument): string {
+  return stoppedReason === undefined ? status : 'stopped';
+}
+
+function callbackPath({ callback }: ProviderDocument): string {
+  return `/chatapp/callback/${callback}`;
+}
+
+function fieldsOf(one: ProviderDocument) {
+  return {
+    account: one._id,
+    status: statusOf(one),
+    ...(one.stoppedReason === undefined ? {} : { why: one.stoppedReason }),
+    number: one.displayNumber,
+    address: one.baseUrl,
+    'number id': one.phoneNumberId,
+    'business id': one.businessId,
+    'per second': one.perSecond,
+    window: one.windowSize,
+    'per customer': `${one.perCustomerMs} ms`,
+    timeout: `${one.timeoutMs} ms`,
+    'opt-in': one.optIn,
+    unknown: `${one.unknownPolicy} after ${one.unknownWaitMs} ms`,
+    callback: callbackPath(one),
+  };
+}
+
+/** Without the secrets, sealed or not. */
+function view(one: ProviderDocument): Readonly<Record<string, unknown>> {
+  return {
+    account: one._id,
+    status: statusOf(one),
+    stopped_reason: one.stoppedReason ?? null,
+    display_number: one.displayNumber,
+    base_url: one.baseUrl,
+    phone_number_id: one.phoneNumberId,
+    business_id: one.businessId,
+    per_second: one.perSecond,
+    window_size: one.windowSize,
+    per_customer_ms: one.perCustomerMs,
+    timeout_ms: one.timeoutMs,
+    opt_in: one.optIn,
+    unknown_policy: one.unknownPolicy,
+    unknown_wait_ms: one.unknownWaitMs,
+    callback: callbackPath(one),
+    created_at: one.createdAt,
+  };
+}

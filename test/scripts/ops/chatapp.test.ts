@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runOps } from '../../../scripts/ops/run.ts';
+import { listOptIns } from '../../../shared/chat-opt-ins/store.ts';
+import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import { findProvider, stopProvider } from '../../../shared/providers/store.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { makeChatTemplate } from '../../support/chatapp.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const GOOD = [
+  ...['--base-url', 'https://graph.example/v23.0', '--phone-number-id', '1055', '--business-id', '2055'],
+  ...['--display-number', '918000000001'],
+];
+
+describe('npm run ops: the chat-app channel', () => {
+  let store: TestStore;
+  let dir: string;
+  let account: AccountId;
+  before(async () => {
+    store = await openTestStore();
+    dir = mkdtempSync(join(tmpdir(), 'harkara-ops-chatapp-'));
+  });
+  after(async () => {
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 0);
+    process.env.CHATAPP_TOKEN = 'EAAtoken';
+    process.env.CHATAPP_APP_SECRET = 'appsecret';
+  });
+  afterEach(() => {
+    delete process.env.CHATAPP_TOKEN;
+    delete process.env.CHATAPP_APP_SECRET;
+  });
+
+  async function ops(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+    const said = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        said.out += `${text}\n`;
+      },
+      err: (text: string) => {
+        said.err += `${text}\n`;
+      },
+    };
+    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
+    return { code: await runOps(words, terminal, () => loadConfig(env)), ...said };
+  }
+  async function json(...words: string[]) {
+    const { code, out, err } = await ops(...words, '--json');
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    return JSON.parse(out);
+  }
+
+  describe('provider', () => {
+    it('set: shows where the provider must post to and, once, the verify token; never the secrets', async () => {
+      const made = await ops('provider', 'set', account, ...GOOD);
+      const shown = await ops('provider', 'show', account);
+      const listed = await ops('provider', 'list', '--json');
+
+      expect(made).to.include({ code: 0, err: '' });
+      const provider = await findProvider(store.db, account);
+      const box = createSecretBox(loadSecretKey('', dir));
+      expect(box.open(provider?.token ?? '')).to.equal('EAAtoken');
+      expect(box.open(provider?.appSecret ?? '')).to.equal('appsecret');
+      const verifyToken = box.open(provider?.verifyToken ?? '');
+      expect(made.out).to.include(`/chatapp/callback/${provider?.callback}\n`);
+      expect(made.out).to.include(`verify token  ${verifyToken}\n`);
+      expect(shown.out).to.include(`/chatapp/callback/${provider?.callback}\n`);
+      expect(JSON.parse(listed.out).map((one: { account: string }) => one.account)).to.include(account);
+      for (const said of [shown.out, listed.out]) expect(said).not.to.include(verifyToken);
+      for (const said of [made.out, shown.out, listed.out]) {
+        expect(said).not.to.match(/EAAtoken|appsecret/);
+        expect(said)
+          .not.to.include(provider?.token ?? '')
+          .and.not.to.include(provider?.appSecret ?? '');
+      }
+    });
+
+    it('set: later changes only what is named', async () => {
+      await json('provider', 'set', account, ...GOOD);
+      process.env.CHATAPP_TOKEN = 'EAAother';
+
+      const one = await json('provider', 'set', account, '--per-second', '20', '--opt-in', 'list');
+
+      expect(one).to.include({
+        created: false,
+        per_second: 20,
+        opt_in: 'list',
+        base_url: 'https://graph.example/v23.0',
+      });
+      expect(one).not.to.have.property('verify_token');
+      const box = createSecretBox(loadSecretKey('', dir));
+      expect(box.open((await findProvider(store.db, account))?.token ?? '')).to.equal('EAAtoken');
+      await json('provider', 'set', account, '--token');
+      expect(box.open((await findProvider(store.db, account))?.token ?? '')).to.equal('EAAother');
+      const again = await json('provider', 'set', account, '--new-verify-token');
+      expect(again.verify_token).to.equal(box.open((await findProvider(store.db, account))?.verifyToken ?? ''));
+    });
+
+    it('set: says what is missing, and that there is nothing to change', async () => {
+      const { code, err } = await ops('provider', 'set', account, '--base-url', 'https://graph.example/v23.0');
+
+      expect(code).to.equal(1);
+      expect(err).to.match(/^Not set\. phoneNumberId: it is required\. businessId: .*displayNumber: /);
+      expect(await findProvider(store.db, account)).to.equal(undefined);
+      await json('provider', 'set', account, ...GOOD);
+      expect(await ops('provider', 'set', account)).to.include({
+        code: 1,
+        err: 'Nothing to change: see `provider set --help`.\n',
+      });
+    });
+
+    it('set: takes no secret as an option, and asks for one that is not there', async () => {
+      expect(await ops('provider', 'set', account, ...GOOD, '--token', 'EAAx')).to.include({ code: 2 });
+      delete process.env.CHATAPP_APP_SECRET;
+
+      // The tests' stdin is no terminal.
+      const { code, err } = await ops('provider', 'set', account, ...GOOD);
+
+      expect(code).to.equal(2);
+      expect(err).to.include('Give the secret in CHATAPP_APP_SECRET');
+    });
+
+    it('set: the account must be there', async () => {
+      expect((await ops('provider', 'set', newId('acc'), ...GOOD)).err).to.include('There is no account');
+    });
+
+    it('pause and resume: also after the provider refused the account', async () => {
+      expect((await ops('provider', 'pause', account)).err).to.include('has no number on the chat-app channel');
+      await json('provider', 'set', account, ...GOOD);
+
+      expect(await json('provider', 'pause', account)).to.deep.equal({ account, status: 'paused' });
+      expect((await json('provider', 'show', account)).status).to.equal('paused');
+      await stopProvider(store.db, account, '190: the access token has expired');
+      expect((await ops('provider', 'show', account)).out).to.match(/stopped\nwhy +190: the access token has expired/);
+      expect(await json('provider', 'resume', account)).to.deep.equal({ account, status: 'active' });
+      expect((await json('provider', 'show', account)).status).to.equal('active');
+    });
+  });
+
+  describe('opt-in', () => {
+    const ASHA = '919876543210';
+
+    it('add, list, remove', async () => {
+      expect(await json('opt-in', 'add', account, ASHA)).to.deep.equal({ account, customer: ASHA, added: true });
+      expect((await ops('opt-in', 'add', account, ASHA)).out).to.equal(`${ASHA} was on the list already.\n`);
+      await json('opt-in', 'add', account, '919876543211');
+
+      expect((await ops('opt-in', 'list', account, '--limit', '1')).out).to.match(
+        new RegExp(`${ASHA} +20.*\nThere may be more: --after ${ASHA}\n`),
+      );
+      expect(await json('opt-in', 'list', account, '--after', ASHA)).to.have.length(1);
+      expect(await ops('opt-in', 'remove', account, ASHA)).to.include({ code: 0 });
+      expect((await ops('opt-in', 'remove', account, ASHA)).err).to.include('is not on the list');
+    });
+
+    it('add: a number must be one', async () => {
+      expect(await ops('opt-in', 'add', account, `+${ASHA}`)).to.include({ code: 2 });
+    });
+
+    it('import: all of a file, or nothing when a line is bad', async () => {
+      const file = join(dir, 'customers.txt');
+      writeFileSync(file, `${ASHA}\n+919876543211\n`);
+
+      const { code, err } = await ops('opt-in', 'import', account, file);
+
+      expect(code).to.equal(1);
+      expect(err).to.match(/^Nothing was imported: 1 lines are bad\.\nline 2: Remove the plus sign/);
+      expect(await listOptIns(store.db, account, 10)).to.deep.equal([]);
+      writeFileSync(file, `${ASHA}\n919876543211 # shop\n`);
+      expect(await json('opt-in', 'import', account, file)).to.deep.equal({ added: 2, known: 0 });
+      expect(await json('opt-in', 'import', account, file)).to.deep.equal({ added: 0, known: 2 });
+      expect((await ops('opt-in', 'import', account, join(dir, 'none'))).err).to.include('cannot be read');
+    });
+  });
+
+  it('chat-template list: what the provider told last', async () => {
+    expect((await ops('chat-template', 'list', account)).out).to.equal('There are none.\n');
+    await replaceChatTemplates(store.db, account, [makeChatTemplate(account, { status: 'paused', variables: 3 })]);
+
+    const [one] = await json('chat-template', 'list', account);
+
+    expect(one).to.include({ name: 'order_update', language: 'en_US', status: 'paused', params: 3, unsendable: null });
+    expect((await ops('chat-template', 'list', account)).out).to.match(/order_update +en_US +paused +utility +3/);
+  });
+});
