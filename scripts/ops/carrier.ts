@@ -77,7 +77,7 @@ const settings = {
   dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: how these are written; octet, unless given'),
   dltChain: optional(
     words('IDS', 'ids of 10 to 20 digits with commas', /^[0-9]{10,20}(,[0-9]{10,20})*$/),
-    'with --dlt: telemarketers behind the entity, for the hash',
+    'with --dlt: telemarketers behind the entity, for the hash of accounts without a `chain`',
   ),
   unknownWaitMs: setting(integer('MS', 0, WEEK_MS), D.unknownWaitMs, `after how long, ${IS_MS}`),
 };

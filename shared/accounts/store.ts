@@ -79,6 +79,17 @@ export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> 
   return new Set(held.map(({ _id }) => _id));
 }
 
+/** What these accounts' messages must have to be sent. */
+export async function readSendingRules(
+  db: Db,
+  ids: readonly AccountId[],
+): Promise<ReadonlyMap<AccountId, Pick<AccountDocument, 'dlt' | 'senders'>>> {
+  const found = await accounts(db)
+    .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1 } })
+    .toArray();
+  return new Map(found.map((account) => [account._id, account]));
+}
+
 /** What the account has now: every debit that was answered is in it. */
 export async function readBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
   const found = await accounts(db).findOne<Balance>(

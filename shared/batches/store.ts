@@ -83,6 +83,14 @@ export async function advance(db: Db, batch: BatchDocument): Promise<boolean> {
   return matchedCount === 1;
 }
 
+/** Those of `ids` of which nothing more shall leave. */
+export async function findStopped(db: Db, ids: readonly BatchId[]): Promise<ReadonlySet<BatchId>> {
+  const stopped = await batchCollection(db)
+    .find({ _id: { $in: [...ids] }, state: { $in: ['stopping', 'stopped'] } }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(stopped.map(({ _id }) => _id));
+}
+
 /** Decides that nothing more of a paid batch shall leave. Idempotent. */
 export async function beginStop(db: Db, id: BatchId): Promise<void> {
   await batchCollection(db).updateOne(

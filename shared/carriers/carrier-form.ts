@@ -1,4 +1,5 @@
 import type { CarrierDlt, CarrierDocument } from './carrier.ts';
+import { chainFaults } from './chain.ts';
 
 /** Settings of a carrier that do not fit; each names its field. */
 export class BadCarrier extends Error {
@@ -49,7 +50,6 @@ export function checkCarrier(carrier: CarrierInput): void {
 
 /** SMPP 3.4 §5.3.2: the tags that the standard leaves to vendors. */
 const VENDOR_TAGS = { min: 0x1400, max: 0x3fff };
-const CHAIN_MAX = 10;
 
 function checkDlt(
   { entityTag, templateTag, hashTag, chain }: CarrierDlt,
@@ -62,13 +62,9 @@ function checkDlt(
     'dlt: tags are 0x1400 to 0x3fff.',
   );
   check(new Set(tags).size === tags.length, 'dlt: each tag once.');
-  check((hashTag === undefined) === (chain === undefined), 'dlt: a tag for the hash and the chain go together.');
   if (chain === undefined) return;
-  check(chain.length >= 1 && chain.length <= CHAIN_MAX, `dlt: 1 to ${CHAIN_MAX} telemarketers in the chain.`);
-  check(
-    chain.every((id) => /^[0-9]{10,20}$/.test(id)),
-    'dlt: the ids of the chain are 10 to 20 digits.',
-  );
+  check(hashTag !== undefined, 'dlt: a chain needs a tag for the hash.');
+  for (const fault of chainFaults(chain)) check(false, `dlt: ${fault}`);
 }
 
 function whole(value: number, min: number, max: number): boolean {

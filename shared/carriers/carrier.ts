@@ -47,9 +47,12 @@ export interface CarrierDocument {
 export interface CarrierDlt {
   readonly entityTag: number;
   readonly templateTag: number;
-  /** Of the PE-TM chain hash, where this product is the last hop before the operator. */
+  /** Of the PE-TM chain hash, where this product is the last hop before the operator; sent where there is a chain. */
   readonly hashTag?: number;
-  /** Telemarketers from the first behind the entity to the delivering one; hashed behind the entity's id. */
+  /**
+   * Telemarketers from the first behind the entity to the delivering one; hashed behind the entity's id. Of accounts that
+   * have no chain of their own at this carrier (chain.ts).
+   */
   readonly chain?: readonly string[];
   /** Octet string, or C-octet string, which ends with NUL. */
   readonly form: 'octet' | 'cstring';

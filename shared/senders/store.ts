@@ -52,6 +52,26 @@ export async function findSender(db: Db, account: AccountId, sender: string): Pr
   return (await senders(db).findOne({ account, sender })) ?? undefined;
 }
 
+/** Names a registration, for looking up many: `<account>:<sender>`. */
+export type SenderKey = `${AccountId}:${string}`;
+
+export function senderKey(account: AccountId, sender: string): SenderKey {
+  return `${account}:${sender}`;
+}
+
+/** Many at once, by the index on account and sender. */
+export async function findSenders(db: Db, keys: readonly SenderKey[]): Promise<ReadonlyMap<SenderKey, SenderDocument>> {
+  const found = await senders(db)
+    .find({ $or: keys.map((key) => ({ account: accountOf(key), sender: key.slice(accountOf(key).length + 1) })) })
+    .toArray();
+  return new Map(found.map((one) => [senderKey(one.account, one.sender), one]));
+}
+
+/** Account ids have no colon; senders may. */
+function accountOf(key: SenderKey): AccountId {
+  return key.slice(0, key.indexOf(':')) as AccountId; // senderKey wrote it
+}
+
 function senders(db: Db): Collection<SenderDocument> {
   return db.collection('senders');
 }

@@ -3,7 +3,14 @@ import type { Route } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import { MAY_BECOME, type NewTemplate, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
+import {
+  MAY_BECOME,
+  type NewTemplate,
+  type TemplateDocument,
+  type TemplateKey,
+  type TemplateStatus,
+  templateKey,
+} from './template.ts';
 
 /** An account has a DLT id once. */
 export class TemplateExists extends Error {
@@ -118,6 +125,21 @@ export async function readPausedTemplates(db: Db): Promise<ReadonlyMap<AccountId
 
 export async function findTemplate(db: Db, account: AccountId, dltId: string): Promise<TemplateDocument | undefined> {
   return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
+}
+
+/** Whether a template may be used, and for what. */
+export type TemplateStanding = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
+
+/** Of many at once. */
+export async function readStandings(
+  db: Db,
+  keys: readonly TemplateKey[],
+): Promise<ReadonlyMap<TemplateKey, TemplateStanding>> {
+  const found = await templates(db)
+    .find({ _id: { $in: [...keys] } })
+    .project<TemplateStanding>({ status: 1, senders: 1, routes: 1 })
+    .toArray();
+  return new Map(found.map((template) => [template._id, template]));
 }
 
 /** An account's templates, by id; only those of a status when one is given. */

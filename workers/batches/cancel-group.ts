@@ -3,6 +3,7 @@ import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
 import { groupRefundId } from '../../shared/batches/progress.ts';
 import { applyCredits } from '../../shared/credits/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/cancelled.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/message.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 
@@ -10,9 +11,6 @@ export interface CancelDeps {
   readonly db: Db;
   readonly announcer: Announcer;
 }
-
-/** `error_code` of what was stopped. */
-export const CANCELLED = 'cancelled';
 
 /**
  * Cancels the messages of a stop group, the batch's `number`th, and refunds them by one change; may be done again, also by
@@ -36,7 +34,7 @@ export async function cancelGroup(
   const set = {
     state: 'rejected',
     errorCode: CANCELLED,
-    errorReason: 'The batch was stopped before the message left.',
+    errorReason: CANCELLED_REASON,
     refund,
   } as const;
   const { modifiedCount } = await messages.updateMany(

@@ -3,10 +3,11 @@ import { refundId } from '../../shared/batches/progress.ts';
 import { decideStopGroup, endStop } from '../../shared/batches/store.ts';
 import { applyCredits } from '../../shared/credits/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CANCELLED } from '../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { batchMessageRange, type MessageId } from '../../shared/runtime/ids.ts';
-import { CANCELLED, type CancelDeps, cancelGroup } from './cancel-group.ts';
+import { type CancelDeps, cancelGroup } from './cancel-group.ts';
 import { makeReserved, type SplitDeps } from './split.ts';
 
 export interface StopDeps extends SplitDeps, CancelDeps {

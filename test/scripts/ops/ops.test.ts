@@ -248,8 +248,26 @@ describe('npm run ops', () => {
       expect((await ops('carrier update india --dlt-form octet')).err).to.include('--dlt too');
       expect((await ops('carrier update india --dlt 0x0424,0x1401')).err).to.include('0x1400 to 0x3fff');
       expect((await ops('carrier update india --dlt 0x1400,0x1400')).err).to.include('each tag once');
-      expect((await ops('carrier update india --dlt 0x1400,0x1401,0x1402')).err).to.include('go together');
+      expect((await ops('carrier update india --dlt 0x1400,0x1401 --dlt-chain 1101172974420830004')).err).to.include(
+        'a tag for the hash',
+      );
       expect(await ops('carrier update india --dlt yes')).to.include({ code: 2 });
+    });
+
+    it('chain: gives an account telemarketers of its own at a carrier, shows and removes them', async () => {
+      const id = await newAccount();
+      const ids = '1101172974420820002,1101172974420830004';
+      process.env.SMPP_PASSWORD = 'one';
+      await json('carrier create chained --host smsc.example --port 2775 --system-id us');
+
+      expect((await ops(`chain set ${id} nowhere --telemarketers ${ids}`)).err).to.include('There is no carrier');
+      expect(await ops(`chain set ${id} chained --telemarketers 12`)).to.include({ code: 2 });
+      await json(`chain set ${id} chained --telemarketers 1101172974420830004`);
+      await json(`chain set ${id} chained --telemarketers ${ids}`);
+      expect(await json(`chain list ${id}`)).to.deep.equal([{ carrier: 'chained', telemarketers: ids.split(',') }]);
+      await json(`chain remove ${id} chained`);
+      expect(await json(`chain list ${id}`)).to.deep.equal([]);
+      expect((await ops(`chain remove ${id} chained`)).err).to.include('no chain of its own');
     });
 
     it('can be paused and resumed', async () => {

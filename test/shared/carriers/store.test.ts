@@ -14,7 +14,14 @@ import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const box = createSecretBox(randomBytes(32));
-const GOOD = { _id: 'airtel-1', name: 'Airtel', host: 'smpp.example', port: 2775, systemId: 'acme', password: 'pw' };
+const GOOD = {
+  _id: 'airtel-1',
+  name: 'Airtel',
+  host: 'smpp.example',
+  port: 2775,
+  systemId: 'acme',
+  password: 'a pass word',
+};
 
 describe('carriers', () => {
   let store: TestStore;
@@ -32,8 +39,8 @@ describe('carriers', () => {
     const carrier = await create();
 
     expect(carrier).to.include({ status: 'active', bindKind: 'transceiver', binds: 1, windowSize: 50, perSecond: 0 });
-    expect(carrier.password).not.to.include('pw');
-    expect(box.open(carrier.password)).to.equal('pw');
+    expect(carrier.password).not.to.include(GOOD.password);
+    expect(box.open(carrier.password)).to.equal(GOOD.password);
     expect(await listCarriers(store.db)).to.deep.equal([carrier]);
   });
 

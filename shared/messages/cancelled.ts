@@ -1,0 +1,3 @@
+/** `error_code` and `error_reason` of messages that ended because their batch was stopped; what is counted as stopped. */
+export const CANCELLED = 'cancelled';
+export const CANCELLED_REASON = 'The batch was stopped before the message left.';
