@@ -2,9 +2,11 @@ import type { Config } from '../../shared/config/settings.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
+import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
+import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
 import { CREDITS_COMMANDS } from './credits.ts';
 import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
 import { helpForAll, helpForOne } from './help.ts';
@@ -24,12 +26,14 @@ const COMMANDS: readonly Command[] = [
   ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...CARRIER_COMMANDS,
+  ...CHAIN_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,
   ...OPT_IN_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
+  ...CRASH_POINTS_COMMANDS,
 ];
 
 /** Where a command answers, and where it says what is wrong. */
