@@ -4,7 +4,16 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const APPS = ['embedded-db', 'gateway', 'batches', 'schedules', 'smpp', 'webhooks', 'maintenance'] as const;
+export const APPS = [
+  'embedded-db',
+  'gateway',
+  'batches',
+  'schedules',
+  'smpp',
+  'webhooks',
+  'chatapp',
+  'maintenance',
+] as const;
 export type AppName = (typeof APPS)[number];
 
 /** Where the processes come from and what all of them are given. */

@@ -1,0 +1,44 @@
+/** What one account says to the API, as a careful client does: with a deadline, and again with the same Idempotency-Key. */
+export interface Client {
+  /** The answer for good (200, or a refusal other than 409, 429, 500 and 503). Rejects when there is none within the patience. */
+  persist(path: string, body: object, key: string): Promise<Answer>;
+  get(path: string): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Nobody answers a connection that was about to be handed to a process when that was killed. */
+const ANSWER_MS = 15_000;
+/** A request of a key whose process died is in doubt for 15 s (decision 0005); pauses of processes come on top. */
+const PATIENCE_MS = 240_000;
+const AGAIN_MS = 300;
+const AGAIN = [409, 429, 500, 503];
+
+export function createClient(url: string, key: string): Client {
+  const ask = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+    return { status: response.status, body: (await response.json()) as Answer['body'] }; // every answer is one JSON object
+  };
+  const persist = async (path: string, init: RequestInit): Promise<Answer> => {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await ask(path, init).catch((error: unknown) => String(error));
+      if (typeof answer !== 'string' && !AGAIN.includes(answer.status)) return answer;
+      if (performance.now() > deadline) throw new Error(`${path} has no answer: ${JSON.stringify(answer)}`);
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  };
+  const authorization = `Bearer ${key}`;
+  return {
+    persist: (path, body, idempotencyKey) =>
+      persist(path, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: JSON.stringify(body),
+      }),
+    get: (path) => persist(path, { headers: { authorization } }),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Fleet } from '../bench/fleet.ts';
+import type { ChaosOptions } from './options.ts';
+import type { Random } from './random.ts';
+
+export interface FaultLog {
+  /** How often each app was killed. */
+  readonly kills: ReadonlyMap<string, number>;
+  readonly pauses: ReadonlyMap<string, number>;
+}
+
+/** Killing before the fleet has noticed the last death would hit nothing. */
+const PATIENCE_MS = 50;
+
+/**
+ * Kills and pauses processes chosen by the seed until all faults are done or `stop` says so. A process that is paused is
+ * continued after its time, or killed meanwhile; it is chosen like any other.
+ */
+export async function causeFaults(
+  fleet: Fleet,
+  options: ChaosOptions,
+  random: Random,
+  stop: () => boolean,
+  say: (line: string) => void,
+): Promise<FaultLog> {
+  const kills = new Map<string, number>();
+  const pauses = new Map<string, number>();
+  const waking: Promise<void>[] = [];
+  const pauseAt = new Set(
+    Array.from({ length: options.pauses }, (_, i) => Math.floor(((i + 0.5) * options.kills) / options.pauses)),
+  );
+  for (let done = 0; done < options.kills && !stop(); done++) {
+    await wait(options.everyMs * (0.5 + random.next()));
+    const living = fleet.pids();
+    if (living.length === 0) {
+      await wait(PATIENCE_MS);
+      continue;
+    }
+    if (pauseAt.has(done)) {
+      // The store is not paused: everything else would only wait for it.
+      const { app, pid } = random.pick(living.filter((one) => one.app !== 'embedded-db'));
+      say(`pause ${app} for ${options.pauseMs} ms`);
+      count(pauses, app);
+      signal(pid, 'SIGSTOP');
+      waking.push(wait(options.pauseMs).then(() => signal(pid, 'SIGCONT')));
+    }
+    const { app, pid } = random.pick(living);
+    say(`kill ${app}`);
+    count(kills, app);
+    signal(pid, 'SIGKILL');
+  }
+  await Promise.all(waking);
+  return { kills, pauses };
+}
+
+/** A process that is gone already needs no signal. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function count(counts: Map<string, number>, app: string): void {
+  counts.set(app, (counts.get(app) ?? 0) + 1);
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

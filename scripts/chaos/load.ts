@@ -1,0 +1,93 @@
+import type { Client } from './client.ts';
+import type { Random } from './random.ts';
+
+/** One request of the load, and what it asks for. */
+export interface Planned {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly body: object;
+  /** Each is used by one request only. */
+  readonly recipients: readonly string[];
+}
+
+export type Kind = 'single' | 'bulk' | 'schedule' | 'chatapp';
+
+export interface LoadOutcome {
+  /** Recipients that were accepted, and the kind of their request. */
+  readonly accepted: ReadonlyMap<string, Kind>;
+  /** Answers that were neither 200 nor to be repeated. */
+  readonly refused: readonly string[];
+}
+
+const BULK_MAX = 200;
+/** Of ten requests: what kind each is. */
+const MIX: readonly Kind[] = [
+  'single',
+  'single',
+  'single',
+  'single',
+  'single',
+  'single',
+  'bulk',
+  'schedule',
+  'chatapp',
+  'chatapp',
+];
+/** Ahead of now: from so many seconds on, for so many. Far enough that the request is in time after a few kills. */
+const SCHEDULE_FROM_S = 60;
+const SCHEDULE_FOR_S = 20;
+
+/** Requests until all recipients are used up, each to numbers of its own. They end in 900, which is no magic number. */
+export function* planLoad(random: Random, total: number): Generator<Planned> {
+  let used = 0;
+  const numbers = (count: number): string[] =>
+    Array.from({ length: Math.min(count, total - used) }, () => `91${String(++used).padStart(7, '0')}900`);
+  const words = { message: 'Your order has left our warehouse.', sender: 'HARKRA', route: 'transactional' };
+  while (used < total) {
+    const kind = random.pick(MIX);
+    const recipients = numbers(kind === 'bulk' ? 1 + random.integer(BULK_MAX) : 1);
+    const [to] = recipients;
+    switch (kind) {
+      case 'single':
+        yield { kind, path: '/v2/send', body: { to, ...words }, recipients };
+        break;
+      case 'bulk':
+        yield { kind, path: '/v2/send-bulk', body: { to: recipients, ...words }, recipients };
+        break;
+      case 'schedule': {
+        const at = new Date(Date.now() + (SCHEDULE_FROM_S + random.integer(SCHEDULE_FOR_S)) * 1_000).toISOString();
+        yield { kind, path: '/v2/schedule', body: { to, ...words, schedule_time: at }, recipients };
+        break;
+      }
+      case 'chatapp': {
+        const body = { to, template: 'order_update', language: 'en_US', params: ['Asha', String(used)] };
+        yield { kind, path: '/v2/chatapp/send', body, recipients };
+        break;
+      }
+    }
+  }
+}
+
+/** Sends all of it over so many connections, each request until it is answered for good. `onAnswer` hears of each. */
+export async function sendAll(
+  client: Client,
+  plan: Iterator<Planned>,
+  connections: number,
+  onAnswer: (planned: Planned) => void,
+): Promise<LoadOutcome> {
+  const accepted = new Map<string, Kind>();
+  const refused: string[] = [];
+  let requests = 0;
+  const lane = async (): Promise<void> => {
+    for (let next = plan.next(); next.done !== true; next = plan.next()) {
+      const planned = next.value;
+      const { kind, path, body, recipients } = planned;
+      const answer = await client.persist(path, body, `chaos-${++requests}`);
+      if (answer.status === 200) for (const to of recipients) accepted.set(to, kind);
+      else refused.push(`${path}: ${answer.status} ${String(answer.body.code)} ${String(answer.body.detail)}`);
+      onAnswer(planned);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+  return { accepted, refused };
+}

@@ -1,0 +1,71 @@
+import { audit, countOpen, type Finding } from './audit.ts';
+import { createClient } from './client.ts';
+import { causeFaults, type FaultLog } from './faults.ts';
+import { planLoad, sendAll } from './load.ts';
+import type { ChaosOptions } from './options.ts';
+import { seededRandom } from './random.ts';
+import { setStage } from './stage.ts';
+import { watchStates } from './watch.ts';
+
+export interface Verdict {
+  readonly findings: readonly Finding[];
+  readonly faults: FaultLog;
+  readonly accepted: number;
+  readonly looks: number;
+  readonly seconds: number;
+  readonly ok: boolean;
+}
+
+/** After the last fault and the last answer: schedules come due, unknowns are decided, retries of webhooks. */
+const FINAL_MS = 300_000;
+const LOOK_MS = 2_000;
+const PROGRESS_EVERY = 1_000;
+
+/** The whole run on the build in `dist`: load and faults side by side, then rest, then the audit. */
+export async function runChaos(dist: string, options: ChaosOptions, say: (line: string) => void): Promise<Verdict> {
+  const startedMs = performance.now();
+  const stage = await setStage(dist);
+  try {
+    const client = createClient(stage.url, stage.key);
+    const watch = watchStates(client);
+    let answered = 0;
+    let loaded = false;
+    const load = sendAll(
+      client,
+      planLoad(seededRandom(options.seed), options.messages),
+      options.connections,
+      (planned) => {
+        const before = answered;
+        answered += planned.recipients.length;
+        if (Math.floor(before / PROGRESS_EVERY) !== Math.floor(answered / PROGRESS_EVERY)) say(`${answered} accepted`);
+      },
+    ).finally(() => {
+      loaded = true;
+    });
+    const random = seededRandom(options.seed + 1);
+    const [outcome, faults] = await Promise.all([load, causeFaults(stage.fleet, options, random, () => loaded, say)]);
+
+    say('All is accepted. Waiting until all is final …');
+    const deadline = performance.now() + FINAL_MS;
+    let open = await countOpen(client, outcome);
+    while (open > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      open = await countOpen(client, outcome);
+    }
+    await watch.stop();
+    let findings = await audit(stage, client, outcome, faults, watch.backwards);
+    // Webhooks of the last messages may still be on their way.
+    while (!isOk(findings) && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      findings = await audit(stage, client, outcome, faults, watch.backwards);
+    }
+    const seconds = Math.round((performance.now() - startedMs) / 1_000);
+    return { findings, faults, accepted: outcome.accepted.size, looks: watch.looks, seconds, ok: isOk(findings) };
+  } finally {
+    await stage.close();
+  }
+}
+
+function isOk(findings: readonly Finding[]): boolean {
+  return findings.every(({ found, allowed }) => found <= allowed);
+}

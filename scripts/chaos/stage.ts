@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
+import { listChatTemplates } from '../../shared/chat-templates/store.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { Fleet, freePort } from '../bench/fleet.ts';
+import { seedAccount, seedCarrier } from '../bench/seed.ts';
+import { enterApp, seedProvider } from '../dev/seed-provider.ts';
+import { type Provider, startProvider } from '../simulator/provider.ts';
+import { type Receiver, startReceiver } from '../simulator/receiver.ts';
+import { type Smsc, startSmsc } from '../simulator/smsc.ts';
+
+/** The product in two of each, on an empty embedded store, and the world around it, which nobody kills. */
+export interface Stage {
+  readonly url: string;
+  readonly key: string;
+  readonly account: AccountId;
+  readonly credits: number;
+  readonly db: Db;
+  readonly fleet: Fleet;
+  readonly smsc: Smsc;
+  readonly provider: Provider;
+  readonly receiver: Receiver;
+  /** Segments that may be unanswered when the carrier's worker dies. */
+  readonly windowSize: number;
+  close(): Promise<void>;
+}
+
+const CREDITS = 10_000_000;
+const WINDOW = 50;
+/** An unknown submit is looked at after receipts had their time. */
+const UNKNOWN_WAIT_MS = 15_000;
+const KEPT = 1_000_000;
+
+/** Starts the build in `dist`. */
+export async function setStage(dist: string): Promise<Stage> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-chaos-'));
+  const logDir = join(dataDir, 'logs');
+  mkdirSync(logDir);
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const mongodbDatabase = newId('chaos');
+  const port = await freePort();
+  const fleet = new Fleet({
+    dist,
+    logDir,
+    env: {
+      NODE_ENV: 'production',
+      HARKARA_DATA_DIR: dataDir,
+      MONGODB_URI: '',
+      MONGODB_DATABASE: mongodbDatabase,
+      PORT: String(port),
+      WEBHOOK_ALLOW_HTTP: 'yes',
+      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+    },
+  });
+  const smsc = await startSmsc({ responseDelayMs: 10, receiptDelayMs: 200, keepMessages: KEPT });
+  const receiver = await startReceiver({ keep: KEPT });
+  const provider = await startProvider({ statusDelayMs: 50 });
+  await fleet.start('embedded-db');
+  await fleet.start('gateway', 2);
+  for (const app of ['smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const) {
+    await fleet.start(app, 2);
+  }
+
+  const store = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase });
+  const { db } = store;
+  const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+  const endpoint = { url: `${receiver.url}/sms`, events: SMS_EVENTS };
+  const { account, keys, secret } = await seedAccount(deps, { name: 'Chaos', credits: CREDITS, keys: 1, endpoint });
+  const chat = await createEndpoint(db, clock, deps.box, {
+    account,
+    channel: 'chatapp',
+    url: `${receiver.url}/chatapp`,
+    events: CHAT_EVENTS,
+  });
+  receiver.trust(secret, '/sms');
+  receiver.trust(chat.secret, '/chatapp');
+  await seedCarrier(deps, smsc.port, {
+    windowSize: WINDOW,
+    responseTimeoutMs: 5_000,
+    unknownPolicy: 'resend',
+    unknownWaitMs: UNKNOWN_WAIT_MS,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
+  await templatesCopied(db, account);
+
+  const [key = ''] = keys;
+  return {
+    url,
+    key,
+    account,
+    credits: CREDITS,
+    db,
+    fleet,
+    smsc,
+    provider,
+    receiver,
+    windowSize: WINDOW,
+    close: async () => {
+      await fleet.stopClients();
+      await store.close();
+      await Promise.all([smsc.close(), provider.close(), receiver.close()]);
+      await fleet.stop();
+    },
+  };
+}
+
+const TEMPLATES_MS = 30_000;
+
+/** The chatapp worker copies them from the provider soon after it hears of it. */
+async function templatesCopied(db: Db, account: AccountId): Promise<void> {
+  const deadline = performance.now() + TEMPLATES_MS;
+  while ((await listChatTemplates(db, account)).length === 0) {
+    if (performance.now() > deadline) throw new Error('no templates were copied from the provider');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

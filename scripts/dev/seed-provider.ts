@@ -1,0 +1,39 @@
+import type { Db } from 'mongodb';
+import { findProvider, setProvider } from '../../shared/providers/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { PROVIDER_DEFAULTS } from '../simulator/provider/options.ts';
+
+/** What a person would enter at the provider's console as the webhook of the app. */
+export interface ProviderApp {
+  readonly url: string;
+  readonly app_secret: string;
+  readonly verify_token: string;
+}
+
+const { phoneNumberId, businessId, displayNumber, token, appSecret } = PROVIDER_DEFAULTS;
+
+/** Gives the account its number at the simulated provider; the same again changes nothing but its address. */
+export async function seedProvider(
+  { db, clock, box }: { readonly db: Db; readonly clock: Clock; readonly box: SecretBox },
+  account: AccountId,
+  providerUrl: string,
+  gatewayUrl: string,
+): Promise<ProviderApp> {
+  const settings = { baseUrl: `${providerUrl}/v23.0`, phoneNumberId, businessId, displayNumber, token, appSecret };
+  await setProvider(db, clock, box, account, settings);
+  const provider = await findProvider(db, account);
+  if (provider === undefined) throw new Error(`the provider of ${account} has gone`);
+  return {
+    url: `${gatewayUrl}/chatapp/callback/${provider.callback}`,
+    app_secret: appSecret,
+    verify_token: box.open(provider.verifyToken),
+  };
+}
+
+/** Enters it at the simulated provider, which makes its verify challenge. Rejects when that fails or nobody answers. */
+export async function enterApp(providerUrl: string, app: ProviderApp): Promise<void> {
+  const answer = await fetch(`${providerUrl}/app`, { method: 'PUT', body: JSON.stringify(app) });
+  if (!answer.ok) throw new Error(`the chat-app provider answered ${answer.status}: ${await answer.text()}`);
+}
