@@ -1,4 +1,3 @@
-import type { Part } from '../../shared/messages/message.ts';
 import { readWholeMessage, type WholeMessage } from '../../shared/messages/read-whole.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isMessageId } from '../../shared/runtime/ids.ts';
@@ -6,6 +5,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { messageRecord } from './message-record.ts';
+import { partRecord } from './part-record.ts';
 import { timelineOf } from './timeline.ts';
 
 /**
@@ -42,16 +42,5 @@ function wholeRecord(whole: WholeMessage): object {
       attempts: attempts.length,
     })),
     timeline: timelineOf(whole),
-  };
-}
-
-/** One segment, as the carrier answered it. */
-function partRecord({ key, state, error }: Part, index: number): object {
-  return {
-    number: index + 1,
-    state,
-    // Behind the carrier's name (message.ts).
-    carrier_message_id: key === undefined ? null : key.slice(key.indexOf(':') + 1),
-    error: error ?? null,
   };
 }

@@ -1,7 +1,9 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import type { LogRecord } from '../../shared/messages/message-log.ts';
 import type { WholeMessage } from '../../shared/messages/read-whole.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
+import { carrierMessageId, partRecord } from './part-record.ts';
 
 /** Tries of one delivery that are shown, the newest: replays can add hundreds. */
 const ATTEMPTS_SHOWN = 20;
@@ -9,19 +11,36 @@ const ATTEMPTS_SHOWN = 20;
 /** One thing that happened to a message. `what` says which members it has. */
 interface Happening {
   readonly at: Date;
-  readonly what: 'accepted' | 'paid' | 'taken' | 'state' | 'webhook' | 'refunded';
-  readonly more?: Readonly<Record<string, string | number>>;
+  readonly what:
+    | 'accepted'
+    | 'template'
+    | 'path'
+    | 'paid'
+    | 'taken'
+    | LogRecord['kind']
+    | 'state'
+    | 'webhook'
+    | 'refunded';
+  readonly more?: Readonly<Record<string, string | number | object | undefined>>;
 }
 
 /** What happened to a message, oldest first; what happened at the same moment in the order in which it follows. */
-export function timelineOf({ message, paid, refunded, deliveries }: WholeMessage): object[] {
-  const happened: Happening[] = [{ at: idTime(message._id), what: 'accepted' }];
+export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
+  const acceptedAt = idTime(message._id);
+  const happened: Happening[] = [{ at: acceptedAt, what: 'accepted' }];
+  const { template, entityId, path } = message;
+  if (template !== undefined) {
+    happened.push({ at: acceptedAt, what: 'template', more: { template_id: template, entity_id: entityId } });
+  }
+  happened.push({ at: acceptedAt, what: 'path', more: { path } });
   if (paid !== undefined) {
     // One debit may have paid for many messages, and one refund gives back for many: an entry's amount is not this message's.
     happened.push({ at: paid.at, what: 'paid', more: { credits: CREDITS_PER_MESSAGE, ledger_seq: paid.seq } });
   }
   const { claim } = message;
   if (claim !== undefined) happened.push({ at: claim.at, what: 'taken', more: { carrier: claim.carrier } });
+  // What a carrier said comes before the state that it led to.
+  for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record) });
   for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
   for (const delivery of deliveries) {
     for (const { at, result, durationMs } of delivery.attempts.slice(-ATTEMPTS_SHOWN)) {
@@ -41,4 +60,39 @@ export function timelineOf({ message, paid, refunded, deliveries }: WholeMessage
   return happened
     .sort((a, b) => a.at.getTime() - b.at.getTime())
     .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
+}
+
+/** What a carrier said, raw and as we read it, or what was decided because it said nothing. */
+function said(record: LogRecord): NonNullable<Happening['more']> {
+  const { carrier } = record;
+  switch (record.kind) {
+    case 'answer':
+      return {
+        carrier,
+        outcome: record.outcome,
+        error_code: record.code,
+        error_reason: record.reason,
+        parts: record.parts?.map(partRecord),
+      };
+    case 'receipt': {
+      const { result, text, tlvs, key, part } = record;
+      return {
+        carrier,
+        result,
+        raw: {
+          text,
+          receipted_message_id: tlvs?.receiptedMessageId,
+          message_state: tlvs?.messageState,
+          network_error_code: tlvs?.networkErrorCode,
+        },
+        carrier_message_id: carrierMessageId(key),
+        status: part.state,
+        error_code: part.error,
+        error_reason: part.reason,
+        done_at: part.doneAt === undefined ? undefined : isoTimestamp(part.doneAt),
+      };
+    }
+    case 'policy':
+      return { carrier, policy: record.policy };
+  }
 }

@@ -25,6 +25,8 @@ const account = required(accountId, 'the account');
 const dlt = choice(['on', 'off']);
 const DLT_ABOUT = "India's DLT: senders must be registered, texts must match approved templates";
 const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
+const log = choice(['unusual', 'all']);
+const LOG_ABOUT = 'which receipts and answers of carriers are kept for its timelines';
 const ENTITY_ABOUT = 'PE id of the business, for templates that name none';
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
@@ -79,14 +81,22 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     verb: 'update',
     about: 'Changes settings of an account; what is not named stays as it is.',
     args: { account },
-    options: { dlt: optional(dlt, DLT_ABOUT), entityId: optional(entityId, ENTITY_ABOUT) },
-    async run({ account, dlt, entityId }, { db }) {
-      if (dlt === undefined && entityId === undefined) {
+    options: {
+      dlt: optional(dlt, DLT_ABOUT),
+      entityId: optional(entityId, ENTITY_ABOUT),
+      log: optional(log, LOG_ABOUT),
+    },
+    async run({ account, dlt, entityId, log }, { db }) {
+      if (dlt === undefined && entityId === undefined && log === undefined) {
         throw new Failure('Nothing to change: see `account update --help`.');
       }
       const store = await db();
       await existing(store, account);
-      const changes = { ...(dlt === undefined ? {} : { dlt }), ...(entityId === undefined ? {} : { entityId }) };
+      const changes = {
+        ...(dlt === undefined ? {} : { dlt }),
+        ...(entityId === undefined ? {} : { entityId }),
+        ...(log === undefined ? {} : { log }),
+      };
       await updateAccount(store, account, changes);
       return shown(await existing(store, account));
     },
@@ -141,6 +151,7 @@ function shown(one: AccountDocument, after?: string): Answer {
     expiry: one.expiryDate,
     senders: one.senders,
     dlt: one.dlt ?? 'off',
+    log: one.log ?? 'unusual',
     ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
@@ -162,6 +173,7 @@ function view(one: AccountDocument): unknown {
     senders: one.senders,
     dlt: one.dlt ?? 'off',
     entity_id: one.entityId ?? null,
+    log: one.log ?? 'unusual',
     created_at: one.createdAt,
   };
 }

@@ -29,6 +29,8 @@ export interface AccountDocument {
   readonly senders: 'any' | 'registered';
   /** `on`: senders must be registered, and every text must match an approved template of its sender. Absent: `off`. */
   readonly dlt?: 'on' | 'off';
+  /** Which receipts and answers of carriers are kept for timelines (messages/message-log.ts). Absent: `unusual`. */
+  readonly log?: 'unusual' | 'all';
   /** PE id of the business on the operators' DLT platform, for templates that name none of their own. */
   readonly entityId?: string;
   /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */

@@ -44,7 +44,7 @@ export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> 
 }
 
 export type AccountChanges = {
-  -readonly [Name in 'dlt' | 'entityId']?: AccountDocument[Name];
+  -readonly [Name in 'dlt' | 'entityId' | 'log']?: AccountDocument[Name];
 };
 
 /** Changes settings; gateways know it seconds later. False when there is no such account. Idempotent. */
@@ -88,6 +88,14 @@ export async function readSendingRules(
     .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1 } })
     .toArray();
   return new Map(found.map((account) => [account._id, account]));
+}
+
+/** The accounts that want everything logged that carriers say (messages/message-log.ts). */
+export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
+  const found = await accounts(db)
+    .find({ log: 'all' }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(found.map(({ _id }) => _id));
 }
 
 /** What the account has now: every debit that was answered is in it. */

@@ -131,6 +131,13 @@ export const SETTINGS = {
     168,
     'How long a message may wait and travel before it expires, in hours.',
   ),
+  messageLogDays: integer(
+    'MESSAGE_LOG_DAYS',
+    30,
+    1,
+    3_650,
+    "How long the raw receipts and carriers' answers of timelines are kept, in days.",
+  ),
   webhookTimeoutMs: integer(
     'WEBHOOK_TIMEOUT_MS',
     15_000,

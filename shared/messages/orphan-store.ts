@@ -45,7 +45,7 @@ export class OrphanStore {
   }
 
   #document(receipt: IncomingReceipt, now: Date): OrphanDocument {
-    const { candidates, from, to, part, excerpt } = receipt;
+    const { candidates, from, to, part, excerpt, tlvs } = receipt;
     const keys = candidates.map(({ key }) => key);
     const said = JSON.stringify([keys, from, to, part.state, part.error ?? '', part.doneAt?.getTime() ?? 0]);
     return {
@@ -56,6 +56,7 @@ export class OrphanStore {
       to,
       part,
       excerpt,
+      ...(tlvs === undefined ? {} : { tlvs }),
       at: now,
       expiresAt: new Date(now.getTime() + ORPHAN_MS),
     };
@@ -63,7 +64,15 @@ export class OrphanStore {
 }
 
 function incoming(orphan: OrphanDocument): IncomingReceipt {
-  const { _id, keys, from, to, part, excerpt } = orphan;
+  const { _id, keys, from, to, part, excerpt, tlvs } = orphan;
   // The form teaches nothing any more: what an orphan fits was perhaps found by its addresses.
-  return { candidates: keys.map((key) => ({ key, form: '' })), from, to, part, excerpt, orphan: _id };
+  return {
+    candidates: keys.map((key) => ({ key, form: '' })),
+    from,
+    to,
+    part,
+    excerpt,
+    orphan: _id,
+    ...(tlvs === undefined ? {} : { tlvs }),
+  };
 }

@@ -1,3 +1,4 @@
+import type { ReceiptTlvs } from './receipt-lookup.ts';
 import type { PartReceipt } from './receipt-outcome.ts';
 
 /**
@@ -16,6 +17,7 @@ export interface OrphanDocument {
   readonly part: PartReceipt;
   /** The receipt's text up to the customer's words. */
   readonly excerpt: string;
+  readonly tlvs?: ReceiptTlvs;
   readonly at: Date;
   readonly expiresAt: Date;
 }

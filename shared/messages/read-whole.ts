@@ -5,7 +5,9 @@ import { type AccountId, eventId, type MessageId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../webhooks/delivery.ts';
 import { deliveriesOf } from '../webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../webhooks/endpoint.ts';
+import { readMessageLog } from './log-store.ts';
 import type { MessageDocument } from './message.ts';
+import type { LogRecord } from './message-log.ts';
 
 /** A message, what was paid for it and given back, and what its webhooks came to. */
 export interface WholeMessage {
@@ -15,6 +17,8 @@ export interface WholeMessage {
   /** Perhaps of many messages, as `paid`. */
   readonly refunded: LedgerEntryDocument | undefined;
   readonly deliveries: readonly Omit<DeliveryDocument, 'body'>[];
+  /** What was logged of it, oldest first. */
+  readonly log: readonly LogRecord[];
 }
 
 /**
@@ -27,17 +31,19 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
     .findOne<Omit<MessageDocument, 'text'>>({ _id: id, account }, { projection: { text: 0 } });
   if (message === null) return undefined;
   const refund = message.refund ?? (`ref_${id}` as const);
-  const [entries, deliveries] = await Promise.all([
+  const [entries, deliveries, log] = await Promise.all([
     ledgerCollection(db)
       .find({ account, change: { $in: [message.group, refund] } })
       .toArray(),
     readDeliveries(db, message),
+    readMessageLog(db, id),
   ]);
   return {
     message,
     paid: entries.find(({ change }) => change === message.group),
     refunded: entries.find(({ change }) => change === refund),
     deliveries,
+    log,
   };
 }
 

@@ -13,9 +13,19 @@ export interface IncomingReceipt {
   /** Usually our sender. */
   readonly to: string;
   readonly part: PartReceipt;
+  /** Its text up to the customer's words. */
   readonly excerpt: string;
+  readonly tlvs?: ReceiptTlvs;
   /** Set when it was stored as an orphan earlier. */
   readonly orphan?: string;
+}
+
+/** What a receipt says beside its text (SMPP 3.4 §5.3.2), for people. */
+export interface ReceiptTlvs {
+  readonly receiptedMessageId?: string;
+  readonly messageState?: number;
+  /** Three octets in hexadecimal: type of network, code. */
+  readonly networkErrorCode?: string;
 }
 
 export interface Hit {

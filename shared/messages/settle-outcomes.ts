@@ -2,7 +2,9 @@ import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
-import type { MessageDocument } from './message.ts';
+import type { MessageLog } from './log-store.ts';
+import type { MessageDocument, StoredMessage } from './message.ts';
+import { answerRecord, isUnusualAnswer } from './message-log.ts';
 import { LeaseLostError, type Settler } from './settle.ts';
 import { decideOutcome, type SubmitOutcome } from './submit-outcome.ts';
 
@@ -10,6 +12,8 @@ export interface OutcomeSettlerOptions {
   readonly settler: Settler;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: nothing is kept for timelines. */
+  readonly messageLog?: MessageLog;
   /** These messages were settled and have ids now: receipts for them may come, or have come already. */
   onKeys(messages: readonly MessageDocument[]): void;
   onGroup(size: number): void;
@@ -104,11 +108,13 @@ export class OutcomeSettler {
         return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
       },
     }));
+    const at = clock.now();
     let refused = 0;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         const settled = await settler.settle(decisions);
         this.#options.onKeys(settled.flatMap((message) => (message?.parts === undefined ? [] : message)));
+        for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);
         return settled;
       } catch (error) {
         log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
@@ -117,6 +123,15 @@ export class OutcomeSettler {
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
+  }
+
+  /** Behind everything: what was answered is stored. */
+  #log(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): void {
+    const { messageLog } = this.#options;
+    if (messageLog === undefined) return;
+    if (!isUnusualAnswer(claimed, outcome) && !messageLog.wantsUsual(claimed.account)) return;
+    const record = answerRecord(claimed, outcome, at);
+    if (record !== undefined) messageLog.add([record]);
   }
 
   /** One by one, so that a message that cannot be stored holds up no other; it stays as it is, and the next holder finds it unknown. */

@@ -4,7 +4,9 @@ import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import { applyChange, type Change, joinChanges } from './change.ts';
+import type { MessageLog } from './log-store.ts';
 import type { MessageDocument } from './message.ts';
+import { isUnusualReceipt, receiptRecord } from './message-log.ts';
 import { OrphanStore } from './orphan-store.ts';
 import { type Hit, type IncomingReceipt, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
 import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
@@ -21,6 +23,7 @@ export interface ReceiptSettlerOptions {
   readonly clock: Clock;
   readonly settler: Settler;
   readonly carrier: string;
+  readonly messageLog: MessageLog;
   onGroup(size: number): void;
   /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
   answersStored(): Promise<void>;
@@ -192,6 +195,7 @@ export class ReceiptSettler {
     found: readonly (Found | undefined)[],
   ): Promise<readonly ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
+    const at = this.#options.clock.now();
     const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
     for (const [i, receipt] of receipts.entries()) {
       const hit = found[i];
@@ -206,7 +210,19 @@ export class ReceiptSettler {
     }));
     const settled = items.length === 0 ? [] : await this.#options.settler.settle(items);
     for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
+    for (const { message, told } of byMessage.values()) this.#log(message, told, results, at);
     return results;
+  }
+
+  /** Behind everything: the receipts are stored, and are answered without waiting for this. */
+  #log(message: MessageDocument, told: readonly Told[], results: readonly ReceiptResult[], at: Date): void {
+    const { messageLog, carrier } = this.#options;
+    for (const { i, receipt, hit } of told) {
+      const result = results[i];
+      if (result === undefined || result === 'orphan' || result === 'unstorable') continue;
+      if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) continue;
+      messageLog.add([receiptRecord(carrier, message._id, hit.key, receipt, result, at)]);
+    }
   }
 
   #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {

@@ -2,7 +2,9 @@ import type { Collection, Db } from 'mongodb';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Change, entryAt } from './change.ts';
+import type { MessageLog } from './log-store.ts';
 import type { MessageDocument, Part } from './message.ts';
+import { policyRecord } from './message-log.ts';
 import type { Settler } from './settle.ts';
 
 /**
@@ -32,10 +34,12 @@ export interface UnknownsOptions {
   readonly clock: Clock;
   readonly settler: Settler;
   readonly carrier: CarrierDocument;
+  /** Absent: nothing is kept for timelines. */
+  readonly messageLog?: MessageLog;
 }
 
 /** Applies the carrier's policy to unknowns that waited long enough. Returns how many were decided. */
-export async function decideUnknowns({ db, clock, settler, carrier }: UnknownsOptions): Promise<number> {
+export async function decideUnknowns({ db, clock, settler, carrier, messageLog }: UnknownsOptions): Promise<number> {
   const messages: Collection<MessageDocument> = db.collection('messages');
   const now = clock.now();
   const waited = await messages
@@ -54,7 +58,9 @@ export async function decideUnknowns({ db, clock, settler, carrier }: UnknownsOp
       decide: (stored: MessageDocument) => byPolicy(stored, carrier.unknownPolicy, now),
     })),
   );
-  return settled.filter((message) => message !== undefined).length;
+  const decided = waited.filter((_, i) => settled[i] !== undefined);
+  messageLog?.add(decided.map((message) => policyRecord(message, carrier, now)));
+  return decided.length;
 }
 
 function byPolicy(message: MessageDocument, policy: CarrierDocument['unknownPolicy'], now: Date): Change | undefined {

@@ -25,6 +25,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'smpp claim: the accounts of which nothing may leave',
   },
   {
+    collection: 'accounts',
+    key: { log: 1 },
+    options: { name: 'log', partialFilterExpression: { log: 'all' } },
+    serves: 'smpp message log: the accounts that want everything logged',
+  },
+  {
     collection: 'ledger',
     key: { account: 1, change: 1 },
     options: { name: 'change', unique: true },
@@ -134,6 +140,12 @@ export const INDEXES: readonly Index[] = [
     key: { callback: 1 },
     options: { name: 'callback', unique: true },
     serves: 'chat-app callback: whose it is',
+  },
+  {
+    collection: 'message_log',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes what timelines need not show any more',
   },
   {
     collection: 'orphans',

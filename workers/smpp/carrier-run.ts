@@ -4,6 +4,7 @@ import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { Claimer } from '../../shared/messages/claim.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import type { Departures } from '../../shared/messages/departures.ts';
+import type { MessageLog } from '../../shared/messages/log-store.ts';
 import { redoIntents, Settler, type Stream } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
@@ -33,6 +34,7 @@ export interface CarrierRunOptions {
   readonly announcer: Announcer;
   readonly gates: ClaimGates;
   readonly departures: Departures;
+  readonly messageLog: MessageLog;
   readonly carrier: CarrierDocument;
   /** Opened. */
   readonly password: string;
@@ -99,7 +101,7 @@ export class CarrierRun {
   async stop(): Promise<void> {
     const parts = this.#parts;
     if (parts !== undefined && !this.ended) {
-      const { carrier } = this.#options;
+      const { carrier, messageLog } = this.#options;
       await parts.dispatch.stop();
       const waitMs = Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
       const deadlineMs = this.#options.clock.monotonicMs() + waitMs;
@@ -109,7 +111,7 @@ export class CarrierRun {
       await this.#until(() => !begun(), left());
       await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
       parts.dispatch.close();
-      await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle, STOP_STORE_MS);
+      await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
       parts.outcomes.giveUp();
     }
     this.#end('stopped');
@@ -117,13 +119,14 @@ export class CarrierRun {
   }
 
   #assemble(epoch: number): Parts {
-    const { db, listen, clock, log, figures, announcer, carrier, gates, departures } = this.#options;
+    const { db, listen, clock, log, figures, announcer, carrier, messageLog, gates, departures } = this.#options;
     const settler = (stream: Stream): Settler => new Settler({ db, announcer, lease: this.#lease.name, epoch, stream });
     const receipts: ReceiptSettler = new ReceiptSettler({
       db,
       clock,
       carrier: carrier._id,
       settler: settler('receipts'),
+      messageLog,
       answersStored: () => outcomes.settled(ANSWERS_STORED_MS),
       onGroup: (size) => figures.settleSize.observe({ stream: 'receipts' }, size),
     });
@@ -131,6 +134,7 @@ export class CarrierRun {
       clock,
       log,
       settler: settler('outcomes'),
+      messageLog,
       onKeys: (messages) => {
         for (const message of messages) receipts.expect(message);
         const keys = messages.flatMap(({ parts = [] }) => parts.flatMap(({ key }) => key ?? []));
@@ -249,10 +253,10 @@ export class CarrierRun {
   }
 
   async #decideUnknowns(): Promise<void> {
-    const { db, clock, carrier, figures } = this.#options;
+    const { db, clock, carrier, figures, messageLog } = this.#options;
     if (this.#parts === undefined || !this.#lease.held) return;
     await this.#parts.unknowns.payOwed();
-    const decided = await decideUnknowns({ db, clock, carrier, settler: this.#parts.unknowns });
+    const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: this.#parts.unknowns });
     if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
   }
 

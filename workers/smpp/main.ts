@@ -5,7 +5,16 @@ import { SmppWorker } from './worker.ts';
 
 runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
-  const worker = new SmppWorker({ db, listen, clock, log, metrics, box, promotionalHours: promotionalHours(config) });
+  const worker = new SmppWorker({
+    db,
+    listen,
+    clock,
+    log,
+    metrics,
+    box,
+    promotionalHours: promotionalHours(config),
+    messageLogDays: config.messageLogDays,
+  });
   worker.start();
   life.onStop('worker', () => worker.stop());
   life.ready();

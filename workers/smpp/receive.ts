@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { STATUS } from '../../shared/carriers/command-status.ts';
 import { candidateKeys } from '../../shared/carriers/message-key.ts';
 import { receiptReason } from '../../shared/carriers/receipt-error.ts';
-import type { IncomingReceipt } from '../../shared/messages/receipt-lookup.ts';
+import type { IncomingReceipt, ReceiptTlvs } from '../../shared/messages/receipt-lookup.ts';
 import type { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
@@ -86,6 +86,7 @@ export class Receive {
       from: deliver.from,
       to: deliver.to,
       excerpt,
+      ...tlvsOf(deliver),
       part: {
         state,
         operator: carrier.name,
@@ -99,6 +100,15 @@ export class Receive {
   #count(result: ReceiptFigure): void {
     this.#options.figures.receipts.inc({ carrier: this.#options.carrier._id, result });
   }
+}
+
+function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Deliver): { readonly tlvs?: ReceiptTlvs } {
+  const tlvs: ReceiptTlvs = {
+    ...(receiptedMessageId === undefined ? {} : { receiptedMessageId }),
+    ...(messageState === undefined ? {} : { messageState }),
+    ...(networkErrorCode === undefined ? {} : { networkErrorCode: networkErrorCode.toString('hex') }),
+  };
+  return Object.keys(tlvs).length === 0 ? {} : { tlvs };
 }
 
 /**

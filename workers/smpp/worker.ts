@@ -3,6 +3,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import { Departures } from '../../shared/messages/departures.ts';
+import { MessageLog } from '../../shared/messages/log-store.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -23,6 +24,8 @@ export interface SmppWorkerOptions {
   readonly metrics: Metrics;
   readonly box: SecretBox;
   readonly promotionalHours?: PromotionalHours;
+  /** How long the message log is kept. */
+  readonly messageLogDays?: number;
   /** How often the carriers are read. */
   readonly pollMs?: number;
   readonly leaseTtlMs?: number;
@@ -37,6 +40,7 @@ interface Running {
 }
 
 const POLL_MS = 2_000;
+const MESSAGE_LOG_DAYS = 30;
 
 /**
  * Runs the carriers that this process holds the lease of. Reads them again and again: new ones, changed ones, paused and resumed
@@ -49,6 +53,7 @@ export class SmppWorker {
   /** Of all carriers together. */
   readonly #gates: ClaimGates;
   readonly #departures: Departures;
+  readonly #messageLog: MessageLog;
   readonly #running = new Map<string, Running>();
   /** Carriers that are just being started or stopped: a slow one holds up no other. */
   readonly #changing = new Map<string, Promise<void>>();
@@ -63,6 +68,8 @@ export class SmppWorker {
     this.#announcer = createAnnouncer({ db, clock });
     this.#gates = new ClaimGates({ db, clock, hours });
     this.#departures = new Departures({ db, clock });
+    const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
+    this.#messageLog = new MessageLog({ db, clock, log, days });
   }
 
   start(): void {
@@ -129,6 +136,7 @@ export class SmppWorker {
       announcer: this.#announcer,
       gates: this.#gates,
       departures: this.#departures,
+      messageLog: this.#messageLog,
       password: box.open(carrier.password),
       ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
       ...(identity === undefined ? {} : { identity }),

@@ -2,11 +2,17 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { applyCredits } from '../../../shared/credits/change.ts';
 import { refundMessages } from '../../../shared/credits/refund.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
+import { answerRecord, policyRecord, receiptRecord } from '../../../shared/messages/message-log.ts';
+import type { IncomingReceipt } from '../../../shared/messages/receipt-lookup.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -90,6 +96,7 @@ describe('GET /v2/messages/{message_id}', () => {
       });
       expect(timeline.map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
         { at: '', what: 'accepted' },
+        { at: '', what: 'path', path: 'transactional' },
         { at: '', what: 'paid', credits: 1, ledger_seq: 2 },
       ]);
       expect(text).not.to.include('secret');
@@ -136,7 +143,7 @@ describe('GET /v2/messages/{message_id}', () => {
           attempts: 1,
         },
       ]);
-      expect(body.timeline.slice(2).map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
+      expect(body.timeline.slice(3).map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
         { at: '', what: 'taken', carrier: 'alpha' },
         { at: '', what: 'state', status: 'sent' },
         { at: '', what: 'webhook', event: 'message.sent', webhook_id: endpoint, result: 500, duration_ms: 12 },
@@ -149,6 +156,85 @@ describe('GET /v2/messages/{message_id}', () => {
           webhook_id: endpoint,
           result: 'timeout',
           duration_ms: 10_000,
+        },
+      ]);
+    });
+
+    it('what carriers said, raw and as it was read, and the template that the text matched', async () => {
+      const id = await sent({
+        template: '1107160000000000001',
+        entityId: '1101160000000000009',
+        claim: { id: newId('clm'), carrier: 'alpha', epoch: 1, at: soon(1) },
+        history: [{ state: 'failed', at: soon(9) }],
+        state: 'failed',
+      });
+      const claimed = await messages().findOne({ _id: id });
+      if (claimed === null) throw new Error('no such message');
+      const receipt: IncomingReceipt = {
+        candidates: [],
+        from: '919876543210',
+        to: 'HARKRA',
+        excerpt: 'id:7f sub:001 stat:UNDELIV err:650',
+        tlvs: { receiptedMessageId: '7f', messageState: 5, networkErrorCode: '030001' },
+        part: { state: 'failed', error: '650', reason: 'blocked', operator: 'Alpha', doneAt: soon(7) },
+      };
+      const log = new MessageLog({ db: site.db, clock: systemClock, log: silentLog, days: 30 });
+      const answers = [
+        answerRecord(claimed, { kind: 'throttled', code: 'ESME_RTHROTTLED', reason: 'Too fast' }, soon(2)),
+        answerRecord(claimed, { kind: 'unknown', parts: [{ state: 'unknown' }] }, soon(3)),
+      ].flatMap((record) => record ?? []);
+      log.add([
+        ...answers,
+        policyRecord(claimed, { _id: 'alpha', unknownPolicy: 'assume_sent' }, soon(4)),
+        receiptRecord('alpha', id, 'alpha:7f', receipt, 'matched', soon(8)),
+      ]);
+      await eventually(() => log.idle, 'all is logged');
+
+      const { body } = await ask(id);
+
+      expect(body.timeline.map(({ what }: { what: string }) => what)).to.deep.equal([
+        'accepted',
+        'template',
+        'path',
+        'paid',
+        'taken',
+        'answer',
+        'answer',
+        'policy',
+        'receipt',
+        'state',
+      ]);
+      expect(body.timeline[1]).to.include({ template_id: '1107160000000000001', entity_id: '1101160000000000009' });
+      expect(body.timeline.slice(5, 9).map((entry: object) => ({ ...entry, at: '', done_at: '' }))).to.deep.equal([
+        {
+          at: '',
+          done_at: '',
+          what: 'answer',
+          carrier: 'alpha',
+          outcome: 'throttled',
+          error_code: 'ESME_RTHROTTLED',
+          error_reason: 'Too fast',
+        },
+        {
+          at: '',
+          done_at: '',
+          what: 'answer',
+          carrier: 'alpha',
+          outcome: 'unknown',
+          parts: [{ number: 1, state: 'unknown', carrier_message_id: null, error: null }],
+        },
+        { at: '', done_at: '', what: 'policy', carrier: 'alpha', policy: 'assume_sent' },
+        {
+          at: '',
+          done_at: '',
+          what: 'receipt',
+          carrier: 'alpha',
+          result: 'matched',
+          carrier_message_id: '7f',
+          status: 'failed',
+          error_code: '650',
+          error_reason: 'blocked',
+          raw: { text: receipt.excerpt, receipted_message_id: '7f', message_state: 5, network_error_code: '030001' },
         },
       ]);
     });

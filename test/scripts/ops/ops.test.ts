@@ -92,7 +92,8 @@ describe('npm run ops', () => {
       const id = await newAccount();
       expect(await json(`account show ${id}`)).to.include({ dlt: 'off', entity_id: null });
 
-      expect(await json(`account update ${id} --dlt on`)).to.include({ dlt: 'on', entity_id: null });
+      expect(await json(`account update ${id} --dlt on`)).to.include({ dlt: 'on', entity_id: null, log: 'unusual' });
+      expect(await json(`account update ${id} --log all`)).to.include({ dlt: 'on', log: 'all' });
       expect(await json(`account update ${id} --entity-id 1101160000000000007`)).to.include({
         dlt: 'on',
         entity_id: '1101160000000000007',

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { candidateKeys } from '../../../shared/carriers/message-key.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
 import type { OrphanDocument } from '../../../shared/messages/orphan.ts';
 import type { IncomingReceipt } from '../../../shared/messages/receipt-lookup.ts';
 import { Settler } from '../../../shared/messages/settle.ts';
 import { ReceiptSettler } from '../../../shared/messages/settle-receipts.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -35,6 +37,7 @@ describe('ReceiptSettler', () => {
       db: store.db,
       clock,
       carrier: 'c',
+      messageLog: new MessageLog({ db: store.db, clock, log: silentLog, days: 30 }),
       settler: new Settler({
         db: store.db,
         announcer: {
@@ -239,6 +242,7 @@ describe('ReceiptSettler', () => {
       db: away.db,
       clock,
       carrier: 'c',
+      messageLog: new MessageLog({ db: away.db, clock, log: silentLog, days: 30 }),
       settler: new Settler({
         db: away.db,
         announcer: { announce: async () => {} },

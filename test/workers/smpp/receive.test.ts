@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { Settler } from '../../../shared/messages/settle.ts';
 import { ReceiptSettler } from '../../../shared/messages/settle-receipts.ts';
@@ -10,6 +11,7 @@ import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createFigures } from '../../../workers/smpp/figures.ts';
 import type { Deliver } from '../../../workers/smpp/pdu.ts';
 import { Receive } from '../../../workers/smpp/receive.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeMessage } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -55,6 +57,7 @@ describe('Receive', () => {
         clock: systemClock,
         settler,
         carrier: 'c',
+        messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
         answersStored: async () => {},
       }),
@@ -67,6 +70,23 @@ describe('Receive', () => {
     expect(statuses).to.have.length(1);
     return statuses[0] ?? -1;
   }
+
+  it('keeps of an unusual receipt all but the words of the message, in the log of the message', async () => {
+    await sent();
+    const body = Buffer.from(TEXT.replace('DELIVRD', 'UNDELIV'));
+
+    expect(
+      await take(deliver({ body, receiptedMessageId: '4f1c', networkErrorCode: Buffer.from([3, 0, 1]) })),
+    ).to.equal(0);
+
+    const record = await eventually(() => store.db.collection('message_log').findOne({}), 'the receipt is logged');
+    expect(record).to.deep.include({
+      from: '919876543210',
+      text: TEXT.slice(0, TEXT.indexOf(' text:')).replace('DELIVRD', 'UNDELIV'),
+      tlvs: { receiptedMessageId: '4f1c', networkErrorCode: '030001' },
+    });
+    expect(JSON.stringify(record)).not.to.match(/text:|\bhi\b/);
+  });
 
   async function sent(): Promise<() => Promise<MessageDocument | null>> {
     const messages = store.db.collection<MessageDocument>('messages');

@@ -1,0 +1,118 @@
+import type { Collection, Db } from 'mongodb';
+import { readFullyLoggedAccounts } from '../accounts/store.ts';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import type { AccountId, MessageId } from '../runtime/ids.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import type { LogRecord } from './message-log.ts';
+
+type StoredRecord = LogRecord & { readonly expiresAt: Date };
+
+export interface MessageLogOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long records are kept. */
+  readonly days: number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_GROUP = 500;
+const GATHER_MS = 5;
+/** Records that wait for the store; more are dropped and counted. */
+const MAX_WAITING = 10_000;
+/** How long it is believed which accounts want everything logged. */
+const FRESH_MS = 5_000;
+/** Of one message, the oldest; more happened to nobody yet. */
+const SHOWN_MAX = 200;
+
+/**
+ * Writes records of a process in groups, behind everything else: whoever adds some does not wait for them, and what the store
+ * does not take is told to the process's log and forgotten. A crash may lose those of its last milliseconds.
+ */
+export class MessageLog {
+  readonly #options: MessageLogOptions;
+  readonly #grouper: Grouper<StoredRecord, undefined>;
+  #waiting = 0;
+  #dropped = 0;
+  #everything: ReadonlySet<AccountId> = new Set();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: MessageLogOptions) {
+    this.#options = options;
+    this.#grouper = new Grouper<StoredRecord, undefined>({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      run: async (records) => {
+        await this.#write(records);
+        return records.map(() => undefined);
+      },
+    });
+    this.#refresh();
+  }
+
+  /** Nothing waits to be written. */
+  get idle(): boolean {
+    return this.#waiting === 0;
+  }
+
+  /** Whether the account asks for what is usual too; as it was seconds ago. */
+  wantsUsual(account: AccountId): boolean {
+    if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
+    return this.#everything.has(account);
+  }
+
+  /** Never throws and never waits. */
+  add(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      if (this.#waiting >= MAX_WAITING) {
+        this.#dropped += 1;
+        continue;
+      }
+      this.#waiting += 1;
+      const expiresAt = new Date(record.at.getTime() + this.#options.days * DAY_MS);
+      void this.#grouper.add({ ...record, expiresAt });
+    }
+  }
+
+  /** Takes every error: nothing that was added waits for an answer. */
+  async #write(records: readonly StoredRecord[]): Promise<void> {
+    const { db, log } = this.#options;
+    try {
+      await collection(db).insertMany([...records], { ordered: false });
+    } catch (error) {
+      if (!isDuplicateKey(error))
+        log.warn('message_log_not_written', { records: records.length, ...errorFields(error) });
+    }
+    this.#waiting -= records.length;
+    if (this.#dropped === 0) return;
+    log.warn('message_log_dropped', { records: this.#dropped });
+    this.#dropped = 0;
+  }
+
+  #refresh(): void {
+    const { db, clock, log } = this.#options;
+    this.#readAtMs = clock.monotonicMs();
+    readFullyLoggedAccounts(db).then(
+      (accounts) => {
+        this.#everything = accounts;
+      },
+      (error: unknown) => log.warn('message_log_accounts_not_read', errorFields(error)),
+    );
+  }
+}
+
+/** What was logged of a message, oldest first. */
+export function readMessageLog(db: Db, message: MessageId): Promise<readonly LogRecord[]> {
+  return collection(db)
+    .find({ _id: { $gt: `${message}:`, $lt: `${message};` } }) // ";" is the character behind ":"
+    .limit(SHOWN_MAX)
+    .project<LogRecord>({ expiresAt: 0 })
+    .toArray()
+    .then((records) => records.sort((a, b) => a.at.getTime() - b.at.getTime()));
+}
+
+function collection(db: Db): Collection<StoredRecord> {
+  return db.collection('message_log');
+}
