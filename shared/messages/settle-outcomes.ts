@@ -3,24 +3,24 @@ import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { MessageLog } from './log-store.ts';
-import type { MessageDocument, StoredMessage } from './message.ts';
+import type { AnyMessage, MessageDocument, StoredMessage } from './message.ts';
 import { answerRecord, isUnusualAnswer } from './message-log.ts';
 import { LeaseLostError, type Settler } from './settle.ts';
 import { decideOutcome, type SubmitOutcome } from './submit-outcome.ts';
 
-export interface OutcomeSettlerOptions {
+export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly settler: Settler;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
   /** These messages were settled and have ids now: receipts for them may come, or have come already. */
-  onKeys(messages: readonly MessageDocument[]): void;
+  onKeys(messages: readonly M[]): void;
   onGroup(size: number): void;
 }
 
-interface Item {
-  readonly claimed: MessageDocument;
+interface Item<M> {
+  readonly claimed: M;
   readonly outcome: SubmitOutcome;
 }
 
@@ -35,9 +35,9 @@ const MAX_REFUSED = 3;
  * Settles what became of submits, in groups. What a carrier answered is known to nobody else, so a group is tried again until
  * the store takes it, or the lease is lost, or the process gives up at its stop: then those messages are unknown to the next holder.
  */
-export class OutcomeSettler {
-  readonly #options: OutcomeSettlerOptions;
-  readonly #grouper: Grouper<Item, MessageDocument | undefined>;
+export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
+  readonly #options: OutcomeSettlerOptions<M>;
+  readonly #grouper: Grouper<Item<M>, M | undefined>;
   #open = 0;
   /** Counts of outcomes added and of those whose group has ended; groups end in order. */
   #added = 0;
@@ -45,7 +45,7 @@ export class OutcomeSettler {
   #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
   #givenUp = false;
 
-  constructor(options: OutcomeSettlerOptions) {
+  constructor(options: OutcomeSettlerOptions<M>) {
     this.#options = options;
     this.#grouper = new Grouper({ maxItems: MAX_GROUP, gatherMs: GATHER_MS, run: (items) => this.#run(items) });
   }
@@ -56,7 +56,7 @@ export class OutcomeSettler {
   }
 
   /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
-  async add(claimed: MessageDocument, outcome: SubmitOutcome): Promise<MessageDocument | undefined> {
+  async add(claimed: M, outcome: SubmitOutcome): Promise<M | undefined> {
     this.#open += 1;
     this.#added += 1;
     try {
@@ -87,7 +87,7 @@ export class OutcomeSettler {
     this.#givenUp = true;
   }
 
-  async #run(items: readonly Item[]): Promise<readonly (MessageDocument | undefined)[]> {
+  async #run(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
     try {
       return await this.#settle(items);
     } finally {
@@ -97,13 +97,13 @@ export class OutcomeSettler {
     }
   }
 
-  async #settle(items: readonly Item[]): Promise<readonly (MessageDocument | undefined)[]> {
+  async #settle(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
     const { settler, clock, log } = this.#options;
     this.#options.onGroup(items.length);
     const decisions = items.map(({ claimed, outcome }) => ({
       message: claimed,
       random: Math.random(),
-      decide(message: MessageDocument) {
+      decide(message: M) {
         if (claimed.claim === undefined) return undefined;
         return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
       },
@@ -135,13 +135,13 @@ export class OutcomeSettler {
   }
 
   /** One by one, so that a message that cannot be stored holds up no other; it stays as it is, and the next holder finds it unknown. */
-  async #settleApart(items: readonly Item[], reason: unknown): Promise<readonly (MessageDocument | undefined)[]> {
+  async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) {
       this.#options.log.error('outcome_not_storable', { message_id: only.claimed._id, ...errorFields(reason) });
       return [undefined];
     }
-    const settled: (MessageDocument | undefined)[] = [];
+    const settled: (M | undefined)[] = [];
     for (const item of items) settled.push(...(await this.#settle([item])));
     return settled;
   }

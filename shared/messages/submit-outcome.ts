@@ -1,10 +1,10 @@
 import type { ClaimId } from '../runtime/ids.ts';
 import { type Change, entryAt } from './change.ts';
-import type { MessageDocument, Part } from './message.ts';
+import type { Part, StoredMessage } from './message.ts';
 import { finalState } from './receipt-outcome.ts';
 
 /**
- * What became of the submit of one message, all its segments together:
+ * What became of the submit of one message, all its segments together (a chat-app message is one part):
  * `sent`: all accepted · `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted ·
  * `retry`: refused for now · `throttled`: the carrier wants less, nothing accepted · `requeue`: nothing was written ·
  * `unknown`: something was written and its answer did not come.
@@ -17,9 +17,19 @@ export type SubmitOutcome =
       readonly code: string;
       readonly reason: string;
     }
-  | { readonly kind: 'retry' | 'throttled'; readonly code: string; readonly reason: string }
+  | ({ readonly kind: 'retry' | 'throttled' } & Refusal)
   | { readonly kind: 'unknown'; readonly parts: readonly Part[] }
   | { readonly kind: 'requeue' };
+
+/** Why a message was refused for now. */
+interface Refusal {
+  readonly code: string;
+  readonly reason: string;
+  /** Tries until it is rejected; `MAX_TRIES` unless told. */
+  readonly maxTries?: number;
+  /** The try does not count: it was made to see whether the other side is back. */
+  readonly uncounted?: true;
+}
 
 /** Temporary refusals until a message is rejected. */
 export const MAX_TRIES = 5;
@@ -35,7 +45,7 @@ const RETRY_JITTER = 0.2;
  * or ended. `random` from 0 to 1.
  */
 export function decideOutcome(
-  message: MessageDocument,
+  message: StoredMessage,
   claim: { readonly id: ClaimId; readonly epoch: number },
   outcome: SubmitOutcome,
   now: Date,
@@ -79,7 +89,7 @@ export function decideOutcome(
 }
 
 /** Receipts may have settled every part of an unknown message before its last answer came: then it ends at once. */
-function sent(message: MessageDocument, parts: readonly Part[], now: Date): Change {
+function sent(message: StoredMessage, parts: readonly Part[], now: Date): Change {
   const entry = entryAt('sent', now, message.history);
   const final = finalState(parts);
   if (final === undefined) return { state: 'sent', set: { parts }, ...settledUnknown(message), entries: [entry] };
@@ -87,21 +97,21 @@ function sent(message: MessageDocument, parts: readonly Part[], now: Date): Chan
 }
 
 function tryAgain(
-  message: MessageDocument,
-  refusal: { readonly code: string; readonly reason: string },
+  message: StoredMessage,
+  { code, reason, maxTries = MAX_TRIES, uncounted }: Refusal,
   now: Date,
   random: number,
 ): Change {
-  const tries = message.tries + 1;
-  if (tries >= MAX_TRIES) {
+  const tries = message.tries + (uncounted ? 0 : 1);
+  if (tries >= maxTries) {
     return {
       state: 'rejected',
-      set: { tries, errorCode: refusal.code, errorReason: refusal.reason },
+      set: { tries, errorCode: code, errorReason: reason },
       unset: ['due', 'outcome', 'parts'],
       entries: [entryAt('rejected', now, message.history)],
     };
   }
-  const waitMs = FIRST_RETRY_MS * RETRY_FACTOR ** (tries - 1) * (1 + RETRY_JITTER * (2 * random - 1));
+  const waitMs = FIRST_RETRY_MS * RETRY_FACTOR ** Math.max(tries - 1, 0) * (1 + RETRY_JITTER * (2 * random - 1));
   return {
     state: 'waiting',
     set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
@@ -110,7 +120,7 @@ function tryAgain(
 }
 
 /** An answer that came after policy or a receipt had settled the message: it still tells the ids that receipts will name. */
-function lateKeys(message: MessageDocument, outcome: SubmitOutcome): Change | undefined {
+function lateKeys(message: StoredMessage, outcome: SubmitOutcome): Change | undefined {
   if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
   const parts = mergeParts(message.parts, outcome.parts);
   return JSON.stringify(parts) === JSON.stringify(message.parts ?? []) ? undefined : { set: { parts } };
@@ -127,11 +137,11 @@ function mergeParts(known: readonly Part[] | undefined, told: readonly Part[]): 
   });
 }
 
-function settledUnknown(message: MessageDocument): Pick<Change, 'unset'> {
+function settledUnknown(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined ? {} : { unset: ['outcome'] };
 }
 
 /** Nothing was accepted: it starts from the beginning. */
-function clean(message: MessageDocument): Pick<Change, 'unset'> {
+function clean(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }

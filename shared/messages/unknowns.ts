@@ -1,9 +1,10 @@
 import type { Collection, Db } from 'mongodb';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
 import { type Change, entryAt } from './change.ts';
 import type { MessageLog } from './log-store.ts';
-import type { MessageDocument, Part } from './message.ts';
+import type { AnyMessage, Part } from './message.ts';
 import { policyRecord } from './message-log.ts';
 import type { Settler } from './settle.ts';
 
@@ -21,7 +22,7 @@ const MAX_GROUP = 200;
  */
 export async function takeOverUnknowns(db: Db, carrier: string, epoch: number): Promise<number> {
   const { modifiedCount } = await db
-    .collection<MessageDocument>('messages')
+    .collection<AnyMessage>('messages')
     .updateMany(
       { 'claim.carrier': carrier, state: 'submitting', 'claim.epoch': { $lt: epoch } },
       { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
@@ -33,20 +34,31 @@ export interface UnknownsOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly settler: Settler;
-  readonly carrier: CarrierDocument;
+  /** Whose claims they are, and what is done about those that waited long enough. */
+  readonly carrier: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
+  /** Only those of this account. */
+  readonly account?: AccountId;
   /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
 }
 
 /** Applies the carrier's policy to unknowns that waited long enough. Returns how many were decided. */
-export async function decideUnknowns({ db, clock, settler, carrier, messageLog }: UnknownsOptions): Promise<number> {
-  const messages: Collection<MessageDocument> = db.collection('messages');
+export async function decideUnknowns({
+  db,
+  clock,
+  settler,
+  carrier,
+  account,
+  messageLog,
+}: UnknownsOptions): Promise<number> {
+  const messages: Collection<AnyMessage> = db.collection('messages');
   const now = clock.now();
   const waited = await messages
     .find({
       'claim.carrier': carrier._id,
       state: 'submitting',
       outcome: 'unknown',
+      ...(account === undefined ? {} : { account }),
       'claim.at': { $lte: new Date(now.getTime() - carrier.unknownWaitMs) },
     })
     .limit(MAX_GROUP)
@@ -55,7 +67,7 @@ export async function decideUnknowns({ db, clock, settler, carrier, messageLog }
   const settled = await settler.settle(
     waited.map((message) => ({
       message,
-      decide: (stored: MessageDocument) => byPolicy(stored, carrier.unknownPolicy, now),
+      decide: (stored: AnyMessage) => byPolicy(stored, carrier.unknownPolicy, now),
     })),
   );
   const decided = waited.filter((_, i) => settled[i] !== undefined);
@@ -63,12 +75,13 @@ export async function decideUnknowns({ db, clock, settler, carrier, messageLog }
   return decided.length;
 }
 
-function byPolicy(message: MessageDocument, policy: CarrierDocument['unknownPolicy'], now: Date): Change | undefined {
+function byPolicy(message: AnyMessage, policy: CarrierDocument['unknownPolicy'], now: Date): Change | undefined {
   if (message.state !== 'submitting' || message.outcome !== 'unknown') return undefined;
   // Parts that were accepted must not go out again; what is known of the others stays as it is.
   const accepted = (message.parts ?? []).some((part) => part.state !== 'unknown' && part.state !== 'refused');
   if (policy === 'resend' && !accepted) return { state: 'queued', unset: ['outcome', 'parts'] };
+  const segments = message.channel === 'sms' ? message.segments : 1;
   const parts: readonly Part[] =
-    message.parts ?? Array.from({ length: message.segments }, () => ({ state: 'unknown' as const }));
+    message.parts ?? Array.from({ length: segments }, () => ({ state: 'unknown' as const }));
   return { state: 'sent', set: { parts }, unset: ['outcome'], entries: [entryAt('sent', now, message.history)] };
 }

@@ -99,6 +99,14 @@ export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedul
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(schedule, RANDOM_CHARACTERS)}` as const;
 }
 
+/**
+ * The id of a message from a customer: of the moment that the provider tells, and derived from the provider's id, so that
+ * storing it twice writes the same.
+ */
+export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
+  return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
+}
+
 /** Of the 26 characters of a batch's message id: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
 const BATCH_HASH_CHARACTERS = 12;
 const BATCH_INDEX_CHARACTERS = 4;

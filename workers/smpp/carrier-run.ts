@@ -10,6 +10,7 @@ import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import { Throttle } from '../../shared/rate/throttle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
@@ -22,7 +23,6 @@ import type { Figures } from './figures.ts';
 import type { Line } from './line.ts';
 import { Receive } from './receive.ts';
 import type { Segment } from './submission.ts';
-import { Throttle } from './throttle.ts';
 import { Window } from './window.ts';
 
 export interface CarrierRunOptions {

@@ -6,6 +6,7 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../shared/messages/submit-outcome.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { Throttle } from '../../shared/rate/throttle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
@@ -17,7 +18,6 @@ import { type Verdict, verdictOf } from './outcome.ts';
 import { encodeSubmit } from './pdu.ts';
 import type { LostSubmits, SubmitAnswer } from './session.ts';
 import { type Segment, Submission } from './submission.ts';
-import type { Throttle } from './throttle.ts';
 
 /**
  * Claims what can be written now, writes it, collects the answers and hands the outcome of each message to be settled. Nothing here

@@ -1,4 +1,4 @@
-import type { Throttle } from './throttle.ts';
+import type { Throttle } from '../../shared/rate/throttle.ts';
 
 /**
  * The send window of one bind: what waits to be written, in order, and how many submits have no answer yet. A segment is written

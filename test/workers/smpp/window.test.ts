@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Throttle } from '../../../workers/smpp/throttle.ts';
+import { Throttle } from '../../../shared/rate/throttle.ts';
 import { Window } from '../../../workers/smpp/window.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /**
- * How many segments a second a carrier gets, over all its binds. A token bucket, so small that no second, wherever it begins, sees
- * more than the carrier's limit: carriers that count by the second punish bursts (a limit of 2,000/s collapsed to 121/s
+ * How many segments a second a carrier gets over all its binds, or how many messages an account's chat-app provider gets. A
+ * token bucket, so small that no second, wherever it begins, sees more than the limit: carriers that count by the second punish bursts (a limit of 2,000/s collapsed to 121/s
  * under bursts of 200). When the carrier throttles all the same, the rate falls by a fifth, pauses for a moment and climbs back
  * (additive increase, multiplicative decrease).
  */
@@ -35,6 +35,8 @@ export class Throttle {
   #tokens: number;
   #filledMs: number;
   #pausedUntilMs = 0;
+  /** The part of the pause that is our own answer. */
+  #throttledUntilMs = 0;
   #pauses = 0;
   #lastEventMs = Number.NEGATIVE_INFINITY;
   #second = 0;
@@ -84,10 +86,11 @@ export class Throttle {
     if (this.#clock.monotonicMs() >= this.#pausedUntilMs) this.#pauses = 0;
   }
 
-  /** The carrier said that we are too fast. */
-  throttled(): void {
+  /** The other side said that we are too fast, and perhaps for how long at least it wants nothing (in milliseconds). */
+  throttled(atLeastMs = 0): void {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs < this.#pausedUntilMs || nowMs - this.#lastEventMs < ONE_EVENT_MS) return;
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + atLeastMs);
+    if (nowMs < this.#throttledUntilMs || nowMs - this.#lastEventMs < ONE_EVENT_MS) return;
     this.#lastEventMs = nowMs;
     const busy = Math.max(this.#inSecond, this.#lastSecond, 1);
     this.#peak = Number.isFinite(this.#rate) ? this.#rate : busy;
@@ -96,7 +99,8 @@ export class Throttle {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#pauses, LONGEST_PAUSE_MS);
     this.#pauses += 1;
     // Half fixed, half random: several processes at one carrier do not come back in step.
-    this.#pausedUntilMs = nowMs + pauseMs * (0.5 + this.#random() / 2);
+    this.#throttledUntilMs = nowMs + pauseMs * (0.5 + this.#random() / 2);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#throttledUntilMs);
   }
 
   #fill(): void {

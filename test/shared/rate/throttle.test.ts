@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Throttle } from '../../../workers/smpp/throttle.ts';
+import { Throttle } from '../../../shared/rate/throttle.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 /** Takes whatever it gives for `ms`, in steps as a busy event loop would; returns when each was taken. */
@@ -120,5 +120,17 @@ describe('Throttle', () => {
     expect(drain(throttle, clock, 1_000, () => 5).length).to.be.within(140, 175);
     clock.turn(60_000);
     expect(throttle.available()).to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it('a pause that the other side asks for is kept, however short our own would be', () => {
+    const clock = new ManualClock();
+    const throttle = new Throttle({ clock, perSecond: 80, random: () => 0 });
+
+    throttle.throttled(5_000);
+    const before = [throttle.available(), throttle.waitMs()];
+    clock.turn(5_000);
+
+    expect(before).to.deep.equal([0, 5_000]);
+    expect(throttle.available()).to.be.at.least(1);
   });
 });
