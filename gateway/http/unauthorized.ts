@@ -4,12 +4,12 @@ import type { GatewayDeps } from '../deps.ts';
 import { sendProblem } from './answer.ts';
 import { createCallerAddress, networkOf } from './caller-address.ts';
 import type { Reply } from './context.ts';
-import type { ProblemSlug } from './problem.ts';
+import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
 export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug) => Promise<void>;
 
 /**
- * Answers what has no good key, a few times a minute and address; from then on 429. Counted over all processes, like
+ * Answers what has no good key (or signature), a few times a minute and address; from then on 429. Counted over all processes, like
  * requests of keys; an address that is over its limit costs the store nothing more until its minute is over.
  */
 export function createUnauthorized(
@@ -22,7 +22,8 @@ export function createUnauthorized(
     const { rank, endsMs } = await counter.count(`ip:${networkOf(addressOf(req))}`, limit);
     if (rank <= limit) {
       // RFC 9110 §11.6.1: a 401 names the scheme.
-      sendProblem(res, slug, { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] });
+      const headers = PROBLEMS[slug].status === 401 ? ['WWW-Authenticate', 'Bearer realm="harkara"'] : [];
+      sendProblem(res, slug, { headers });
       return;
     }
     const seconds = Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1);

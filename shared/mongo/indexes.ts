@@ -148,6 +148,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes what timelines need not show any more',
   },
   {
+    collection: 'chat_inbox',
+    key: { account: 1, due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'chatapp: what providers posted and nobody has worked off, by account',
+  },
+  {
+    collection: 'chat_inbox',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes what no provider posts again',
+  },
+  {
     collection: 'orphans',
     key: { carrier: 1, keys: 1 },
     options: { name: 'keys' },

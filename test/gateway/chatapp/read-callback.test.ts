@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { callbackPost, statusOf, textMessage } from '../../support/chat-callback.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const SENT = new Date('2026-11-21T09:59:50Z');
+const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055' } as const;
+const CUSTOMER = '919876543210';
+
+const read = (body: object) => readCallback({ ...body }, PROVIDER, NOW);
+const readMessage = (message: object, more: object = {}) =>
+  read(callbackPost({ messages: [{ from: CUSTOMER, id: 'wamid.1', timestamp: '1795255190', ...message }], ...more }));
+
+describe('chatapp/read-callback', () => {
+  it('makes an item of a text, due at once, and opens the session at the time that the provider says', () => {
+    const { items, inbound } = read(callbackPost({ messages: [textMessage('wamid.A', CUSTOMER, SENT)] }));
+
+    expect(items).to.deep.equal([
+      {
+        _id: `${PROVIDER._id}:in:wamid.A`,
+        account: PROVIDER._id,
+        at: NOW,
+        due: NOW,
+        tries: 0,
+        what: { kind: 'message', upstreamId: 'wamid.A', from: CUSTOMER, sentAt: SENT, type: 'text', body: 'hi' },
+        expiresAt: new Date('2026-11-29T10:00:00Z'),
+      },
+    ]);
+    expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);
+  });
+
+  it('makes an item of a status with its error, our message id and the billing', () => {
+    const ours = newId('msg');
+    const status = {
+      ...statusOf('wamid.A', 'failed', SENT),
+      biz_opaque_callback_data: ours,
+      conversation: { id: 'c1', expiration_timestamp: '1795260000', origin: { type: 'utility' } },
+      pricing: { billable: true, pricing_model: 'PMP', category: 'utility' },
+      errors: [{ code: 131047, title: 'Re-engagement message', error_data: { details: 'More than 24 hours' } }],
+    };
+
+    const { items, inbound } = read(callbackPost({ statuses: [status] }));
+
+    expect(items.map(({ _id }) => _id)).to.deep.equal([`${PROVIDER._id}:failed:wamid.A`]);
+    expect(items[0]?.what).to.deep.equal({
+      kind: 'status',
+      upstreamId: 'wamid.A',
+      ours,
+      status: 'failed',
+      at: SENT,
+      error: { code: 131047, title: 'Re-engagement message', details: 'More than 24 hours' },
+      billing: { conversation: status.conversation, pricing: status.pricing },
+    });
+    expect(inbound).to.deep.equal([]);
+  });
+
+  const image = { mime_type: 'image/jpeg', sha256: 'abc', id: 'media-1', caption: 'my receipt' };
+  const types: readonly [string, object, string, object | undefined][] = [
+    ['image', { image }, 'my receipt', { image }],
+    ['sticker', { sticker: { id: 'm2', animated: false } }, '', { sticker: { id: 'm2', animated: false } }],
+    ['button', { button: { payload: 'YES', text: 'Yes!' } }, 'Yes!', { button: { payload: 'YES', text: 'Yes!' } }],
+    [
+      'interactive',
+      { interactive: { type: 'button_reply', button_reply: { id: 'y', title: 'Yes' } } },
+      'Yes',
+      { interactive: { type: 'button_reply', button_reply: { id: 'y', title: 'Yes' } } },
+    ],
+    [
+      'interactive',
+      { interactive: { type: 'list_reply', list_reply: { id: 'r', title: 'Row' } } },
+      'Row',
+      { interactive: { type: 'list_reply', list_reply: { id: 'r', title: 'Row' } } },
+    ],
+    ['reaction', { reaction: { message_id: 'w', emoji: '👍' } }, '👍', { reaction: { message_id: 'w', emoji: '👍' } }],
+    ['location', { location: { latitude: 1.5, longitude: 2 } }, '', { location: { latitude: 1.5, longitude: 2 } }],
+    ['contacts', { contacts: [{ name: { first_name: 'A' } }] }, '', { contacts: [{ name: { first_name: 'A' } }] }],
+    ['unsupported', { errors: [{ code: 131051 }] }, '', { errors: [{ code: 131051 }] }],
+    ['hologram', { hologram: { id: 'h1', depth: [1, 2] } }, '', { hologram: { id: 'h1', depth: [1, 2] } }],
+    ['text', { text: { body: 'hi' }, context: { id: 'wamid.0' } }, 'hi', { context: { id: 'wamid.0' } }],
+  ];
+  for (const [type, members, body, more] of types) {
+    it(`keeps a message of type ${type}: ${JSON.stringify(members)}`, () => {
+      const { items, inbound } = readMessage({ type, ...members });
+
+      expect(items[0]?.what).to.deep.include({ type, body, more });
+      expect(inbound).to.have.lengthOf(1);
+    });
+  }
+
+  it('opens no session by what the platform says of a customer', () => {
+    const { items, inbound } = readMessage({ type: 'system', system: { body: 'changed number', wa_id: '1' } });
+
+    expect(items[0]?.what).to.include({ type: 'system', body: 'changed number' });
+    expect(inbound).to.deep.equal([]);
+  });
+
+  it('keeps a message without a phone number, and takes it from the only contact', () => {
+    const unknown = readMessage({ from: undefined, type: 'text', text: { body: 'x' } });
+    const user = readMessage({ from: 'US.13491208655302741918', type: 'text', text: { body: 'x' } });
+    const contact = readMessage({ from: undefined, type: 'text', text: {} }, { contacts: [{ wa_id: CUSTOMER }] });
+
+    expect([unknown, user, contact].map(({ items }) => Reflect.get(Object(items[0]?.what), 'from'))).to.deep.equal([
+      null,
+      null,
+      CUSTOMER,
+    ]);
+    expect(unknown.inbound).to.deep.equal([]);
+  });
+
+  it('takes a time that is none, or has not come yet, for now', () => {
+    const times = ['1795259999', 'soon', undefined, null, '-5', 1795255190].map(
+      (timestamp) => readMessage({ timestamp, type: 'text', text: { body: 'x' } }).inbound[0]?.at,
+    );
+
+    expect(times).to.deep.equal([NOW, NOW, NOW, NOW, NOW, SENT]);
+  });
+
+  it('reads every entry and change of a post, messages and statuses together', () => {
+    const one = (n: number) => ({
+      messages: [textMessage(`wamid.m${n}`), textMessage(`wamid.n${n}`)],
+      statuses: [statusOf(`wamid.s${n}`, 'sent'), statusOf(`wamid.s${n}`, 'delivered')],
+    });
+    const posts = [callbackPost(one(1)), callbackPost(one(2))] as { entry: { changes: object[] }[] }[];
+    const [first, second] = posts;
+    const entry = [...(first?.entry ?? []), { changes: (second?.entry ?? []).flatMap(({ changes }) => changes) }];
+
+    const { items } = read({ entry });
+
+    expect(items).to.have.lengthOf(8);
+    expect(new Set(items.map(({ _id }) => _id)).size).to.equal(8);
+  });
+
+  it('leaves out, and counts, what is for another number and what it does not use', () => {
+    const foreign = read(
+      callbackPost({ messages: [textMessage('wamid.A')], statuses: [statusOf('w', 'sent')] }, '1056'),
+    );
+    const field = read({
+      entry: [{ changes: [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }] }],
+    });
+    const status = read(callbackPost({ statuses: [statusOf('wamid.A', 'warning')] }));
+    const nameless = read(
+      callbackPost({ messages: [{ type: 'text' }], statuses: [{ status: 'sent', id: 'x'.repeat(513) }] }),
+    );
+
+    for (const { items, inbound } of [foreign, field, status, nameless]) {
+      expect(items).to.deep.equal([]);
+      expect(inbound).to.deep.equal([]);
+    }
+    expect(foreign.ignored).to.include({ foreign: 2 });
+    expect(field.ignored).to.include({ other: 1 });
+    expect(status.ignored).to.include({ other: 1 });
+    expect(nameless.ignored).to.include({ unreadable: 2 });
+  });
+
+  for (const body of [
+    {},
+    { entry: null },
+    { entry: {} },
+    { entry: [null, 1, 'x', []] },
+    { entry: [{ changes: 5 }] },
+    { entry: [{ changes: [{ field: 'messages' }] }] },
+    callbackPost({ messages: {}, statuses: 'sent' }),
+  ]) {
+    it(`finds nothing in ${JSON.stringify(body).slice(0, 60)}`, () => {
+      expect(read(body).items).to.deep.equal([]);
+    });
+  }
+
+  it('drops names that a store would refuse, and what lies too deep, and keeps the rest', () => {
+    let deep: unknown = 'bottom';
+    for (let i = 0; i < 500; i++) deep = { deep };
+    const odd = JSON.parse('{"$set": 1, "a.b": 2, "__proto__": {"x": 1}, "ok": [{"$gt": 1, "fine": true}]}');
+
+    const { items } = readMessage({ type: 'odd', odd, deep });
+
+    const more: { odd?: unknown; deep?: unknown } = Reflect.get(Object(items[0]?.what), 'more');
+    expect(more.odd).to.deep.equal({ ok: [{ fine: true }] });
+    expect(JSON.stringify(more.deep).length).to.be.below(500);
+  });
+});
