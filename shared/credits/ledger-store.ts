@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { ChangeId, PendingChange } from '../accounts/account.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type LedgerEntryDocument, ledgerEntryId } from './ledger-entry.ts';
 
@@ -26,10 +26,5 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
 
 /** Inserts entries; those that are there already are left as they are, so it may be done again after a crash. */
 export async function enterInLedger(db: Db, entries: readonly LedgerEntryDocument[]): Promise<void> {
-  if (entries.length === 0) return;
-  try {
-    await ledgerCollection(db).insertMany(entries, { ordered: false });
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
+  await insertNew(db, 'ledger', entries);
 }

@@ -1,23 +1,24 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../accounts/account.ts';
 import { ledgerEntryOf } from '../credits/ledger-store.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
-import { isStoreTrouble } from '../mongo/errors.ts';
+import { REPEAT_MS } from '../mongo/until-answered.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
-import { Grouper } from '../runtime/grouper.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
+import { LaneGrouper } from '../runtime/lane-grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
-import { type BatchOrder, type Debit, type DebitRequest, debit, type Refusal } from './debit.ts';
+import type { BatchOrder, DebitRequest, Refusal } from './debit.ts';
+import { type Answered, createDebitUntilAnswered } from './debit-until-answered.ts';
 import { type MessageDraft, queuedMessage } from './draft.ts';
 import { type PaidGroup, paidGroupWriter } from './insert.ts';
 
 /**
  * The only way for messages into the product: the account pays and the messages exist, or neither.
  *
- * While one debit of an account is in flight, the requests that arrive wait together and go in the next one; each gets its
- * own exact answer. What the debit paid for is inserted right after it, together with the groups of other accounts, while
- * the account's next debit is already on its way. A process that dies in between leaves the whole group in the account's
+ * While one debit of an account is in flight, the requests that arrive wait together and go in the next one, and the debits of
+ * several accounts are one command; each request gets its own exact answer. What a debit paid for is inserted right after it,
+ * together with the groups of other accounts, while the account's next debit is already on its way. A process that dies in between leaves the whole group in the account's
  * `pending`, and the sweep inserts it (finish-pending.ts).
  */
 export interface Accepter {
@@ -46,17 +47,26 @@ export type AcceptOutcome =
 
 /** Requests of one debit: at 100 single messages the account document carries about 50 KB, and a larger group gains nothing (facts: performance). */
 const GROUP_REQUESTS_MAX = 100;
-/** How long a debit whose answer was lost is asked again. The sweep's age limit must be far above it. */
-export const REPEAT_MS = 4_000;
+/** Accounts of one debit command; with a hundred requests each it carries some 3 MB. */
+const GROUP_ACCOUNTS_MAX = 50;
+/** So many commands at once: while one asks for a lost answer again (`REPEAT_MS`), the other accounts go on. */
+const GROUPS_MAX = 4;
+/** A group that is at work for longer is slow: on a loaded machine with two cores they take 10 to 20 ms. */
+const PATIENCE_MS = 25;
 const REPEAT_PAUSE_MS = 100;
-/** Accounts whose groupers are kept; beyond that idle ones are forgotten (the sweep clears their last pending change). */
+/** Accounts of which it is known what their next debit is to clear. */
 const ACCOUNTS_MAX = 10_000;
 
-interface Answer {
-  readonly outcome: AcceptOutcome;
-  /** Resolves when the messages, the schedules and the ledger entry are stored. */
-  readonly stored?: Promise<void>;
-}
+type Answer =
+  | {
+      readonly outcome: AcceptOutcome;
+      /** Resolves when the messages, the schedules and the ledger entry are stored. */
+      readonly stored?: Promise<void>;
+    }
+  /** Nothing happened, for this reason. */
+  | { readonly failed: unknown };
+
+const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
 
 interface Order {
   readonly drafts: readonly MessageDraft[];
@@ -66,10 +76,9 @@ interface Order {
   readonly batch?: BatchOrder;
 }
 
-interface AccountLine {
-  readonly grouper: Grouper<Order, Answer>;
-  /** Followed up in full, to be cleared by the next debit. */
-  done: GroupId[];
+interface Payment {
+  readonly account: AccountId;
+  readonly order: Order;
 }
 
 export function createAccepter({
@@ -81,97 +90,75 @@ export function createAccepter({
   clock: Clock;
   log: Log;
 }): Accepter & Booker & BatchAccepter {
-  const accounts = db.collection<AccountDocument>('accounts');
+  const debits = createDebitUntilAnswered({ db, clock, log });
   const writer = paidGroupWriter(db);
-  const lines = new Map<AccountId, AccountLine>();
+  /** By account: groups that are followed up in full, to be cleared by the next debit. */
+  const done = new Map<AccountId, GroupId[]>();
 
-  const lineOf = (account: AccountId): AccountLine => {
-    const known = lines.get(account);
-    if (known !== undefined) return known;
-    if (lines.size >= ACCOUNTS_MAX) forgetIdle(lines);
-    const line: AccountLine = {
-      grouper: new Grouper({
-        maxItems: GROUP_REQUESTS_MAX,
-        gatherMs: 0,
-        run: (requests) => payTogether(account, line, requests),
-      }),
-      done: [],
-    };
-    lines.set(account, line);
-    return line;
-  };
-
-  /** One debit for all; if the account does not pay for all of them, one by one in order. */
-  const payTogether = async (
-    account: AccountId,
-    line: AccountLine,
-    requests: readonly Order[],
-  ): Promise<readonly Answer[]> => {
-    const all = await pay(account, line, together(requests));
+  /** One debit for all of an account; if it does not pay for all of them, one by one in order. */
+  const share = async (account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> => {
+    if ('failed' in all) return orders.map(() => all);
     const { outcome } = all;
     const single = outcome.kind === 'insufficient_credits' || outcome.kind === 'too_late';
-    if (!single || requests.length === 1) {
-      return requests.map((request) => ({ ...all, outcome: shareOf(outcome, request) }));
+    if (!single || orders.length === 1) {
+      return orders.map((order) => ({ ...all, outcome: shareOf(outcome, order) }));
     }
-    if (outcome.kind === 'insufficient_credits' && requests.every((request) => priceOf(request) > outcome.balance)) {
+    if (outcome.kind === 'insufficient_credits' && orders.every((order) => priceOf(order) > outcome.balance)) {
       // Not even the cheapest fits: an empty account costs one question per group, not one per request.
-      return requests.map((request) => ({ outcome: { ...outcome, required: priceOf(request) } }));
+      return orders.map((order) => ({ outcome: { ...outcome, required: priceOf(order) } }));
     }
     const answers: Answer[] = [];
-    for (const request of requests) answers.push(await pay(account, line, request));
+    for (const order of orders) answers.push(await payAlone(account, order));
     return answers;
   };
 
-  const pay = async (account: AccountId, line: AccountLine, order: Order): Promise<Answer> => {
-    const { payBy, batch } = order;
-    const group = newId('grp');
-    const messages = order.drafts.map((draft) => queuedMessage(account, group, draft));
-    const schedules = order.bookings.map((booking) => bookedSchedule(account, group, booking));
-    const done = line.done.splice(0);
-    let result: Debit | 'unknown' = 'unknown';
+  const payAlone = async (account: AccountId, order: Order): Promise<Answer> => {
     try {
-      const today = isoDate(clock.now());
-      result = await debitUntilAnswered({ account, group, messages, schedules, batch, today, done, payBy });
+      const [answer] = await pay([{ account, order }]);
+      return answer ?? UNKNOWN;
+    } catch (failed) {
+      return { failed };
+    }
+  };
+
+  /** One command for different accounts; each answer is its own. Rejects while nothing can have happened. */
+  const pay = async (payments: readonly Payment[]): Promise<readonly Answer[]> => {
+    const today = isoDate(clock.now());
+    const requests = payments.map((payment) => debitRequest(payment, today, takeDone(payment.account)));
+    let answers: readonly Answered[] = [];
+    try {
+      answers = await debits(requests);
     } finally {
       // Perhaps not cleared on the way: the next debit does it (again).
-      if (result === 'unknown' || result.kind === 'refused') line.done.push(...done);
+      requests.forEach((request, i) => {
+        if (answers[i]?.kind !== 'paid') remember(request.account, request.done);
+      });
     }
-    if (result === 'unknown') return { outcome: { kind: 'outcome_unknown' } };
-    if (result.kind === 'refused') return { outcome: result.why };
-    const { pending } = result;
+    return requests.map((request, i) => answerOf(request, answers[i]));
+  };
+
+  const answerOf = (request: DebitRequest, debit: Answered | undefined): Answer => {
+    if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
+    if (debit.kind === 'failed') return { failed: debit.error };
+    if (debit.kind === 'refused') return { outcome: debit.why };
+    crashPoint('accept:debited');
+    const { pending } = debit;
+    const { account, group, messages, schedules = [] } = request;
     const paid: PaidGroup = { messages, schedules, entry: ledgerEntryOf(account, group, pending) };
     return {
       outcome: { kind: 'accepted', credits: -pending.amount, balance: pending.balanceAfter },
-      stored: store(line, group, paid),
+      stored: store(account, group, paid),
     };
   };
 
-  /** Repeats a debit whose answer was lost. Rejects only while nothing can have happened. */
-  const debitUntilAnswered = async (request: DebitRequest): Promise<Debit | 'unknown'> => {
-    const deadline = clock.monotonicMs() + REPEAT_MS;
-    let asked = false;
-    for (;;) {
-      try {
-        return await debit(accounts, request);
-      } catch (error) {
-        if (!isStoreTrouble(error)) throw error;
-        // Not finding a server says that nothing was sent; any other loss of the answer leaves it open.
-        asked ||= !(error instanceof Error && error.name === 'MongoServerSelectionError');
-        if (!asked) throw error;
-        log.warn('debit_answer_lost', { account: request.account, group: request.group, ...errorFields(error) });
-        if (clock.monotonicMs() >= deadline) return 'unknown';
-        await pause();
-      }
-    }
-  };
-
   /** Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
-  const store = async (line: AccountLine, group: GroupId, paid: PaidGroup): Promise<void> => {
+  const store = async (account: AccountId, group: GroupId, paid: PaidGroup): Promise<void> => {
     const deadline = clock.monotonicMs() + REPEAT_MS;
     for (;;) {
       try {
         await writer.add(paid);
-        line.done.push(group);
+        crashPoint('accept:stored');
+        remember(account, [group]);
         return;
       } catch (error) {
         log.warn('follow_up_failed', { group, ...errorFields(error) });
@@ -181,19 +168,60 @@ export function createAccepter({
     }
   };
 
+  const takeDone = (account: AccountId): readonly GroupId[] => {
+    const groups = done.get(account) ?? [];
+    done.delete(account);
+    return groups;
+  };
+
+  const remember = (account: AccountId, groups: readonly GroupId[]): void => {
+    if (groups.length === 0) return;
+    // What is forgotten the sweep clears.
+    const [oldest] = done.keys();
+    if (done.size >= ACCOUNTS_MAX && oldest !== undefined) done.delete(oldest);
+    const known = done.get(account);
+    if (known === undefined) done.set(account, [...groups]);
+    else known.push(...groups);
+  };
+
+  const grouper = new LaneGrouper<AccountId, Order, Answer>({
+    maxItems: GROUP_REQUESTS_MAX,
+    maxLanes: GROUP_ACCOUNTS_MAX,
+    maxGroups: GROUPS_MAX,
+    patienceMs: PATIENCE_MS,
+    run: async (parts) => {
+      const answers = await pay(parts.map(({ lane, items }) => ({ account: lane, order: together(items) })));
+      return parts.map(({ lane, items }, i) => share(lane, items, answers[i] ?? UNKNOWN));
+    },
+  });
+
   return {
-    accept: async (account, drafts, payBy) =>
-      answered(await lineOf(account).grouper.add({ drafts, bookings: [], payBy })),
+    accept: async (account, drafts, payBy) => answered(await grouper.add(account, { drafts, bookings: [], payBy })),
     book: async (account, booking, payBy) =>
-      answered(await lineOf(account).grouper.add({ drafts: [], bookings: [booking], payBy })),
+      answered(await grouper.add(account, { drafts: [], bookings: [booking], payBy })),
     acceptBatch: async (account, batch, payBy) =>
-      answered(await pay(account, lineOf(account), { drafts: [], bookings: [], payBy, batch })),
+      answered(await payAlone(account, { drafts: [], bookings: [], payBy, batch })),
   };
 }
 
-async function answered({ outcome, stored }: Answer): Promise<AcceptOutcome> {
-  await stored;
-  return outcome;
+function debitRequest({ account, order }: Payment, today: string, done: readonly GroupId[]): DebitRequest {
+  const group = newId('grp');
+  return {
+    account,
+    group,
+    messages: order.drafts.map((draft) => queuedMessage(account, group, draft)),
+    schedules: order.bookings.map((booking) => bookedSchedule(account, group, booking)),
+    batch: order.batch,
+    today,
+    done,
+    payBy: order.payBy,
+  };
+}
+
+async function answered(answer: Answer): Promise<AcceptOutcome> {
+  if ('failed' in answer) throw answer.failed;
+  await answer.stored;
+  return answer.outcome;
 }
 
 /** One order for all; the earliest `payBy` is for everyone's. */
@@ -219,10 +247,4 @@ function shareOf(outcome: AcceptOutcome, order: Order): AcceptOutcome {
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
-}
-
-function forgetIdle(lines: Map<AccountId, AccountLine>): void {
-  for (const [account, line] of lines) {
-    if (line.grouper.idle) lines.delete(account);
-  }
 }

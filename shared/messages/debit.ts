@@ -1,6 +1,7 @@
-import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
+import { Binary, BSON, type Collection, type Db, type Document, type Filter } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import { updateEach } from '../mongo/update-each.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
 import type { MessageDocument } from './message.ts';
@@ -47,39 +48,71 @@ export interface BatchOrder {
  * leaves changes alone that are younger than any repeated attempt.)
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
-  const { account, group, today, payBy } = request;
-  const required = priceOf(request);
-  const pendingPath = `pending.${group}`;
-  const withoutMessages = Object.fromEntries(
-    (['seq', 'amount', 'balanceAfter', 'reason', 'reference', 'at'] as const).map((name) => [
-      `${pendingPath}.${name}`,
-      1,
-    ]),
-  );
-  const after = await accounts.findOneAndUpdate(
-    {
-      _id: account,
-      status: 'active',
-      balance: { $gte: required },
-      expiryDate: { $gte: today },
-      [pendingPath]: { $exists: false },
-      ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
-    },
-    debitPipeline(request, required),
-    { returnDocument: 'after', projection: withoutMessages },
-  );
+  const { account, group } = request;
+  const after = await accounts.findOneAndUpdate(debitFilter(request), debitPipeline(request), {
+    returnDocument: 'after',
+    projection: withoutMessages(group),
+  });
   const paid = after?.pending?.[group];
   if (paid !== undefined) return { kind: 'paid', pending: paid };
-
-  const now = await accounts.findOne(
-    { _id: account },
-    { projection: { status: 1, balance: 1, expiryDate: 1, ...withoutMessages } },
+  return debitOf(
+    await accounts.findOne({ _id: account }, { projection: { ...REFUSING, ...withoutMessages(group) } }),
+    request,
   );
-  const before = now?.pending?.[group];
-  if (before !== undefined) return { kind: 'paid', pending: before };
-  const why = refusalOf(now, required, today);
+}
+
+/**
+ * The same for a group of each of several accounts, which are different ones: as many updates as accounts, in one command.
+ * Each account decides for itself. `readDebits` says what it came to. May be asked again like `debit`.
+ */
+export async function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<void> {
+  await updateEach(
+    db,
+    'accounts',
+    requests.map((request) => ({ filter: debitFilter(request), update: debitPipeline(request) })),
+  );
+}
+
+/** What each request of an answered `debitEach` came to, in their order. */
+export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
+  const found = await db
+    .collection<AccountDocument>('accounts')
+    .find(
+      { _id: { $in: requests.map(({ account }) => account) } },
+      { projection: Object.assign({}, REFUSING, ...requests.map(({ group }) => withoutMessages(group))) },
+    )
+    .toArray();
+  const byId = new Map(found.map((account) => [account._id, account]));
+  return requests.map((request) => debitOf(byId.get(request.account) ?? null, request));
+}
+
+/** What a refusal is told from (`refusalOf`). */
+const REFUSING = { status: 1, balance: 1, expiryDate: 1 } as const;
+
+/** The group's pending change; what it paid for is large, and known to whoever asks. */
+function withoutMessages(group: GroupId): Readonly<Record<string, 1>> {
+  const path = `pending.${group}`;
+  return {
+    [`${path}.seq`]: 1,
+    [`${path}.amount`]: 1,
+    [`${path}.balanceAfter`]: 1,
+    [`${path}.reason`]: 1,
+    [`${path}.reference`]: 1,
+    [`${path}.at`]: 1,
+  };
+}
+
+/** What became of a debit, by the account as it is after it. */
+function debitOf(
+  now: Pick<AccountDocument, 'status' | 'balance' | 'expiryDate' | 'pending'> | null,
+  request: DebitRequest,
+): Debit {
+  const paid = now?.pending?.[request.group];
+  if (paid !== undefined) return { kind: 'paid', pending: paid };
+  const required = priceOf(request);
+  const why = refusalOf(now, required, request.today);
   if (why !== undefined) return { kind: 'refused', why };
-  if (payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
+  if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
   // What stood in the way is gone since; the answer is about the moment of the debit.
   return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now?.balance ?? 0, required } };
 }
@@ -91,9 +124,7 @@ export async function wouldRefuse(
   required: number,
   today: string,
 ): Promise<Refusal | undefined> {
-  const now = await db
-    .collection<AccountDocument>('accounts')
-    .findOne({ _id: account }, { projection: { status: 1, balance: 1, expiryDate: 1 } });
+  const now = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: REFUSING });
   return refusalOf(now, required, today);
 }
 
@@ -135,7 +166,22 @@ function priceOf({ messages, schedules = [], batch }: DebitRequest): number {
   return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
 }
 
-function debitPipeline({ group, messages, schedules = [], batch, done }: DebitRequest, required: number): Document[] {
+/** Who may pay: `refusalOf` says the same in words. */
+function debitFilter(request: DebitRequest): Filter<AccountDocument> {
+  const { account, group, today, payBy } = request;
+  return {
+    _id: account,
+    status: 'active',
+    balance: { $gte: priceOf(request) },
+    expiryDate: { $gte: today },
+    [`pending.${group}`]: { $exists: false },
+    ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
+  };
+}
+
+function debitPipeline(request: DebitRequest): Document[] {
+  const { group, messages, schedules = [], batch, done } = request;
+  const required = priceOf(request);
   const paid: PaidDocuments = { m: messages, ...(schedules.length === 0 ? {} : { s: schedules }) };
   const pending = {
     seq: { $add: ['$seq', 1] },

@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
+import { REPEAT_MS } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import { storeBooked } from '../schedules/store-booked.ts';
-import { REPEAT_MS } from './accept.ts';
 import { paidMessages, paidSchedules } from './debit.ts';
 import { insertMessages, markBatchesPaid } from './insert.ts';
 
@@ -44,6 +45,7 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
     const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
     await enterInLedger(db, entries);
     await markBatchesPaid(db, entries);
+    crashPoint('pending:redone');
     if (rested.length === changes.length) {
       const cleared = await accounts.updateOne(
         { _id: account._id, seq: account.seq },

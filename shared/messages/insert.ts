@@ -3,7 +3,7 @@ import { paidBatch } from '../batches/paid-batch.ts';
 import { markPaid } from '../batches/store.ts';
 import type { LedgerEntryDocument } from '../credits/ledger-entry.ts';
 import { enterInLedger } from '../credits/ledger-store.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
@@ -12,12 +12,7 @@ import type { MessageDocument } from './message.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
 export async function insertMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
-  if (messages.length === 0) return;
-  try {
-    await db.collection<MessageDocument>('messages').insertMany(messages, { ordered: false });
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
+  await insertNew(db, 'messages', messages);
 }
 
 /** What a debit leads to in other documents. */

@@ -1,6 +1,6 @@
 import { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 
-const DUPLICATE_KEY = 11_000;
+export const DUPLICATE_KEY = 11_000;
 /** Answers of a server that cannot write just now: stepping down, shutting down, not primary, out of disk, read-only. */
 const TROUBLE_CODES = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031, 50, 20, 64, 100, 262]);
 

@@ -1,0 +1,62 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import { isStoreTrouble } from '../mongo/errors.ts';
+import { untilAnswered } from '../mongo/until-answered.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { type Debit, type DebitRequest, debit, debitEach, readDebits } from './debit.ts';
+
+/** `failed`: the store refused this one for a reason of its own, and nothing happened. */
+export type Answered = Debit | { readonly kind: 'unknown' } | { readonly kind: 'failed'; readonly error: unknown };
+
+export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<readonly Answered[]>;
+
+/**
+ * Debits of different accounts, together, asked again when their answer was lost: each is paid once or not at all, and the
+ * answer says which, or `unknown` when that cannot be told. Rejects only while nothing can have happened to any of them.
+ */
+export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Clock; log: Log }): DebitUntilAnswered {
+  const accounts = db.collection<AccountDocument>('accounts');
+
+  const debitOne = async (request: DebitRequest): Promise<Answered> => {
+    const what = { account: request.account, group: request.group };
+    const asked = await untilAnswered({ clock, log, what }, () => debit(accounts, request));
+    return asked === 'unknown' ? UNKNOWN : asked.answer;
+  };
+
+  const debitAll = async (requests: readonly DebitRequest[]): Promise<readonly Answered[]> => {
+    const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
+    const paid = await untilAnswered(tools, () => debitEach(db, requests));
+    if (paid === 'unknown') return requests.map(() => UNKNOWN);
+    try {
+      const read = await untilAnswered(tools, () => readDebits(db, requests));
+      return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
+    } catch (error) {
+      if (!isStoreTrouble(error)) throw error;
+      // They may be paid, so this is no longer "nothing happened".
+      return requests.map(() => UNKNOWN);
+    }
+  };
+
+  return async (requests) => {
+    const [only] = requests;
+    if (only !== undefined && requests.length === 1) return [await debitOne(only)];
+    try {
+      return await debitAll(requests);
+    } catch (error) {
+      if (isStoreTrouble(error)) throw error;
+      // The store refused one of the updates; the others may be paid. Asked again one by one, each gets its own answer.
+      return Promise.all(
+        requests.map(async (request): Promise<Answered> => {
+          try {
+            return await debitOne(request);
+          } catch (own) {
+            return isStoreTrouble(own) ? UNKNOWN : { kind: 'failed', error: own };
+          }
+        }),
+      );
+    }
+  };
+}
+
+const UNKNOWN = { kind: 'unknown' } as const;
