@@ -3,12 +3,22 @@ import type { KeyScope } from '../shared/keys/key.ts';
 import { RateCounter } from '../shared/rate/counter.ts';
 import { ApprovedTemplates } from '../shared/templates/approved-templates.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
+import { guardOptions } from '../shared/webhooks/address-guard.ts';
 import { createBatch } from './account/batch.ts';
 import { createEvents } from './account/events.ts';
 import { createLedger } from './account/ledger.ts';
 import { createMessage } from './account/message.ts';
 import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
+import { createCallback } from './chatapp/callback.ts';
+import { createCheckUrl } from './chatapp/public-url.ts';
+import { createChatSend } from './chatapp/send.ts';
+import { createSendButtons } from './chatapp/send-buttons.ts';
+import { createSendMedia } from './chatapp/send-media.ts';
+import { createSendTemplate } from './chatapp/send-template.ts';
+import { createSendText } from './chatapp/send-text.ts';
+import { createChatTemplates } from './chatapp/templates.ts';
+import { createChatWebhook } from './chatapp/webhook.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createDocs } from './docs/docs.ts';
 import { createHealthz, createMetrics, createReadyz } from './health.ts';
@@ -36,7 +46,8 @@ const BULK_BYTES_MAX = 10_485_760;
 /** The whole API: every path, who may use it, and what answers. Builds and never listens. */
 export function createApp(deps: GatewayDeps): Express {
   const counter = new RateCounter(deps);
-  const authenticate = createAuthenticate(deps, createUnauthorized(deps, counter));
+  const unauthorized = createUnauthorized(deps, counter);
+  const authenticate = createAuthenticate(deps, unauthorized);
   const rateLimit = createRateLimit(counter, deps.clock);
   const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
   const once = createOnce(deps);
@@ -45,6 +56,11 @@ export function createApp(deps: GatewayDeps): Express {
   const templates = new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs });
   const message = jsonBody(MESSAGE_BYTES_MAX);
   const bulk = jsonBody(BULK_BYTES_MAX);
+  const chat = createChatSend(deps);
+  const guard = { ...guardOptions(config), resolve: deps.resolveHost };
+  const webhookUrl = createCheckUrl(guard, clock);
+  const mediaUrl = createCheckUrl({ ...guard, allowHttp: config.chatMediaAllowHttp === 'yes' }, clock);
+  const callback = createCallback(deps, unauthorized);
   const docs = createDocs();
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
@@ -65,6 +81,13 @@ export function createApp(deps: GatewayDeps): Express {
   get('/v2/balance', ...key('read'), createBalance(deps));
   get('/v2/templates', ...key('read'), createTemplates(deps));
 
+  post('/v2/chatapp/send', ...key('send'), message, once(chat(createSendTemplate(db))));
+  post('/v2/chatapp/send-text', ...key('send'), message, once(chat(createSendText())));
+  post('/v2/chatapp/send-media', ...key('send'), message, once(chat(createSendMedia(mediaUrl))));
+  post('/v2/chatapp/send-buttons', ...key('send'), message, once(chat(createSendButtons())));
+  get('/v2/chatapp/templates', ...key('read'), createChatTemplates(deps));
+  post('/v2/chatapp/webhook', ...key('send'), message, once(createChatWebhook(deps, webhookUrl)));
+
   get('/v2/messages', ...key('read'), createMessages(deps));
   get('/v2/messages/:message_id', ...key('read'), createMessage(deps));
   get('/v2/events', ...key('read'), createEvents(deps));
@@ -75,6 +98,13 @@ export function createApp(deps: GatewayDeps): Express {
     .get(...key('read'), createBatch(deps))
     .delete(...key('send'), createStopBatch(deps))
     .all(methodNotAllowed('GET, HEAD, DELETE'));
+
+  // By the provider, whose key is its signature.
+  app
+    .route('/chatapp/callback/:callback')
+    .get(callback.verify)
+    .post(callback.receive)
+    .all(methodNotAllowed('GET, HEAD, POST'));
 
   get('/healthz', createHealthz());
   get('/readyz', createReadyz(deps));

@@ -1,9 +1,12 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../shared/config/settings.ts';
+import type { ChatAccepter } from '../shared/conversations/open.ts';
 import type { Accepter, BatchAccepter, Booker } from '../shared/messages/accept.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Log } from '../shared/runtime/log.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
+import type { SecretBox } from '../shared/runtime/secret-box.ts';
+import type { ResolveHost } from '../shared/webhooks/resolve-host.ts';
 
 /** What the gateway is built from; every file takes the part that it needs. */
 export interface GatewayDeps {
@@ -13,6 +16,9 @@ export interface GatewayDeps {
   readonly config: Pick<
     Config,
     | 'authFailuresPerMinute'
+    | 'chatBusinessCredits'
+    | 'chatMediaAllowHttp'
+    | 'chatUserCredits'
     | 'dltVarMax'
     | 'keyCacheMs'
     | 'maxSegments'
@@ -20,10 +26,17 @@ export interface GatewayDeps {
     | 'promotionalUntil'
     | 'trustProxy'
     | 'validityHours'
+    | 'webhookAllowHttp'
+    | 'webhookAllowSubnets'
   >;
   readonly accepter: Accepter;
   readonly batchAccepter: BatchAccepter;
   readonly booker: Booker;
+  readonly chatAccepter: ChatAccepter;
+  /** Opens and seals secrets: of providers, of webhooks. */
+  readonly box: SecretBox;
+  /** Looks up the hosts of addresses that callers give. */
+  readonly resolveHost: ResolveHost;
   readonly metrics: Metrics;
   /** Aborted when the process begins to stop: answers then close their connection. */
   readonly stopping: AbortSignal;

@@ -1,12 +1,21 @@
+import { createChatAccepter } from '../shared/conversations/open.ts';
 import { createAccepter } from '../shared/messages/accept.ts';
 import { runApp } from '../shared/processes/run-app.ts';
+import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
+import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
 
 runApp('gateway', async ({ config, db, clock, log, metrics, life }) => {
   const accepter = createAccepter({ db, clock, log });
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
-  const deps = { db, clock, log, config, ...accepters, metrics, stopping: life.stopping };
+  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
+  const chatAccepter = createChatAccepter({ db, clock, log, prices });
+  const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+  const deps = {
+    ...{ db, clock, log, config, metrics, box, resolveHost: createHostResolver() },
+    ...{ ...accepters, chatAccepter, stopping: life.stopping },
+  };
   const app = createApp(deps);
   const server = new GatewayServer(app);
   const port = await server.listen(config.host, config.port);

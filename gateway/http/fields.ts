@@ -38,18 +38,29 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
 }
 
 /** A string that must be there. Undefined when it is not, which is then among the problems. */
-export function requiredString(body: JsonObject, field: string, problems: FieldProblems): string | undefined {
-  if (Object.hasOwn(body, field)) return optionalString(body, field, problems);
-  problems.add(field, 'missing_field', 'It is required.');
+export function requiredString(
+  body: JsonObject,
+  field: string,
+  problems: FieldProblems,
+  /** Where the object stands in the body, as `buttons[0].`. */
+  place = '',
+): string | undefined {
+  if (Object.hasOwn(body, field)) return optionalString(body, field, problems, place);
+  problems.add(place + field, 'missing_field', 'It is required.');
   return undefined;
 }
 
 /** A string that may be left out. Types are strict: null, numbers and objects are problems. */
-export function optionalString(body: JsonObject, field: string, problems: FieldProblems): string | undefined {
+export function optionalString(
+  body: JsonObject,
+  field: string,
+  problems: FieldProblems,
+  place = '',
+): string | undefined {
   if (!Object.hasOwn(body, field)) return undefined;
   const value = body[field];
   if (typeof value === 'string') return value;
-  problems.add(field, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
+  problems.add(place + field, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
   return undefined;
 }
 

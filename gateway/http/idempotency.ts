@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type AccountId, isBatchId, isMessageId, isScheduleId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import { type ProblemAnswer, sendJson, sendJsonText, sendProblem } from './answer.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from './context.ts';
 import { FieldProblems, invalidRequest } from './fields.ts';
@@ -28,6 +29,8 @@ export interface Accepted {
   readonly body: object;
   /** From when on the key is remembered for a day; from now on when it is left out. */
   readonly keptFrom?: Date;
+  /** The body has a secret: what is kept of it is sealed. */
+  readonly sealed?: true;
 }
 
 /** Nothing was done. */
@@ -65,10 +68,12 @@ export function createOnce({
   db,
   clock,
   log,
+  box,
 }: {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
+  readonly box: SecretBox;
 }): <Id extends string>(action: Action<Id>) => Handler {
   const claims = new KeyClaims(db);
   const recoveries = new Map<string, (account: AccountId, id: string) => Promise<Accepted | undefined>>();
@@ -98,7 +103,7 @@ export function createOnce({
       crashPoint('key:claimed');
       const verdict = await action.act(res, { id, payBy: claim.payBy });
       if (verdict.kind === 'accepted') crashPoint('key:paid');
-      if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict.body), keptUntil(verdict)), res);
+      if (verdict.kind === 'accepted') await tryTo(claims.complete(claim, kept(verdict), keptUntil(verdict)), res);
       else if (verdict.kind !== 'unknown') await tryTo(claims.free(claim), res);
       answer(res, verdict);
     };
@@ -142,11 +147,23 @@ export function createOnce({
     const recover = recoveries.get(claim.action);
     const accepted = await recover?.(account, claim.result);
     if (accepted !== undefined) {
-      const found = kept(accepted.body);
+      const found = kept(accepted);
       await claims.complete(claim, found, keptUntil(accepted));
       return found;
     }
     return over && recover !== undefined ? 'free' : 'in flight';
+  }
+
+  function kept({ body, sealed }: Accepted): KeptAnswer {
+    const text = JSON.stringify(body);
+    return sealed ? { status: 200, body: box.seal(text), sealed } : { status: 200, body: text };
+  }
+
+  function replay(res: Reply, { result }: KeyClaimDocument, { status, body, sealed }: KeptAnswer): void {
+    if (isMessageId(result)) res.locals.messageId = result;
+    if (isBatchId(result)) res.locals.batchId = result;
+    if (isScheduleId(result)) res.locals.scheduleId = result;
+    sendJsonText(res, status, sealed ? box.open(body) : body, ['Idempotency-Replayed', 'true']);
   }
 
   /** What fails here is found out by the next request with the key. */
@@ -167,20 +184,9 @@ function answer(res: Reply, verdict: Verdict): void {
   else sendProblem(res, ...verdict.problem);
 }
 
-function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
-  if (isMessageId(result)) res.locals.messageId = result;
-  if (isBatchId(result)) res.locals.batchId = result;
-  if (isScheduleId(result)) res.locals.scheduleId = result;
-  sendJsonText(res, status, body, ['Idempotency-Replayed', 'true']);
-}
-
 /** Undefined: as the claim says. */
 function keptUntil({ keptFrom }: Accepted): Date | undefined {
   return keptFrom && new Date(keptFrom.getTime() + KEPT_MS);
-}
-
-function kept(body: object): KeptAnswer {
-  return { status: 200, body: JSON.stringify(body) };
 }
 
 function malformedKey(): Problem {

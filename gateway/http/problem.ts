@@ -28,10 +28,28 @@ export const PROBLEMS = {
     'Template mismatch',
     'Send a text that is an instance of an approved template of this sender, character by character.',
   ),
+  url_not_allowed: fault(
+    '4004',
+    400,
+    'Address not allowed',
+    'Give an https address whose host name leads to public addresses only.',
+  ),
+  template_not_supported: fault(
+    '4005',
+    400,
+    'Template not supported',
+    'Use a template whose variables are all in its body: `params` fill those, nothing fills others.',
+  ),
   key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
   key_invalid: fault('4011', 401, 'API key invalid', 'Check that the whole key was copied, `hk_live_` included.'),
   key_revoked: fault('4012', 401, 'API key revoked', 'Use another key of the account.'),
   key_expired: fault('4013', 401, 'API key expired', 'Make a new key.'),
+  signature_invalid: fault(
+    '4014',
+    401,
+    'Signature invalid',
+    'Sign the bytes of the body with the app secret of this address, in the header `X-Hub-Signature-256`.',
+  ),
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Top up the account.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask whoever runs this service why.'),
   credits_expired: fault('4032', 403, 'Credits expired', 'Top up the account or have its expiry date moved.'),
@@ -42,6 +60,37 @@ export const PROBLEMS = {
     'Use a sender that is registered to the account and approved for this route.',
   ),
   scope_missing: fault('4034', 403, 'Scope missing', 'Use a key that has the scope which `detail` names.'),
+  chatapp_not_configured: fault(
+    '4035',
+    403,
+    'Chat-app channel not configured',
+    'Have whoever runs this service give the account a number on the chat-app channel.',
+  ),
+  template_not_approved: fault(
+    '4036',
+    403,
+    'Template not approved',
+    'Wait for its approval, or use a template that `GET /v2/chatapp/templates` shows as approved.',
+  ),
+  recipient_not_opted_in: fault(
+    '4037',
+    403,
+    'Recipient not opted in',
+    'Send templates only to customers who agreed to get them and were put on the list of the account.',
+  ),
+  session_closed: fault(
+    '4038',
+    403,
+    'Session closed',
+    'Send a template, or wait until the customer writes: for 24 hours from then on anything may be sent.',
+  ),
+  too_many_webhooks: fault('4039', 403, 'Too many webhooks', 'Register an address that the account has already.'),
+  verify_token_invalid: fault(
+    '4060',
+    403,
+    'Verify token invalid',
+    'Enter the verify token that was shown when the provider was set, and `hub.mode=subscribe`.',
+  ),
   not_found: fault(
     '4040',
     404,
@@ -127,6 +176,13 @@ export const PROBLEMS = {
     'The message may have been accepted. Send it again with the same Idempotency-Key, or look first what became of the id that the answer has.',
     true,
   ),
+  chatapp_stopped: fault(
+    '5032',
+    503,
+    'Chat-app channel stopped',
+    'Nothing was done: the provider does not take messages of this account until whoever runs this service has mended that.',
+    true,
+  ),
 } as const satisfies Record<string, ProblemRule>;
 
 export type ProblemSlug = keyof typeof PROBLEMS;
@@ -142,6 +198,9 @@ export const FIELD_CODES = {
   invalid_text: 'The text cannot be encoded.',
   invalid_time: 'Not an ISO 8601 date-time with a UTC offset.',
   template_mismatch: 'The text is no instance of an approved template; the member `mismatch` says where it differs.',
+  duplicate: 'The same as an earlier entry of the list, where each must be its own.',
+  url_not_allowed: 'Not an https address, or one that leads to a private address or to nothing.',
+  unsupported_media_type: 'The address ends like a file that is none of the formats of `type`.',
   conflict: 'It does not go together with another field of the request.',
   wrong_count: 'A list with fewer or more entries than it may have.',
   out_of_range: 'Before the earliest or after the latest allowed value.',
@@ -160,7 +219,7 @@ export interface ProblemDetails {
   readonly detail?: string;
   readonly errors?: readonly FieldProblem[];
   /** Members beyond those that every problem has. */
-  readonly extra?: Readonly<Record<string, string | number | object>>;
+  readonly extra?: Readonly<Record<string, string | number | object | null>>;
 }
 
 /** The body: the members of RFC 9457 first, then ours. `type` is a path below the address of the documentation. */

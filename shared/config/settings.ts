@@ -178,6 +178,12 @@ export const SETTINGS = {
     form: `one of ${Object.keys(CRASH_POINTS).join(', ')}`,
     parse: (value: string) => (parseCrashPoint(value) === undefined ? undefined : value),
   },
+  chatMediaAllowHttp: choice(
+    'CHATAPP_ALLOW_HTTP_MEDIA',
+    'no',
+    ['no', 'yes'],
+    'Whether media of chat-app messages may have http addresses instead of https.',
+  ),
   simulator: choice(
     'HARKARA_SIMULATOR',
     'off',

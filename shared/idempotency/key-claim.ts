@@ -25,6 +25,8 @@ export interface KeptAnswer {
   readonly status: number;
   /** The JSON as it was sent. */
   readonly body: string;
+  /** The body has a secret and is stored in the secret box. */
+  readonly sealed?: true;
 }
 
 /** `<account>:<SHA-256 of the key>`: per account, and of one length whatever the caller chose. */

@@ -23,6 +23,8 @@ export interface NewEndpoint {
   /** Checked before by `checkEndpointUrl`. */
   readonly url: string;
   readonly events: readonly MessageEvent[];
+  /** Kept with an endpoint that is new. */
+  readonly registration?: string;
 }
 
 export interface CreatedEndpoint {
@@ -41,7 +43,7 @@ export async function createEndpoint(
   db: Db,
   clock: Clock,
   box: SecretBox,
-  { account, channel, url, events }: NewEndpoint,
+  { account, channel, url, events, registration }: NewEndpoint,
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   const _id = endpointId(account, channel, url);
@@ -60,7 +62,14 @@ export async function createEndpoint(
     {
       $set: { events: [...events], status: 'active' },
       $unset: { disabledReason: '', failingSince: '' },
-      $setOnInsert: { account, channel, url, secrets: [{ sealed }], createdAt: clock.now() },
+      $setOnInsert: {
+        account,
+        channel,
+        url,
+        secrets: [{ sealed }],
+        ...(registration === undefined ? {} : { registration }),
+        createdAt: clock.now(),
+      },
     },
     { upsert: true, returnDocument: 'after' },
   );

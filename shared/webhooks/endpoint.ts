@@ -26,5 +26,7 @@ export interface EndpointDocument {
   readonly disabledReason?: string;
   /** Since when every post failed; unset by a success. Five days of only failures disable the endpoint. */
   readonly failingSince?: Date;
+  /** The request that made it, when that came over the API: it gets the same answer again, by this. */
+  readonly registration?: string;
   readonly createdAt: Date;
 }

@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
+import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
 import { createAccepter } from '../../shared/messages/accept.ts';
@@ -10,6 +11,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
+import { TEST_BOX } from './chatapp.ts';
 import { watchAnswers } from './openapi.ts';
 
 /** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against docs/openapi.json. */
@@ -24,9 +26,15 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+/** Where every host name leads in a test; nothing there is connected to. */
+const PUBLIC_ADDRESS = '93.184.215.14';
+
 /** Tests of failing keys all come from one address; the limit has tests of its own. */
 export const TEST_CONFIG: GatewayDeps['config'] = {
   authFailuresPerMinute: 1_000_000,
+  chatBusinessCredits: 2,
+  chatMediaAllowHttp: 'no',
+  chatUserCredits: 1,
   dltVarMax: 30,
   keyCacheMs: 2_000,
   maxSegments: 10,
@@ -34,6 +42,8 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   promotionalUntil: '21:00',
   trustProxy: [],
   validityHours: 48,
+  webhookAllowHttp: 'no',
+  webhookAllowSubnets: [],
 };
 
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
@@ -41,6 +51,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   const log = overrides.log ?? silentLog;
   const stopping = new AbortController();
   const accepter = createAccepter({ db, clock, log });
+  const prices = { userCredits: TEST_CONFIG.chatUserCredits, businessCredits: TEST_CONFIG.chatBusinessCredits };
   const app = createApp({
     db,
     clock,
@@ -49,6 +60,9 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     accepter,
     batchAccepter: accepter,
     booker: accepter,
+    chatAccepter: createChatAccepter({ db, clock, log, prices }),
+    box: TEST_BOX,
+    resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
     stopping: stopping.signal,
     ...overrides,

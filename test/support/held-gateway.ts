@@ -11,6 +11,8 @@ import { newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { bookedSchedule } from '../../shared/schedules/schedule.ts';
+import { createHostResolver } from '../../shared/webhooks/resolve-host.ts';
+import { TEST_BOX } from './chatapp.ts';
 
 /**
  * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its
@@ -63,6 +65,9 @@ const server = new GatewayServer(
     accepter,
     batchAccepter: accepter,
     booker: accepter,
+    chatAccepter: { accept: hold, acceptAgain: hold },
+    box: TEST_BOX,
+    resolveHost: createHostResolver(),
     metrics: new Metrics(),
     stopping,
   }),

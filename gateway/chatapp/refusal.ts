@@ -1,0 +1,22 @@
+import type { ChatAcceptOutcome } from '../../shared/conversations/open.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import type { MessageId } from '../../shared/runtime/ids.ts';
+import type { ProblemAnswer } from '../http/answer.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import { refusal } from '../sms/refusal.ts';
+
+type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
+
+/** What to say when a message was not accepted (or perhaps not). */
+export function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug, ProblemAnswer] {
+  if (outcome.kind !== 'session_closed') return refusal(outcome, id);
+  const { closedAt } = outcome;
+  const detail =
+    closedAt === undefined
+      ? 'The customer has not written yet. Until then only templates may be sent.'
+      : `The session closed at ${isoTimestamp(closedAt)}, 24 hours after the customer wrote last. Only templates may be sent.`;
+  return [
+    outcome.kind,
+    { detail, extra: { session_closed_at: closedAt === undefined ? null : isoTimestamp(closedAt) } },
+  ];
+}

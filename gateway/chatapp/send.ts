@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { findAcceptedChat } from '../../shared/conversations/find-accepted.ts';
+import { type ChatDraft, wouldOpen } from '../../shared/conversations/open.ts';
+import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import { findProvider } from '../../shared/providers/store.ts';
+import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
+import { FieldProblems, optionalBoolean, refuseUnknown } from '../http/fields.ts';
+import type { Action, Refused, Verdict } from '../http/idempotency.ts';
+import { ReadCache } from '../read-cache.ts';
+import { parseReference, parseTo, parseValidUntil } from '../sms/message-fields.ts';
+import { invalidUrlRequest } from './public-url.ts';
+import { chatRefusal } from './refusal.ts';
+
+/** One of the four sends: its own fields, what they come to, and its answer; all else is the same for all of them. */
+export interface ChatSend {
+  /** Of the action; stable (http/idempotency.ts). */
+  readonly name: string;
+  /** Beside those that every send has. */
+  readonly fields: readonly string[];
+  /** Reads its fields; what is wrong with them is in `problems`. */
+  read(request: ChatRequest, problems: FieldProblems): Promise<ChatOrder>;
+  /** The specification's row. */
+  result(message: AcceptedChat): object;
+}
+
+export interface ChatRequest {
+  readonly account: AccountId;
+  readonly body: JsonObject;
+  /** Undefined when it is none. */
+  readonly to: string | undefined;
+  /** Undefined when the account has none, which is refused afterwards. */
+  readonly provider: ProviderDocument | undefined;
+}
+
+export interface ChatOrder {
+  /** Undefined only when there are problems, or it is refused. */
+  readonly content: ChatContent | undefined;
+  /** Well-formed and all the same not allowed; said when there are no problems. */
+  readonly refused?: Refused;
+}
+
+type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'conversation'>;
+
+const COMMON_FIELDS = ['to', 'reference', 'valid_until', 'dry_run'] as const;
+const REMEMBERED_PROVIDERS = 20_000;
+
+/**
+ * A send of the chat-app channel. What is refused is neither stored nor charged; who pays for what is decided in
+ * shared/conversations/open.ts. What the store says of the account's provider is believed for `KEY_CACHE_MS`.
+ */
+export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {
+  const { chatAccepter, clock, config, db } = deps;
+  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
+  const providers = new ReadCache<AccountId, ProviderDocument>({
+    ttlMs: config.keyCacheMs,
+    maxEntries: REMEMBERED_PROVIDERS,
+    clock,
+    nameOf: (account) => account,
+    read: (account) => findProvider(db, account),
+  });
+
+  return ({ name, fields, read, result }) => ({
+    name,
+    newId: () => newId('msg', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const [account, body] = [callerOf(res).account._id, bodyOf(res)];
+      const provider = await providers.get(account);
+      const problems = new FieldProblems();
+      refuseUnknown(body, [...fields, ...COMMON_FIELDS], problems);
+      const to = parseTo(body, problems);
+      const order = await read({ account, body, to, provider }, problems);
+      const reference = parseReference(body, problems);
+      const validUntil = parseValidUntil(body, clock.now(), config.validityHours, problems);
+      const dryRun = optionalBoolean(body, 'dry_run', problems);
+      if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      const refused = refusedByProvider(provider) ?? order.refused;
+      if (refused !== undefined) return refused;
+
+      const { content } = order;
+      assert(to !== undefined && content !== undefined, 'a field is missing without a problem');
+      assert(validUntil !== undefined, 'a field is missing without a problem');
+      const draft: ChatDraft = { _id: id, to, content, validUntil, ...(reference === undefined ? {} : { reference }) };
+      if (dryRun) return rehearse(account, draft);
+      res.locals.messageId = id;
+      const outcome = await chatAccepter.accept(account, draft, payBy);
+      if (outcome.kind === 'accepted') {
+        return { kind: 'accepted', body: result({ _id: id, conversation: outcome.conversation }) };
+      }
+      return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: chatRefusal(outcome, id) };
+    },
+    async recover(account, id) {
+      const message = await findAcceptedChat(db, account, id);
+      return message === undefined ? undefined : { kind: 'accepted', body: result(message) };
+    },
+  });
+
+  async function rehearse(account: AccountId, draft: ChatDraft): Promise<Verdict> {
+    const outcome = await wouldOpen(db, account, draft, clock.now(), prices);
+    if (outcome.kind !== 'would_accept') return { kind: 'refused', problem: chatRefusal(outcome, draft._id) };
+    const credits = { credits_used: 0, credits_required: outcome.credits };
+    return { kind: 'rehearsed', body: { status: 'success', dry_run: true, ...credits } };
+  }
+}
+
+function refusedByProvider(provider: ProviderDocument | undefined): Refused | undefined {
+  if (provider === undefined) return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
+  // One that is paused lets messages wait; one that was stopped would let them wait until they expire.
+  if (provider.stoppedReason === undefined) return undefined;
+  return { kind: 'refused', problem: ['chatapp_stopped', { headers: STOPPED_RETRY_AFTER }] };
+}
+
+/** Seconds. Somebody has to mend it first. */
+const STOPPED_RETRY_AFTER = ['Retry-After', '60'] as const;

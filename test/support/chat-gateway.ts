@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
+import { recordInbound } from '../../shared/conversations/store.ts';
+import type { ProviderChange } from '../../shared/providers/store.ts';
+import { type AccountGateway, accountAtGateway } from './account-gateway.ts';
+import { makeChatTemplate, makeProvider } from './chatapp.ts';
+
+export const CUSTOMER = '919876543210';
+
+/** An account at a gateway, with what a test of the chat-app channel asks of it. */
+export interface ChatGateway extends AccountGateway {
+  post(path: string, body: object, idempotencyKey?: string): request.Test;
+  get(path: string): request.Test;
+  /** Gives the account its number, and two templates: `order_update` (en_US, two params) and `hello` (en, none). */
+  configure(change?: ProviderChange): Promise<void>;
+  /** The customer wrote then; just now when it is left out. */
+  customerWrote(at?: Date): Promise<void>;
+  balance(): Promise<number | undefined>;
+  /** That no request stored or charged anything. */
+  expectNothingDone(credits: number): Promise<void>;
+}
+
+/** For the body of a `describe`, as `accountAtGateway`. */
+export function chatAtGateway(credits: number): ChatGateway {
+  const world = accountAtGateway(credits);
+  const bearer = () => `Bearer ${world.key}`;
+  const balance = async () =>
+    (await world.db.collection<AccountDocument>('accounts').findOne({ _id: world.account }))?.balance;
+  const chat = {
+    post(path: string, body: object, idempotencyKey?: string) {
+      const asked = request(world.url).post(path).set('Authorization', bearer());
+      return (idempotencyKey === undefined ? asked : asked.set('Idempotency-Key', idempotencyKey)).send(body);
+    },
+    get: (path: string) => request(world.url).get(path).set('Authorization', bearer()),
+    async configure(change: ProviderChange = {}) {
+      await makeProvider(world.db, world.account, change);
+      await replaceChatTemplates(world.db, world.account, [
+        makeChatTemplate(world.account),
+        makeChatTemplate(world.account, { name: 'hello', language: 'en', variables: 0 }),
+      ]);
+    },
+    async customerWrote(at: Date = new Date()) {
+      await recordInbound(world.db, [{ account: world.account, customer: CUSTOMER, at }]);
+    },
+    balance,
+    async expectNothingDone(expected: number) {
+      const { db, account } = world;
+      expect(await db.collection('messages').find({ account }).toArray()).to.deep.equal([]);
+      expect(
+        await db
+          .collection('ledger')
+          .find({ account, reason: { $ne: 'top_up' } })
+          .toArray(),
+      ).to.deep.equal([]);
+      expect(await balance()).to.equal(expected);
+    },
+  };
+  // The world's members are getters: they must stay such.
+  return Object.defineProperties(chat, Object.getOwnPropertyDescriptors(world)) as typeof chat & AccountGateway;
+}
