@@ -8,6 +8,9 @@ interface Job {
   readonly done: (reply: Buffer) => void;
 }
 
+/** mongod's `ShutdownInProgress`: drivers take it for a server that is going away. */
+const SHUTDOWN_IN_PROGRESS = 91;
+
 /**
  * All write commands that arrive in one turn of the event loop, from whatever connection, run in ONE transaction with one
  * fsync, and are answered after it; what arrives while the disk works shares the next. A command that fails has written
@@ -63,7 +66,9 @@ export class GroupCommit {
       this.store.documents.changed.clear();
       return;
     }
-    const failed = errorReply(this.failure);
+    const why = this.failure instanceof Error ? this.failure.message : String(this.failure);
+    // Not a fault of the commands: clients are to come again when the process has been started anew.
+    const failed = errorReply(new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${why}`));
     for (const job of jobs) job.done(failed);
     this.onFatal(this.failure);
   }
