@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { eventually } from '../support/eventually.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+import { type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
+import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
+
+const BEFORE = 20;
+const AMID = 12;
+const PATIENCE_MS = 60_000;
+
+/** Each was either accepted, or refused in a way that says when to come again. */
+function expectClear(answers: readonly TroubleAnswer[]): void {
+  for (const { status, code, retryAfter } of answers) {
+    if (status === 200) continue;
+    expect([status, code]).to.deep.include(503);
+    expect(code).to.be.oneOf(['store_unavailable', 'outcome_unknown']);
+    if (code === 'store_unavailable') expect(Number(retryAfter)).to.be.within(1, 60);
+  }
+}
+
+const idsOf = (answers: readonly TroubleAnswer[]): string[] =>
+  answers.flatMap(({ status, messageId }) => (status === 200 && messageId !== undefined ? [messageId] : []));
+
+describe('when the store is in trouble', function () {
+  this.timeout(PATIENCE_MS * 3);
+  let store: TestStore;
+  let proxy: StoreProxy;
+  let world: TroubleWorld;
+  beforeEach(async () => {
+    store = await openTestStore();
+    proxy = await startStoreProxy(store.uri);
+    world = await openTroubleWorld(proxy.uri, store.db.databaseName);
+  });
+  afterEach(async () => {
+    await world.close();
+    await proxy.close();
+    await store.close();
+  });
+
+  /** All final, everything accepted is there, and what is there was paid for, exactly. */
+  async function expectWhole(answers: readonly TroubleAnswer[]): Promise<void> {
+    const { messages, charged, problems } = await eventually(
+      async () => {
+        const audit = await world.audit(store.db);
+        const open = audit.messages.filter(({ state }) => state !== 'delivered');
+        if (open.length > 0) throw new Error(`${open.length} are not delivered: ${JSON.stringify(open[0])}`);
+        return audit;
+      },
+      'all are delivered',
+      PATIENCE_MS,
+    );
+    expect(problems).to.deep.equal([]);
+    expect(charged).to.equal(messages.length);
+    const stored = new Set<string>(messages.map(({ _id }) => _id));
+    expect(idsOf(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
+    const unclear = answers.filter(({ code }) => code === 'outcome_unknown').length;
+    expect(stored.size - idsOf(answers).length).to.be.within(0, unclear);
+    const numbers = world.smsc.messages().map(({ to }) => to);
+    expect(numbers.sort(), 'each is submitted once').to.deep.equal(messages.map(({ to }) => to).sort());
+  }
+
+  it('down: requests get 503, receipts wait at the carrier, and all go on by themselves', async () => {
+    const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
+    await eventually(() => world.smsc.messages().length === BEFORE, 'all are submitted');
+
+    proxy.become('down');
+    world.smsc.release();
+    const amid = await Promise.all([...Array.from({ length: AMID }, () => world.send()), world.send()]);
+    const ready = await world.statusOf('/readyz');
+    const alive = await world.statusOf('/healthz');
+    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused', 20_000);
+    proxy.become('well');
+
+    expect(before.map(({ status }) => status)).to.deep.equal(Array.from({ length: BEFORE }, () => 200));
+    expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID + 1 }, () => 503));
+    expectClear(amid);
+    expect([ready, alive]).to.deep.equal([503, 200]);
+    const after = await eventually(
+      async () => {
+        const answer = await world.send();
+        return answer.status === 200 ? answer : undefined;
+      },
+      'requests are accepted again',
+      PATIENCE_MS,
+    );
+    await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
+    await expectWhole([...before, ...amid, ...(after === undefined ? [] : [after])]);
+  });
+
+  it('away again and again while requests come: nothing is half done', async () => {
+    world.smsc.release();
+    const answers: TroubleAnswer[] = [];
+    let over = false;
+    const flicker = (async () => {
+      for (let i = 0; i < 12; i++) {
+        const wanted = answers.length + 3;
+        await eventually(() => answers.length >= wanted, 'some answers', PATIENCE_MS);
+        proxy.become('down');
+        await new Promise((turn) => setImmediate(turn));
+        proxy.become('well');
+      }
+      over = true;
+    })();
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!over) answers.push(await world.send());
+    });
+    await Promise.all([flicker, ...callers]);
+
+    expectClear(answers);
+    expect(idsOf(answers)).not.to.deep.equal([]);
+    await expectWhole(answers);
+  });
+
+  it('slow by two seconds: not ready, every answer is clear in the end, receipts are stored or refused, none is lost', async () => {
+    const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
+    await eventually(() => world.smsc.messages().length === BEFORE, 'all are submitted');
+
+    proxy.become('slow');
+    world.smsc.release();
+    const [ready, ...amid] = await Promise.all([
+      world.statusOf('/readyz'),
+      ...Array.from({ length: AMID }, () => world.send()),
+    ]);
+    proxy.become('well');
+
+    expect(ready).to.equal(503);
+    expectClear(amid);
+    await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
+    await expectWhole([...before, ...amid]);
+  });
+});
+
+/** Blocks of 512 octets that a file of the store may have: a disk that is full soon. */
+const FULL_BLOCKS = 6_144;
+const FILL_OCTETS = 100_000;
+const MAIN = join(import.meta.dirname, '../../workers/embedded-db/main.ts');
+
+(process.env.MONGODB_URI ? describe.skip : describe)('when the disk of the embedded store is full', function () {
+  this.timeout(PATIENCE_MS * 3);
+  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-full-'));
+  let child: ChildProcess | undefined;
+  after(async () => {
+    if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** `ulimit -f` needs no privilege: writing beyond it fails as on a full disk. */
+  async function startStore(blocks: number | undefined): Promise<ChildProcess> {
+    const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
+    const started = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, '--import', 'tsx', MAIN], {
+      env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    child = started;
+    await new Promise<void>((resolve, reject) => {
+      started.once('message', () => resolve());
+      started.once('exit', (code) => reject(new Error(`the store ended with ${code}`)));
+    });
+    return started;
+  }
+
+  it('requests get 503 and nothing is half done; with room again all go on', async () => {
+    const full = await startStore(FULL_BLOCKS);
+    const ended = once(full, 'exit');
+    const uri = storeUri({ mongodbUri: '', dataDir });
+    const own = await connectStore({ mongodbUri: uri, dataDir, mongodbDatabase: 'test' });
+    await ensureIndexes(own.db);
+    const world = await openTroubleWorld(uri, 'test');
+    const answers: TroubleAnswer[] = [];
+    try {
+      world.smsc.release();
+      const filler = own.db.collection('filler');
+      const fill = () => filler.insertOne({ ballast: Buffer.alloc(FILL_OCTETS, 1) }).catch(() => undefined);
+      while (answers.every(({ status }) => status === 200)) {
+        const sends = Array.from({ length: 10 }, () => world.send());
+        const [, ...some] = await Promise.all([fill(), ...sends]);
+        answers.push(...some);
+        expect(answers.length, 'the disk is full at last').to.be.below(5_000);
+      }
+      const [code]: unknown[] = await ended;
+      const ready = await world.statusOf('/readyz');
+      answers.push(await world.send());
+
+      expect(code).to.equal(1);
+      expect(ready).to.equal(503);
+      expect(answers.at(-1)?.status).to.equal(503);
+      expectClear(answers);
+
+      await startStore(undefined);
+      await eventually(
+        async () => {
+          const answer = await world.send();
+          answers.push(answer);
+          return answer.status === 200;
+        },
+        'requests are accepted again',
+        PATIENCE_MS,
+      );
+      expectClear(answers);
+      const { messages, charged, problems } = await eventually(
+        async () => {
+          const audit = await world.audit(own.db);
+          const open = audit.messages.filter(({ state }) => state === 'queued' || state === 'waiting');
+          if (open.length > 0) throw new Error(`${open.length} wait`);
+          return audit;
+        },
+        'what waits leaves',
+        PATIENCE_MS,
+      );
+      expect(problems).to.deep.equal([]);
+      expect(charged).to.equal(messages.length);
+      const stored = new Set<string>(messages.map(({ _id }) => _id));
+      expect(idsOf(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
+    } finally {
+      await world.close();
+      await own.close();
+    }
+  });
+});

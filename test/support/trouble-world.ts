@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
+import { createCarrier } from '../../shared/carriers/store.ts';
+import { verifyLedger } from '../../shared/credits/verify.ts';
+import { finishPending } from '../../shared/messages/finish-pending.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { SmppWorker } from '../../workers/smpp/worker.ts';
+import { makeKey, openGateway } from './gateway.ts';
+import { makeAccount } from './make.ts';
+
+export interface TroubleAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly code: unknown;
+  readonly messageId: string | undefined;
+}
+
+/** A gateway, an SMPP worker and a carrier, whose only way to the store may be disturbed by a test. */
+export interface TroubleWorld {
+  readonly smsc: Smsc;
+  /** Each to a number of its own. */
+  send(): Promise<TroubleAnswer>;
+  /** HTTP status of a path without a key. */
+  statusOf(path: string): Promise<number>;
+  /** deliver_sm that the worker refused because it could not store them. */
+  refusedReceipts(): number;
+  /** After the sweep: what is stored, what the account was charged, and the ledger's problems, which must be none. */
+  audit(
+    db: Db,
+  ): Promise<{ readonly messages: MessageDocument[]; readonly charged: number; readonly problems: unknown }>;
+  close(): Promise<void>;
+}
+
+const CREDITS = 100_000;
+const SWEEP_AFTER_MS = 120_000;
+const DELIVER_RESP = 0x80000005;
+const QUEUE_FULL = 0x14;
+/** A request may wait for several answers of a slow store; more is no answer at all. */
+const ANSWER_MS = 40_000;
+
+/** Receipts wait until the test releases them. `uri`: the way that may be disturbed. */
+export async function openTroubleWorld(uri: string, database: string): Promise<TroubleWorld> {
+  const store = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: database });
+  const { db } = store;
+  let refused = 0;
+  let sent = 0;
+  const smsc = await startSmsc({
+    receiptDelayMs: 0,
+    holdReceipts: true,
+    retryDelayMs: 300,
+    onFrame: (direction, bytes) => {
+      if (direction !== 'in' || bytes.readUInt32BE(4) !== DELIVER_RESP) return;
+      if (bytes.readUInt32BE(8) === QUEUE_FULL) refused += 1;
+    },
+  });
+  const box = createSecretBox(randomBytes(32));
+  await createCarrier(db, clock, box, {
+    _id: 'sim',
+    name: 'Simulator',
+    host: '127.0.0.1',
+    port: smsc.port,
+    systemId: 'harkara',
+    password: 'secret',
+  });
+  const account: AccountId = await makeAccount(db, CREDITS);
+  const key = await makeKey(db, account, ['send', 'read'], undefined, 1_000_000);
+  const worker = new SmppWorker({ db, clock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
+  worker.start();
+  const gateway = await openGateway(db);
+  return {
+    smsc,
+    send: async () => {
+      const response = await fetch(`${gateway.url}/v2/send`, {
+        method: 'POST',
+        signal: AbortSignal.timeout(ANSWER_MS),
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ to: `9170${String(++sent).padStart(5, '0')}000`, message: 'hello', sender: 'HARKRA' }),
+      });
+      const body: unknown = await response.json();
+      const id: unknown = Reflect.get(Object(body), 'message_id');
+      return {
+        status: response.status,
+        retryAfter: response.headers.get('retry-after'),
+        code: Reflect.get(Object(body), 'code'),
+        messageId: typeof id === 'string' ? id : undefined,
+      };
+    },
+    statusOf: async (path) => (await fetch(gateway.url + path, { signal: AbortSignal.timeout(ANSWER_MS) })).status,
+    refusedReceipts: () => refused,
+    audit: async (own) => {
+      // As maintenance does later, when no process can still be at it.
+      await finishPending(own, { ...clock, now: () => new Date(clock.now().getTime() + SWEEP_AFTER_MS) });
+      const { problems, balance } = await verifyLedger(own, account);
+      const messages = await own.collection<MessageDocument>('messages').find({ account }).toArray();
+      return { messages, charged: CREDITS - balance, problems };
+    },
+    close: async () => {
+      await worker.stop();
+      await smsc.close();
+      await gateway.close();
+      await store.close();
+    },
+  };
+}
