@@ -6,6 +6,7 @@ import { recordInbound } from '../../shared/conversations/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { providerByCallback } from '../../shared/providers/store.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -65,6 +66,7 @@ export function createCallback(
       db,
       posts.flatMap(({ items }) => items),
     );
+    crashPoint('callback:kept');
     await recordInbound(
       db,
       posts.flatMap(({ inbound }) => inbound),

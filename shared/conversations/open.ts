@@ -5,6 +5,7 @@ import type { Refusal } from '../messages/debit.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, ConversationId, GroupId, MessageId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
@@ -214,7 +215,9 @@ export function createChatAccepter({ db, clock, log, prices }: ChatAccepterOptio
       const pending = changes[i];
       return pending === undefined ? [] : [{ ...one, pending }];
     });
+    crashPoint('chat:paid');
     await store(account, line, paid);
+    crashPoint('chat:stored');
     paid.forEach(({ opening: { id, credits }, pending }, i) => {
       const entry = opened[i]?.entry;
       if (entry) entry.outcome = { kind: 'accepted', conversation: id, credits, balance: pending.balanceAfter };

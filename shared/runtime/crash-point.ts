@@ -12,7 +12,8 @@ export const CRASH_POINTS = {
   'credit:applied': 'Credits were added to the account; the ledger does not know it.',
   'credit:entered': 'Credits are in the ledger; `pending` still has them.',
   'split:inserted': 'Entries of a batch became messages; the batch does not know it.',
-  'stop:cancelled': 'Waiting messages of a stopped batch are rejected; the batch still says that it is stopping.',
+  'stop:decided': 'A group of a stopped batch is decided; its messages still wait.',
+  'stop:cancelled': 'Messages of a stopped batch are rejected; their events and refunds do not exist.',
   'cancel:decided': 'A schedule is cancelled; its credits are not back.',
   'release:claimed': 'Due schedules are being sent; their messages do not exist.',
   'release:inserted': 'Messages of due schedules exist; the schedules do not know it.',
@@ -23,6 +24,10 @@ export const CRASH_POINTS = {
   'settle:announced': 'The events exist; the refunds do not.',
   'receipt:stored': 'A receipt is settled; the carrier has no deliver_sm_resp.',
   'webhook:posted': 'An endpoint has answered; the delivery is still due.',
+  'chat:paid': 'The account has paid for a conversation; it lies in `pending` and `opening` only.',
+  'chat:stored': 'A conversation, its messages and the ledger entry are stored; `pending` still has it.',
+  'chat:voided': 'A refused conversation is void; its credits are not back.',
+  'callback:kept': 'What a provider posted is stored; the session is not open, and the provider has no answer.',
   'pending:redone': 'What a dead gateway left pending is stored; the account still has it.',
 } as const satisfies Readonly<Record<string, string>>;
 

@@ -5,6 +5,7 @@ import { applyCredits } from '../../shared/credits/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/cancelled.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/message.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 
 export interface CancelDeps {
@@ -46,6 +47,7 @@ export async function cancelGroup(
       ? found.map((message) => ({ ...message, ...set, v: v + 1, history: [...message.history, entry] }))
       : await messages.find({ _id: { $in: [...ids] }, refund }).toArray();
   if (cancelled.length === 0) return;
+  crashPoint('stop:cancelled');
   await announcer.announce(cancelled.map((message) => ({ message, entry })));
   const credit = {
     id: refund,

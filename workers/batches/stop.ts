@@ -6,6 +6,7 @@ import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { CANCELLED } from '../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { batchMessageRange, type MessageId } from '../../shared/runtime/ids.ts';
 import { type CancelDeps, cancelGroup } from './cancel-group.ts';
 import { makeReserved, type SplitDeps } from './split.ts';
@@ -87,6 +88,7 @@ async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<numb
     for (const [v, same] of byVersion(found)) {
       const group: StopGroup = { messages: same.map((message) => message._id), v, at: clock.now() };
       if (!(await decideStopGroup(db, _id, groups, group))) return undefined;
+      crashPoint('stop:decided');
       groups += 1;
       await cancelGroup(deps, batch, groups, group, same);
     }
