@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Submit } from '../../scripts/simulator/smpp/submit.ts';
-import { pauseAccount, setAccountStatus } from '../../shared/accounts/store.ts';
 import { createKey } from '../../shared/keys/store.ts';
 import { LOWER_LANES_SHARE } from '../../shared/messages/claim-plan.ts';
 import type { MessageDocument, Route } from '../../shared/messages/message.ts';
@@ -41,6 +40,8 @@ describe('fairness at a carrier of 200 messages a second', function () {
     product = await startProduct({ gateways: 1, carrier: { perSecond: PER_SECOND, windowSize: WINDOW } });
   });
   after(() => product?.stop());
+  // Also when the test that paused it failed.
+  afterEach(() => product.ops('carrier resume sim'));
 
   const messages = () => product.db.collection<MessageDocument>('messages');
   /** What the carrier has, oldest first. */
@@ -59,8 +60,13 @@ describe('fairness at a carrier of 200 messages a second', function () {
   }
 
   /** A bulk request, all of which is queued when this resolves or already left. */
-  async function bulk(who: Customer, to: readonly string[], route: Route = 'transactional'): Promise<string> {
-    const body = await call(who, '/v2/send-bulk', { to, message: 'Hello', sender: 'HARKRA', route });
+  async function bulk(
+    who: Customer,
+    to: readonly string[],
+    route: Route = 'transactional',
+    message = 'Hello',
+  ): Promise<string> {
+    const body = await call(who, '/v2/send-bulk', { to, message, sender: 'HARKRA', route });
     const batch = String(body.batch_id);
     await eventually(
       () => product.db.collection<{ _id: string }>('batches').findOne({ _id: batch, state: 'split' }),
@@ -71,6 +77,13 @@ describe('fairness at a carrier of 200 messages a second', function () {
   }
 
   const queuedOf = ({ account }: Customer) => messages().find({ account, state: 'queued' }).sort({ _id: 1 }).toArray();
+
+  /** In their order: each as often as the carrier got it. */
+  const recipientsOf = (of: (submit: Submit) => boolean) =>
+    submits()
+      .filter(of)
+      .map(({ to }) => to)
+      .sort();
 
   /** The carrier has `count` of these. */
   async function arrived(of: (submit: Submit) => boolean, count: number): Promise<void> {
@@ -144,25 +157,83 @@ describe('fairness at a carrier of 200 messages a second', function () {
       await bulk(other, numbers('32', others));
     });
 
-    await pauseAccount(product.db, paused.account);
-    await setAccountStatus(product.db, suspended.account, 'suspended');
+    await product.ops(`account pause ${paused.account}`);
+    await product.ops(`account suspend ${suspended.account}`);
     const before = submits().filter(isHeld).length;
     const queued = new Map((await waiting()).map((message) => [message._id, message]));
     // More than can leave before the pause is known.
     await arrived(isTo('32'), others);
     const left = submits().filter(isHeld).length - before;
     const kept = await waiting();
-    await setAccountStatus(product.db, paused.account, 'active');
-    await setAccountStatus(product.db, suspended.account, 'active');
+    await product.ops(`account resume ${paused.account}`);
+    await product.ops(`account resume ${suspended.account}`);
     await arrived(isHeld, 2 * count);
 
     expect(left).to.be.at.most(PAUSE_KNOWN + WINDOW + AHEAD + SLACK);
     expect(kept).to.have.length.at.least(2 * count - before - left - WINDOW);
     expect(kept).to.deep.equal(kept.map(({ _id }) => queued.get(_id)));
-    const recipients = submits()
-      .filter(isHeld)
-      .map(({ to }) => to);
-    expect(recipients.sort()).to.deep.equal([...numbers('30', count), ...numbers('31', count)]);
+    expect(recipientsOf(isHeld)).to.deep.equal([...numbers('30', count), ...numbers('31', count)]);
+  });
+
+  it('what waits of a paused template stays as it is, while the account’s other messages leave', async () => {
+    const [indian, other] = [await customer(), await customer()];
+    const [paused, open] = ['1107160000000000051', '1107160000000000053'];
+    await product.ops(`account update ${indian.account} --dlt on --entity-id 1101160000000000009`);
+    await product.ops(`sender create ${indian.account} HARKRA`);
+    await product.ops(`template create ${indian.account} ${paused} --content Hello --senders HARKRA`);
+    await product.ops(`template create ${indian.account} ${open} --content Bye --senders HARKRA`);
+    const [count, others] = [300, 1.5 * PAUSE_KNOWN];
+    await queuedTogether(async () => {
+      await bulk(indian, numbers('50', count));
+      await bulk(other, numbers('52', others));
+    });
+
+    await product.ops(`template pause ${indian.account} ${paused}`);
+    const before = submits().filter(isTo('50')).length;
+    const queued = new Map((await queuedOf(indian)).map((message) => [message._id, message]));
+    // More than can leave before the pause is known; behind it, what the pause must not hold up.
+    await arrived(isTo('52'), others);
+    const left = submits().filter(isTo('50')).length - before;
+    await bulk(indian, numbers('53', 50), 'transactional', 'Bye');
+    await arrived(isTo('53'), 50);
+    const kept = (await queuedOf(indian)).filter(({ template }) => template === paused);
+    await product.ops(`template resume ${indian.account} ${paused}`);
+    await arrived(isTo('50'), count);
+
+    expect(left).to.be.at.most(PAUSE_KNOWN + WINDOW + AHEAD + SLACK);
+    expect(kept).to.have.length.at.least(count - before - left - WINDOW);
+    expect(kept).to.deep.equal(kept.map(({ _id }) => queued.get(_id)));
+    expect(recipientsOf(isTo('50'))).to.deep.equal(numbers('50', count));
+  });
+
+  it('what waits for a paused carrier stays as it is, and leaves once when it is resumed', async () => {
+    const who = await customer();
+    const count = 1_200;
+    await queuedTogether(() => bulk(who, numbers('60', count)));
+    await arrived(isTo('60'), 1);
+
+    await product.ops('carrier pause sim');
+    await eventually(
+      async () =>
+        product.smsc.sessions().length === 0 &&
+        (await messages().countDocuments({ account: who.account, state: 'submitting' })) === 0,
+      'the binds have ended, and what became of the last submits is stored',
+      WAIT_MS,
+    );
+    const left = submits().filter(isTo('60')).length;
+    const kept = new Map((await queuedOf(who)).map((message) => [message._id, message]));
+    await call(who, '/v2/send', { to: numbers('61', 1)[0], message: 'Hi', sender: 'HARKRA', route: 'transactional' });
+    const later = (await queuedOf(who)).filter(({ _id }) => kept.has(_id));
+    await product.ops('carrier resume sim');
+    await arrived(isTo('60'), count);
+    await arrived(isTo('61'), 1);
+
+    expect(left).to.be.below(count);
+    expect(kept.size).to.equal(count - left);
+    expect(later).to.deep.equal([...kept.values()]);
+    // Only what was in the worker's hands when it stopped was written: taken, and given back.
+    expect([...kept.values()].filter(({ v }) => v > 0)).to.have.length.at.most(WINDOW + AHEAD);
+    expect(recipientsOf(isTo('60'))).to.deep.equal(numbers('60', count));
   });
 
   it('promotional messages wait behind transactional ones, but for a small share', async () => {

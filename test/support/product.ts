@@ -6,10 +6,12 @@ import { type AppName, type Exit, logTail, type Setup } from '../../scripts/benc
 import { build } from '../../scripts/bench/build.ts';
 import { Fleet, freePort } from '../../scripts/bench/fleet.ts';
 import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
+import { runOps } from '../../scripts/ops/run.ts';
 import { type Receiver, startReceiver } from '../../scripts/simulator/receiver.ts';
 import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
@@ -33,6 +35,8 @@ export interface Product {
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   delete(path: string): Promise<Answer>;
+  /** A line of `npm run ops`, words divided by spaces; rejects when it was not done. */
+  ops(line: string): Promise<void>;
   /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
   kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
   /**
@@ -136,6 +140,14 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       post: (path, body, headers) => ask(url + path, key, body, 'POST', headers),
       get: (path) => ask(url + path, key),
       delete: (path) => ask(url + path, key, undefined, 'DELETE'),
+      ops: async (line) => {
+        const said: string[] = [];
+        const terminal = { out: (text: string) => said.push(text), err: (text: string) => said.push(text) };
+        const code = await runOps(line.split(' '), terminal, () =>
+          loadConfig({ MONGODB_URI: mongodbUri, ...setup.env }),
+        );
+        if (code !== 0) throw new Error(`ops ${line}: ${said.join(' ')}`);
+      },
       kill: (app, signal) => fleet.kill(app, signal),
       arm: (app, point) => fleet.replace(app, { HARKARA_CRASH_AT: point }),
       stop: async () => {
