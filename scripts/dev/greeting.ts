@@ -1,12 +1,8 @@
 import { relative } from 'node:path';
 import type { Config } from '../../shared/config/settings.ts';
+import { gatewayUrl } from './gateway-url.ts';
 import type { RunFiles } from './run-files.ts';
 import type { Demo } from './seed.ts';
-
-export function gatewayUrl(config: Pick<Config, 'host' | 'port'>): string {
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${config.port}`;
-}
 
 export function receiverUrl(config: Pick<Config, 'simulatorWebhookPort'>): string {
   return `http://127.0.0.1:${config.simulatorWebhookPort}`;
@@ -17,13 +13,15 @@ export function greeting(config: Config, files: RunFiles, demo: Demo): string {
   const api = gatewayUrl(config);
   const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : `MongoDB (MONGODB_URI)`;
   const auth = `-H 'Authorization: Bearer ${demo.key}'`;
-  const body = '{"to":"919876543210","message":"Hello from Harkara","sender":"HARKRA","route":"transactional"}';
+  const post = (path: string, body: string) =>
+    `curl -s ${api}${path} ${auth} -H 'Content-Type: application/json' -d '${body}'`;
   return `
 Harkara runs.
 
   API         ${api}
   Store       ${store}
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
+  Chat-app    simulated provider on ${demo.providerUrl}
   Webhooks    to the receiver, shown below and on ${receiverUrl(config)}/
   Logs        ${shown(files.logs)}
   Account     ${demo.account._id} with ${demo.balance} credits
@@ -31,16 +29,23 @@ Harkara runs.
 
 Send a message:
 
-  curl -s ${api}/v2/send ${auth} -H 'Content-Type: application/json' -d '${body}'
+  ${post('/v2/send', '{"to":"919876543210","message":"Hello from Harkara","sender":"HARKRA","route":"transactional"}')}
 
 Its status (put in the message_id of the answer):
 
   curl -s ${api}/v2/status/MESSAGE_ID ${auth}
 
+Or over the chat-app channel: a template, the customer's answer, a text while the session is open, and one where it is not:
+
+  ${post('/v2/chatapp/send', '{"to":"919876543210","template":"order_update","language":"en_US","params":["Asha","1234"]}')}
+  curl -s ${demo.providerUrl}/customers/919876543210/says -d 'Where is it now?'
+  ${post('/v2/chatapp/send-text', '{"to":"919876543210","message":"It arrives tomorrow."}')}
+  ${post('/v2/chatapp/send-text', '{"to":"919876500000","message":"Refused: this customer has not written."}')}
+
 The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is rejected, 104 is delivered late,
 108 is refused at submit; all of them are in scripts/simulator/README.md. By hand: npm run ops -- --help
 
-Ctrl-C stops everything. What the carrier and the webhook receiver see:
+Ctrl-C stops everything. What the carrier, the provider and the webhook receiver see:
 `;
 }
 

@@ -10,13 +10,15 @@ import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.
 import { buildIfNeeded } from './build.ts';
 import { endReason } from './end-reason.ts';
 import { followLines } from './follow.ts';
-import { gatewayUrl, greeting, receiverUrl } from './greeting.ts';
+import { gatewayUrl } from './gateway-url.ts';
+import { greeting, receiverUrl } from './greeting.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { AppEnded, Pm2 } from './pm2.ts';
 import { awaitReady } from './ready.ts';
 import { type RunFiles, runFiles } from './run-files.ts';
 import { forgetPart, takeRun } from './run-lock.ts';
 import { type Demo, seedDemo, trustWebhooks } from './seed.ts';
+import { enterApp } from './seed-provider.ts';
 import { type RunSettings, runSettings } from './settings.ts';
 import { stopSignals } from './stop-signals.ts';
 
@@ -55,6 +57,7 @@ async function run(files: RunFiles): Promise<void> {
   await trustWebhooks(demo);
   const { config } = settings;
   await Promise.race([awaitReady(gatewayUrl(config), receiverUrl(config), READY_MS), ...failures]);
+  await enterApp(demo.providerUrl, demo.providerApp);
 
   console.log(greeting(config, files, demo));
   followLines(join(files.logs, 'simulator-out.log'), say);
@@ -62,9 +65,15 @@ async function run(files: RunFiles): Promise<void> {
     if (news.kind === 'ended') {
       const how = news.code === 0 ? news.signal : `code ${news.code}`;
       say(`${news.app} ended (${how}); PM2 starts it again. Its logs: ${files.logs}/${news.app}-*.log`);
-    } else if (news.app === 'simulator') void trustWebhooks(demo).catch(() => {}); // Ended again: so it will be online again.
+    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // Ended again: so it will be online again.
   });
   await Promise.race([stopped, unexpected]);
+}
+
+/** Tells a simulator that has just started what a person would tell a receiver and a provider. */
+async function introduce(demo: Demo): Promise<void> {
+  await trustWebhooks(demo);
+  await enterApp(demo.providerUrl, demo.providerApp);
 }
 
 /** Closes its connection, also when it is stopped: the embedded store waits for its last client before it ends. */

@@ -9,16 +9,20 @@ import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import { SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { gatewayUrl } from './gateway-url.ts';
+import { type ProviderApp, seedProvider } from './seed-provider.ts';
 
 /** What a newcomer needs to send a message. */
 export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
-  readonly webhookUrl: string;
-  readonly webhookSecret: string;
+  /** Of the SMS events, then of the chat-app channel. */
+  readonly webhooks: readonly { readonly url: string; readonly secret: string }[];
+  readonly providerUrl: string;
+  readonly providerApp: ProviderApp;
 }
 
 const ACCOUNT_NAME = 'Demo of npm start';
@@ -36,26 +40,36 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   const account = await seedAccount(db, clock);
   const { balance } =
     account.balance < CREDITS / 10 ? await topUp(db, account._id, CREDITS, newId('top').slice(4)) : account;
-  const webhookUrl = `http://127.0.0.1:${config.simulatorWebhookPort}/demo`;
-  const { secret } = await createEndpoint(db, clock, box, {
-    channel: 'sms',
-    account: account._id,
-    url: webhookUrl,
-    events: SMS_EVENTS,
-  });
+  const receiver = `http://127.0.0.1:${config.simulatorWebhookPort}`;
+  const webhooks: Demo['webhooks'] = await Promise.all(
+    (
+      [
+        ['sms', '/demo', SMS_EVENTS],
+        ['chatapp', '/demo-chatapp', CHAT_EVENTS],
+      ] as const
+    ).map(async ([channel, path, events]) => {
+      const url = receiver + path;
+      const { secret } = await createEndpoint(db, clock, box, { channel, account: account._id, url, events });
+      return { url, secret };
+    }),
+  );
+  const providerUrl = `http://127.0.0.1:${config.simulatorChatappPort}`;
+  const providerApp = await seedProvider({ db, clock, box }, account._id, providerUrl, gatewayUrl(config));
   const { key } = await createKey(db, clock, {
     account: account._id,
     name: 'npm start',
     scopes: ['send', 'read'],
     expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
   });
-  return { account, balance, key, webhookUrl, webhookSecret: secret };
+  return { account, balance, key, webhooks, providerUrl, providerApp };
 }
 
-/** Hands the receiver the secret of its webhooks. Rejects when the receiver does not answer. */
-export async function trustWebhooks(demo: Pick<Demo, 'webhookUrl' | 'webhookSecret'>): Promise<void> {
-  const answer = await fetch(demo.webhookUrl, { method: 'PUT', body: demo.webhookSecret });
-  if (!answer.ok) throw new Error(`the webhook receiver answered ${answer.status} to its secret`);
+/** Hands the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */
+export async function trustWebhooks({ webhooks }: Pick<Demo, 'webhooks'>): Promise<void> {
+  for (const { url, secret } of webhooks) {
+    const answer = await fetch(url, { method: 'PUT', body: secret });
+    if (!answer.ok) throw new Error(`the webhook receiver answered ${answer.status} to its secret`);
+  }
 }
 
 async function seedAccount(db: Db, clock: Clock): Promise<AccountDocument> {

@@ -16,6 +16,7 @@ const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
 export async function runSettings(config: Config, files: RunFiles): Promise<RunSettings> {
   const port = await freePort(config.host, config.port, 'PORT');
   const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'SIMULATOR_SMSC_PORT');
+  const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'SIMULATOR_CHATAPP_PORT');
   const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'SIMULATOR_WEBHOOK_PORT');
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !PM2_VARIABLES.test(name))),
@@ -23,6 +24,7 @@ export async function runSettings(config: Config, files: RunFiles): Promise<RunS
     HARKARA_SIMULATOR: 'on',
     PORT: String(port),
     SIMULATOR_SMSC_PORT: String(smscPort),
+    SIMULATOR_CHATAPP_PORT: String(chatappPort),
     SIMULATOR_WEBHOOK_PORT: String(webhookPort),
     WEBHOOK_ALLOW_HTTP: 'yes',
     WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, '127.0.0.0/8'].join(','),

@@ -188,9 +188,16 @@ export const SETTINGS = {
     'HARKARA_SIMULATOR',
     'off',
     ['off', 'on'],
-    'Development only: PM2 also starts the simulated carrier and webhook receiver. `npm start` sets it.',
+    'Development only: PM2 also starts the simulated carrier, chat-app provider and webhook receiver. `npm start` sets it.',
   ),
   simulatorSmscPort: integer('SIMULATOR_SMSC_PORT', 2775, 0, 65_535, 'TCP port of the simulated carrier.'),
+  simulatorChatappPort: integer(
+    'SIMULATOR_CHATAPP_PORT',
+    4020,
+    0,
+    65_535,
+    'TCP port of the simulated chat-app provider.',
+  ),
   simulatorWebhookPort: integer('SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -31,6 +31,7 @@ class NpmStart {
         HARKARA_DATA_DIR: dataDir,
         PORT: '0',
         SIMULATOR_SMSC_PORT: '0',
+        SIMULATOR_CHATAPP_PORT: '0',
         SIMULATOR_WEBHOOK_PORT: '0',
         ...env,
       },
