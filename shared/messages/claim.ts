@@ -1,4 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { findAtOnce } from '../mongo/find-at-once.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, type MessageId, newId } from '../runtime/ids.ts';
@@ -268,12 +269,12 @@ export class Claimer {
 
   /** What has expired is left to the maintenance. */
   #read(filter: Filter<MessageDocument>, limit: number): Promise<MessageDocument[]> {
-    return this.#messages
-      .find({ ...filter, state: 'queued', validUntil: { $gt: this.#options.clock.now() } })
-      .sort({ lane: 1, account: 1, _id: 1 })
-      .limit(limit)
-      .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
-      .toArray();
+    const { db, clock } = this.#options;
+    return findAtOnce<MessageDocument>(db, 'messages', {
+      filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
+      sort: { lane: 1, account: 1, _id: 1 },
+      limit,
+    });
   }
 
   async #take(picked: readonly MessageDocument[]): Promise<MessageDocument[]> {

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type EndpointId, eventId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from './delivery.ts';
@@ -25,7 +25,6 @@ export interface Announcer {
 
 /** One per process: it remembers the endpoints of accounts for two seconds. */
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
-  const deliveries = db.collection<DeliveryDocument>('deliveries');
   const subscriptions = new Subscriptions(db, clock);
   return {
     async announce(changes) {
@@ -42,12 +41,7 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
         const body = eventBody(change.message, change.entry);
         for (const { _id } of endpoints) documents.push(deliveryOf(change, _id, body, now));
       }
-      if (documents.length === 0) return;
-      try {
-        await deliveries.insertMany(documents, { ordered: false });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      await insertNew(db, 'deliveries', documents);
     },
   };
 }

@@ -1,4 +1,6 @@
-import type { AnyBulkWriteOperation, Collection, Db, UpdateFilter } from 'mongodb';
+import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { findAtOnce } from '../mongo/find-at-once.ts';
+import { updateEach } from '../mongo/update-each.ts';
 import { type EndpointId, idTime } from '../runtime/ids.ts';
 import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
 
@@ -24,25 +26,19 @@ export function findDueInRange(db: Db, range: EndpointRange, limit: number): Pro
     $gt: range.after as EndpointId, // only compared with
     ...(range.before === undefined ? {} : { $lt: range.before as EndpointId }),
   };
-  return deliveriesOf(db)
-    .find({ endpoint, due: { $exists: true } })
-    .sort({ endpoint: 1, due: 1 })
-    .limit(limit)
-    .toArray();
+  const filter = { endpoint, due: { $exists: true } };
+  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
 }
 
 /** The oldest due deliveries of one endpoint. */
 export function findDueOf(db: Db, endpoint: EndpointId, limit: number): Promise<DeliveryDocument[]> {
-  return deliveriesOf(db)
-    .find({ endpoint, due: { $exists: true } })
-    .sort({ due: 1 })
-    .limit(limit)
-    .toArray();
+  const filter = { endpoint, due: { $exists: true } };
+  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { due: 1 }, limit });
 }
 
-/** One update each, in one bulk write; may be done twice. Completes nothing that is not `due` any more. */
+/** One update each, in one command; may be done twice. Completes nothing that is not `due` any more. */
 export async function completeDeliveries(db: Db, completions: readonly Completion[]): Promise<void> {
-  const updates = completions.map((completion): AnyBulkWriteOperation<DeliveryDocument> => {
+  const updates = completions.map((completion) => {
     const update: UpdateFilter<DeliveryDocument> = {
       $set:
         completion.state === 'waiting'
@@ -51,9 +47,9 @@ export async function completeDeliveries(db: Db, completions: readonly Completio
       $unset: { due: '' },
       ...(completion.attempt === undefined ? {} : { $push: { attempts: completion.attempt } }),
     };
-    return { updateOne: { filter: { _id: completion.id, state: 'due' }, update } };
+    return { filter: { _id: completion.id, state: 'due' }, update };
   });
-  await deliveriesOf(db).bulkWrite(updates, { ordered: false });
+  await updateEach(db, 'deliveries', updates);
 }
 
 /** Makes up to `limit` waiting deliveries due whose time has come; returns how many were looked at. May run in several processes at once. */

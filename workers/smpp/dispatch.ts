@@ -48,7 +48,7 @@ const MAX_UNSETTLED = 5_000;
 const AHEAD_MS = 100;
 const IDLE_MS = 100;
 /** After a claim that took little, company is waited for: a claim of ten costs little more than a claim of one. */
-const GATHER_MS = 3;
+const GATHER_MS = 8;
 /** Rounds in which the rest of a partly accepted message is sent again. */
 const MAX_RESUMES = 5;
 const FIRST_RESUME_MS = 1_000;
