@@ -51,10 +51,13 @@ export class Fleet {
       .map(({ app: name, process }) => ({ app: name, pid: process.child.pid ?? 0 }));
   }
 
-  /** Sends a signal to the first process of an app; resolves when it is gone and its successor is ready. */
-  async kill(app: AppName, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
-    if (slot === undefined) throw new Error(`no ${app} runs`);
+  /** Sends a signal to one process of an app, the first unless told; resolves when it is gone and its successor is ready. */
+  async kill(app: AppName, signal: NodeJS.Signals = 'SIGKILL', pid?: number): Promise<void> {
+    const slot = this.#slots.find(
+      (candidate) =>
+        candidate.app === app && isAlive(candidate) && (pid === undefined || candidate.process.child.pid === pid),
+    );
+    if (slot === undefined) throw new Error(`no such ${app} runs`);
     slot.asked = true;
     slot.process.child.kill(signal);
     await slot.process.ended;

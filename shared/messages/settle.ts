@@ -134,12 +134,14 @@ export class Settler {
   }
 }
 
-/** What every holder of a lease does first: the follow-up of groups that an earlier one may have left half done. */
-export async function redoIntents(db: Db, announcer: Announcer, lease: string): Promise<void> {
-  const intents = await db
-    .collection<IntentDocument>('intents')
-    .find({ _id: { $in: STREAMS.map((stream) => intentId(lease, stream)) } })
-    .toArray();
+/**
+ * What every holder of a lease does first: it puts its epoch into the intents, so that an earlier holder that only slept
+ * announces nothing any more, then does the follow-up of groups that were left half done.
+ */
+export async function redoIntents(db: Db, announcer: Announcer, lease: string, epoch: number): Promise<void> {
+  const collection = db.collection<IntentDocument>('intents');
+  await fenceIntents(collection, lease, epoch);
+  const intents = await collection.find({ _id: { $in: STREAMS.map((stream) => intentId(lease, stream)) } }).toArray();
   const ids = intents.flatMap((intent) => intent.messages);
   if (ids.length === 0) return;
   const messages = await db
@@ -148,6 +150,24 @@ export async function redoIntents(db: Db, announcer: Announcer, lease: string): 
     .toArray();
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
   await followUp({ db, announcer }, changes);
+}
+
+/** Throws `LeaseLostError` when a later holder was here. */
+async function fenceIntents(intents: Collection<IntentDocument>, lease: string, epoch: number): Promise<void> {
+  try {
+    await intents.bulkWrite(
+      STREAMS.map((stream) => ({
+        updateOne: {
+          filter: { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+          update: { $set: { epoch }, $setOnInsert: { messages: [] } },
+          upsert: true,
+        },
+      })),
+    );
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new LeaseLostError(`${lease} has another holder`, { cause: error });
+    throw error;
+  }
 }
 
 async function followUp(

@@ -33,7 +33,7 @@ export async function takeOverUnknowns(db: Db, carrier: string, epoch: number): 
 export interface UnknownsOptions {
   readonly db: Db;
   readonly clock: Clock;
-  readonly settler: Settler;
+  readonly settler: Pick<Settler, 'settle'>;
   /** Whose claims they are, and what is done about those that waited long enough. */
   readonly carrier: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
   /** Only those of this account. */
@@ -67,7 +67,11 @@ export async function decideUnknowns({
   const settled = await settler.settle(
     waited.map((message) => ({
       message,
-      decide: (stored: AnyMessage) => byPolicy(stored, carrier.unknownPolicy, now),
+      decide: (stored: AnyMessage) =>
+        // A claim of another epoch, or a later one, has not waited yet.
+        stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
+          ? byPolicy(stored, carrier.unknownPolicy, now)
+          : undefined,
     })),
   );
   const decided = waited.filter((_, i) => settled[i] !== undefined);

@@ -37,8 +37,10 @@ export interface Product {
   delete(path: string): Promise<Answer>;
   /** A line of `npm run ops`, words divided by spaces; rejects when it was not done. */
   ops(line: string): Promise<void>;
-  /** Ends one process of an app; resolves when PM2's part is played: its successor is ready. */
-  kill(app: AppName, signal?: NodeJS.Signals): Promise<void>;
+  /** Ends one process of an app, the first unless told; resolves when PM2's part is played: its successor is ready. */
+  kill(app: AppName, signal?: NodeJS.Signals, pid?: number): Promise<void>;
+  /** The living processes of an app. */
+  pids(app: AppName): readonly number[];
   /**
    * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`); the function that it resolves
    * with waits until it has died there and its successor is ready.
@@ -58,6 +60,8 @@ export interface ProductOptions {
   readonly gateways?: number;
   readonly smppWorkers?: number;
   readonly webhookWorkers?: number;
+  /** Processes of batches, schedules and maintenance each. */
+  readonly otherWorkers?: number;
   readonly credits?: number;
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<CarrierDocument>;
@@ -108,9 +112,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await Promise.all([
       fleet.start('smpp', options.smppWorkers ?? 1),
       fleet.start('webhooks', options.webhookWorkers ?? 1),
-      fleet.start('maintenance'),
-      fleet.start('batches'),
-      fleet.start('schedules'),
+      fleet.start('maintenance', options.otherWorkers),
+      fleet.start('batches', options.otherWorkers),
+      fleet.start('schedules', options.otherWorkers),
     ]);
 
     const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
@@ -148,7 +152,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         );
         if (code !== 0) throw new Error(`ops ${line}: ${said.join(' ')}`);
       },
-      kill: (app, signal) => fleet.kill(app, signal),
+      kill: (app, signal, pid) => fleet.kill(app, signal, pid),
+      pids: (app) => fleet.pids(app).map(({ pid }) => pid),
       arm: (app, point) => fleet.replace(app, { HARKARA_CRASH_AT: point }),
       stop: async () => {
         const tails = new Map(fleet.crashes.map(({ app }) => [app, logTail(setup.logDir, app)]));

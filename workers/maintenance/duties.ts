@@ -59,7 +59,7 @@ export function createDuties({ db, clock, log, metrics, announcer }: DutiesDeps)
         settler = undefined;
         epoch = 0;
         if (!held) return;
-        await redoIntents(db, announcer, LEASE);
+        await redoIntents(db, announcer, LEASE, lease.epoch);
         epoch = lease.epoch;
         settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
         log.info('lease_taken', { lease: LEASE, epoch });

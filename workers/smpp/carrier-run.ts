@@ -84,7 +84,7 @@ export class CarrierRun {
     if (!(await this.#lease.keep())) return false;
     this.#every(leaseTtlMs / 3, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
-    await redoIntents(db, announcer, name);
+    await redoIntents(db, announcer, name, epoch);
     const unknown = await takeOverUnknowns(db, carrier._id, epoch);
     if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
     log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
@@ -256,6 +256,9 @@ export class CarrierRun {
     const { db, clock, carrier, figures, messageLog } = this.#options;
     if (this.#parts === undefined || !this.#lease.held) return;
     await this.#parts.unknowns.payOwed();
+    // A holder that was frozen in the middle of a claim has made it when it woke, after it was taken over.
+    const stray = await takeOverUnknowns(db, carrier._id, this.#lease.epoch);
+    if (stray > 0) figures.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: this.#parts.unknowns });
     if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
   }

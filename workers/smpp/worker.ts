@@ -39,7 +39,8 @@ interface Running {
   readonly version: string;
 }
 
-const POLL_MS = 2_000;
+/** A carrier that was given back is taken within this time. */
+const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
 
 /**

@@ -3,7 +3,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { LeaseLostError, redoIntents, Settler } from '../../../shared/messages/settle.ts';
+import { LeaseLostError, redoIntents, Settler, STREAMS } from '../../../shared/messages/settle.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../../shared/messages/unknowns.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import type { Announcer, StateChange } from '../../../shared/webhooks/announce.ts';
@@ -128,8 +128,8 @@ describe('Settler', () => {
       .catch(() => {});
 
     announcer.away = false;
-    await redoIntents(store.db, announcer, LEASE);
-    await redoIntents(store.db, announcer, LEASE);
+    await redoIntents(store.db, announcer, LEASE, 2);
+    await redoIntents(store.db, announcer, LEASE, 3);
 
     const paid = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     expect(new Set(announcer.told)).to.deep.equal(new Set([`${message._id} rejected`]));
@@ -146,6 +146,24 @@ describe('Settler', () => {
 
     expect(late).to.be.instanceOf(LeaseLostError);
     expect((await stored(mine)).state).to.equal('submitting');
+  });
+
+  it('nor once a later one has only begun: no stream of the lease is open to it', async () => {
+    const mine = await put();
+    await redoIntents(store.db, announcer, LEASE, 9);
+
+    const late = await Promise.all(
+      STREAMS.map((stream) =>
+        new Settler({ db: store.db, announcer, lease: LEASE, epoch: 8, stream })
+          .settle([{ message: mine, decide: sent }])
+          .catch((error: unknown) => error),
+      ),
+    );
+    const begun = await redoIntents(store.db, announcer, LEASE, 8).catch((error: unknown) => error);
+
+    for (const error of [...late, begun]) expect(error).to.be.instanceOf(LeaseLostError);
+    expect((await stored(mine)).state).to.equal('submitting');
+    expect(announcer.told).to.deep.equal([]);
   });
 });
 
@@ -174,7 +192,16 @@ describe('unknown submits', () => {
     if (found === null) throw new Error('no such message');
     return found;
   };
-  const decide = (overrides: Partial<CarrierDocument>): Promise<number> =>
+  const decide = (
+    overrides: Partial<CarrierDocument>,
+    settler: Pick<Settler, 'settle'> = new Settler({
+      db: store.db,
+      announcer,
+      lease: LEASE,
+      epoch: 2,
+      stream: 'unknowns',
+    }),
+  ): Promise<number> =>
     decideUnknowns({
       db: store.db,
       clock,
@@ -189,7 +216,7 @@ describe('unknown submits', () => {
         createdAt: clock.now(),
         ...overrides,
       },
-      settler: new Settler({ db: store.db, announcer, lease: LEASE, epoch: 2, stream: 'unknowns' }),
+      settler,
     });
 
   it('a new holder takes over what an earlier one left submitting, and nothing else', async () => {
@@ -204,6 +231,32 @@ describe('unknown submits', () => {
     expect((await stored(left)).claim?.epoch).to.equal(2);
     expect(await stored(other)).not.to.have.property('outcome');
     expect(await stored(own)).not.to.have.property('outcome');
+  });
+
+  it('what an earlier holder still claims after it was taken over is found, too', async () => {
+    await takeOverUnknowns(store.db, 'c', 2);
+    const stray = await put({});
+
+    expect(await takeOverUnknowns(store.db, 'c', 2)).to.equal(1);
+    expect(await stored(stray)).to.deep.include({ outcome: 'unknown', state: 'submitting' });
+  });
+
+  it('a claim that was made anew since it was read is not decided', async () => {
+    const message = await put({ outcome: 'unknown' });
+    clock.turn(60_000);
+    const settler = new Settler({ db: store.db, announcer, lease: LEASE, epoch: 2, stream: 'unknowns' });
+    const readThenClaimed: Pick<Settler, 'settle'> = {
+      settle: async (items) => {
+        const claim = { id: newId('clm'), carrier: 'c', epoch: 2, at: clock.now() };
+        await messages().updateOne({ _id: message._id }, { $set: { claim }, $inc: { v: 1 } });
+        return settler.settle(items);
+      },
+    };
+
+    const decided = await decide({ unknownWaitMs: 60_000, unknownPolicy: 'resend' }, readThenClaimed);
+
+    expect(decided).to.equal(0);
+    expect((await stored(message)).state).to.equal('submitting');
   });
 
   it('nothing is decided before the waiting time of the carrier is over', async () => {
