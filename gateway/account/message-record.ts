@@ -2,6 +2,7 @@ import type { MessageSummary } from '../../shared/messages/list.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
+import { chatFields } from '../chatapp/chat-fields.ts';
 
 /** A message as lists show it: the five fields of "Delivery status record" (null where not known yet), then ours, absent ones left out. */
 export function messageRecord(message: MessageSummary): object {
@@ -11,6 +12,7 @@ export function messageRecord(message: MessageSummary): object {
     status: STATES[message.state].shown,
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
     operator: message.operator ?? null,
+    ...(message.channel === 'chatapp' ? { ...chatFields(message), type: typeOf(message) } : { channel: 'sms' }),
     sender: message.sender,
     route: message.route,
     segments: message.segments,
@@ -22,4 +24,9 @@ export function messageRecord(message: MessageSummary): object {
     outcome: message.outcome,
     closed_reason: message.closedReason,
   };
+}
+
+/** What it is: `template`, `text`, `image` …, `buttons`; of a customer's the provider's name of its type. */
+function typeOf({ content, inbound }: MessageSummary): string | undefined {
+  return inbound?.type ?? content?.type ?? content?.kind;
 }

@@ -1,4 +1,11 @@
-import { readWholeMessage, type WholeMessage } from '../../shared/messages/read-whole.ts';
+import {
+  isInbound,
+  readWholeMessage,
+  type UnreadInboundMessage,
+  type UnreadMessage,
+  type WholeMessage,
+} from '../../shared/messages/read-whole.ts';
+import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isMessageId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -23,17 +30,31 @@ export function createMessage({ db }: Pick<GatewayDeps, 'db'>): Handler {
   };
 }
 
+/** Of a message of ours: where it went, and what the carrier, or the provider, said to it. */
+function outboundRecord(message: Exclude<UnreadMessage, UnreadInboundMessage>): object {
+  const { account, claim, tries, parts = [] } = message;
+  const chat = message.channel === 'chatapp' ? message : undefined;
+  return {
+    encoding: message.channel === 'sms' ? message.encoding : undefined,
+    valid_until: isoTimestamp(message.validUntil),
+    path: message.path,
+    // Messages of the chat-app channel are claimed by shares of accounts, which are nobody's business.
+    carrier: chat === undefined ? (claim?.carrier ?? null) : undefined,
+    template: chat?.content.name,
+    language: chat?.content.language,
+    /** Submits that a carrier refused for now. */
+    tries,
+    parts: parts.map((part, index) =>
+      partRecord(part, index, chat === undefined ? undefined : chatMessageKey(account, '')),
+    ),
+  };
+}
+
 function wholeRecord(whole: WholeMessage): object {
   const { message, deliveries } = whole;
   return {
     ...messageRecord(message),
-    encoding: message.encoding,
-    valid_until: isoTimestamp(message.validUntil),
-    path: message.path,
-    carrier: message.claim?.carrier ?? null,
-    /** Submits that a carrier refused for now. */
-    tries: message.tries,
-    parts: (message.parts ?? []).map(partRecord),
+    ...(isInbound(message) ? {} : outboundRecord(message)),
     webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({
       event_id: eventId,
       event,

@@ -13,6 +13,8 @@ import { messageRecord } from './message-record.ts';
 
 /** The recipient is `to`, as everywhere; so the times have names of their own. */
 const PARAMETERS = [
+  'channel',
+  'direction',
   'state',
   'to',
   'reference',
@@ -36,6 +38,8 @@ export function createMessages({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
+      channel: parseChoice('channel', query.channel, ['sms', 'chatapp'], problems),
+      direction: parseChoice('direction', query.direction, ['in', 'out'], problems),
       states: parseState(query.state, problems),
       to,
       reference,
@@ -50,6 +54,19 @@ export function createMessages({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const { messages, next } = await listMessages(db, callerOf(res).account._id, filter, after, limit);
     sendJson(res, 200, pageOf('messages', messages.map(messageRecord), next));
   };
+}
+
+function parseChoice<const Name extends string>(
+  parameter: string,
+  text: string | undefined,
+  choices: readonly Name[],
+  problems: FieldProblems,
+): Name | undefined {
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined && text !== undefined) {
+    problems.add(parameter, 'invalid_value', `It must be one of ${choices.join(', ')}.`);
+  }
+  return choice;
 }
 
 /** The states that the API shows by this name. */

@@ -1,6 +1,11 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import type { LogRecord } from '../../shared/messages/message-log.ts';
-import type { WholeMessage } from '../../shared/messages/read-whole.ts';
+import {
+  isInbound,
+  type UnreadInboundMessage,
+  type UnreadMessage,
+  type WholeMessage,
+} from '../../shared/messages/read-whole.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 import { carrierMessageId, partRecord } from './part-record.ts';
@@ -26,19 +31,7 @@ interface Happening {
 
 /** What happened to a message, oldest first; what happened at the same moment in the order in which it follows. */
 export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
-  const acceptedAt = idTime(message._id);
-  const happened: Happening[] = [{ at: acceptedAt, what: 'accepted' }];
-  const { template, entityId, path } = message;
-  if (template !== undefined) {
-    happened.push({ at: acceptedAt, what: 'template', more: { template_id: template, entity_id: entityId } });
-  }
-  happened.push({ at: acceptedAt, what: 'path', more: { path } });
-  if (paid !== undefined) {
-    // One debit may have paid for many messages, and one refund gives back for many: an entry's amount is not this message's.
-    happened.push({ at: paid.at, what: 'paid', more: { credits: CREDITS_PER_MESSAGE, ledger_seq: paid.seq } });
-  }
-  const { claim } = message;
-  if (claim !== undefined) happened.push({ at: claim.at, what: 'taken', more: { carrier: claim.carrier } });
+  const happened: Happening[] = isInbound(message) ? [] : beginningOf(message, paid);
   // What a carrier said comes before the state that it led to.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record) });
   for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
@@ -54,12 +47,44 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     }
   }
   if (refunded !== undefined) {
-    const more = { credits: CREDITS_PER_MESSAGE, ledger_seq: refunded.seq };
+    const more = { credits: creditsOf(message), ledger_seq: refunded.seq };
     happened.push({ at: refunded.at, what: 'refunded', more });
   }
   return happened
     .sort((a, b) => a.at.getTime() - b.at.getTime())
     .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
+}
+
+/** Until it was taken to be sent. */
+function beginningOf(message: Exclude<UnreadMessage, UnreadInboundMessage>, paid: WholeMessage['paid']): Happening[] {
+  const acceptedAt = idTime(message._id);
+  const happened: Happening[] = [{ at: acceptedAt, what: 'accepted' }];
+  if (message.channel === 'sms') {
+    const { template, entityId, path } = message;
+    if (template !== undefined) {
+      happened.push({ at: acceptedAt, what: 'template', more: { template_id: template, entity_id: entityId } });
+    }
+    happened.push({ at: acceptedAt, what: 'path', more: { path } });
+  } else if (message.content.kind === 'template') {
+    const { name, language } = message.content;
+    happened.push({ at: acceptedAt, what: 'template', more: { template: name, language } });
+  }
+  if (paid !== undefined) {
+    happened.push({ at: paid.at, what: 'paid', more: { credits: creditsOf(message), ledger_seq: paid.seq } });
+  }
+  const { claim } = message;
+  if (claim !== undefined) {
+    // Messages of the chat-app channel are claimed by shares of accounts, which are nobody's business.
+    const more = message.channel === 'sms' ? { carrier: claim.carrier } : {};
+    happened.push({ at: claim.at, what: 'taken', more });
+  }
+  return happened;
+}
+
+/** Its own: one debit may have paid for many messages, and one refund gives back for many. */
+function creditsOf(message: UnreadMessage): number {
+  if (message.channel === 'sms') return CREDITS_PER_MESSAGE;
+  return isInbound(message) ? 0 : (message.opened?.credits ?? 0);
 }
 
 /** What a carrier said, raw and as we read it, or what was decided because it said nothing. */
@@ -72,7 +97,7 @@ function said(record: LogRecord): NonNullable<Happening['more']> {
         outcome: record.outcome,
         error_code: record.code,
         error_reason: record.reason,
-        parts: record.parts?.map(partRecord),
+        parts: record.parts?.map((part, index) => partRecord(part, index)),
       };
     case 'receipt': {
       const { result, text, tlvs, key, part } = record;

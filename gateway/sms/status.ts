@@ -2,6 +2,7 @@ import { type MessageStatus, readMessageStatus } from '../../shared/messages/rea
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isMessageId } from '../../shared/runtime/ids.ts';
+import { chatFields } from '../chatapp/chat-fields.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -31,8 +32,10 @@ function statusRecord(message: MessageStatus): object {
     error_reason: message.errorReason,
     outcome: message.outcome,
     segments: message.segments,
+    ...(message.channel === 'chatapp' ? chatFields(message) : {}),
     timeline: [
-      { status: 'queued', at: isoTimestamp(idTime(message._id)) },
+      // What a customer wrote was never queued.
+      ...(message.direction === 'in' ? [] : [{ status: 'queued', at: isoTimestamp(idTime(message._id)) }]),
       ...message.history.map(({ state, at }) => ({ status: state, at: isoTimestamp(at) })),
     ],
   };

@@ -1,5 +1,5 @@
 import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
-import { type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { CHAT_EVENTS, type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -14,18 +14,19 @@ import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
 const webhook = required(endpointId, 'the webhook');
+const EVENTS = { sms: SMS_EVENTS, chatapp: CHAT_EVENTS };
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'create',
-    about: 'Posts the events of an account to a URL; shows the secret that signs them, this once.',
+    about: 'Posts the events of SMS of an account to a URL; shows the secret that signs them, this once.',
     args: { account, url: required(words('URL', 'an https:// address', /^\S+$/), 'where to post') },
     options: { events: withDefault(list('EVENTS', SMS_EVENTS), SMS_EVENTS.join(','), 'what to post') },
     notes:
       'Refused are http (allowed by WEBHOOK_ALLOW_HTTP=yes) and private addresses (allowed by WEBHOOK_ALLOW_SUBNETS);\n' +
       'gateways and workers need the same settings. A URL that the account has already keeps its id and secret, takes the\n' +
-      'new events and is enabled.',
+      'new events and is enabled. Webhooks of the chat-app channel are registered over the API (POST /v2/chatapp/webhook).',
     async run({ account, url, events }, { db, clock, box, config }) {
       const verdict = await checkEndpointUrl(url, guardOptions(config));
       if (!verdict.ok) throw new Failure(`${url} is refused. ${verdict.detail} See \`webhook create --help\`.`);
@@ -62,11 +63,16 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         one._id,
         one.status + (one.disabledReason === undefined ? '' : ` (${one.disabledReason})`),
         one.failingSince?.toISOString() ?? '-',
+        one.channel,
         one.url,
-        one.events.length === SMS_EVENTS.length ? 'all' : one.events.join(','),
+        one.events.length === EVENTS[one.channel].length ? 'all' : one.events.join(','),
       ]);
       return {
-        text: table(['WEBHOOK', 'STATUS', 'FAILING SINCE', 'URL', 'EVENTS'], rows, 'It has no webhooks yet.'),
+        text: table(
+          ['WEBHOOK', 'STATUS', 'FAILING SINCE', 'CHANNEL', 'URL', 'EVENTS'],
+          rows,
+          'It has no webhooks yet.',
+        ),
         json: all.map(view),
       };
     },
@@ -101,6 +107,7 @@ function view(one: EndpointDocument): Readonly<Record<string, unknown>> {
   return {
     webhook: one._id,
     account: one.account,
+    channel: one.channel,
     url: one.url,
     events: one.events,
     status: one.status,

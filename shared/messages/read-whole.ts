@@ -1,18 +1,54 @@
 import type { Db } from 'mongodb';
+import type { ChangeId } from '../accounts/account.ts';
 import type { LedgerEntryDocument } from '../credits/ledger-entry.ts';
 import { ledgerCollection } from '../credits/ledger-store.ts';
 import { type AccountId, eventId, type MessageId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../webhooks/delivery.ts';
 import { deliveriesOf } from '../webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../webhooks/endpoint.ts';
+import type {
+  ChatContent,
+  ChatMessageDocument,
+  InboundContent,
+  InboundMessageDocument,
+  MediaType,
+} from './chat-message.ts';
 import { readMessageLog } from './log-store.ts';
-import type { MessageDocument } from './message.ts';
+import type { AnyMessage, MessageDocument } from './message.ts';
 import type { LogRecord } from './message-log.ts';
+
+/** A message of any channel without what was written in it. */
+export type UnreadMessage = Omit<MessageDocument, 'text'> | UnreadChatMessage | UnreadInboundMessage;
+
+export type UnreadChatMessage = Omit<ChatMessageDocument, 'content'> & {
+  readonly content: {
+    readonly kind: ChatContent['kind'];
+    readonly type?: MediaType;
+    /** Of a template. */
+    readonly name?: string;
+    readonly language?: string;
+  };
+};
+
+export type UnreadInboundMessage = Omit<InboundMessageDocument, 'inbound'> & {
+  readonly inbound: Pick<InboundContent, 'type'>;
+};
+
+/** From a customer. */
+export function isInbound(message: UnreadMessage): message is UnreadInboundMessage {
+  return message.channel === 'chatapp' && message.direction === 'in';
+}
+
+const WITHOUT_TEXT = {
+  text: 0,
+  ...{ 'content.text': 0, 'content.body': 0, 'content.buttons': 0, 'content.params': 0 },
+  ...{ 'content.url': 0, 'content.caption': 0, 'inbound.body': 0, 'inbound.more': 0 },
+};
 
 /** A message, what was paid for it and given back, and what its webhooks came to. */
 export interface WholeMessage {
-  readonly message: Omit<MessageDocument, 'text'>;
-  /** The debit of its group; undefined for the moment that it takes to enter it. */
+  readonly message: UnreadMessage;
+  /** The debit of its group; undefined for the moment that it takes to enter it, and where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
   /** Perhaps of many messages, as `paid`. */
   readonly refunded: LedgerEntryDocument | undefined;
@@ -27,30 +63,37 @@ export interface WholeMessage {
  */
 export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
   const message = await db
-    .collection<MessageDocument>('messages')
-    .findOne<Omit<MessageDocument, 'text'>>({ _id: id, account }, { projection: { text: 0 } });
+    .collection<AnyMessage>('messages')
+    .findOne<UnreadMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });
   if (message === null) return undefined;
-  const refund = message.refund ?? (`ref_${id}` as const);
+  const { debit, refund } = changesOf(message);
   const [entries, deliveries, log] = await Promise.all([
     ledgerCollection(db)
-      .find({ account, change: { $in: [message.group, refund] } })
+      .find({ account, change: { $in: [debit, refund].filter((change) => change !== undefined) } })
       .toArray(),
     readDeliveries(db, message),
     readMessageLog(db, id),
   ]);
   return {
     message,
-    paid: entries.find(({ change }) => change === message.group),
+    paid: entries.find(({ change }) => change === debit),
     refunded: entries.find(({ change }) => change === refund),
     deliveries,
     log,
   };
 }
 
+/** Ids of the ledger entries of what it cost and got back, if it did; absent for what costs nothing (credits/change.ts). */
+function changesOf(message: UnreadMessage): { readonly debit?: ChangeId; readonly refund?: ChangeId } {
+  if (message.channel === 'sms') return { debit: message.group, refund: message.refund ?? `ref_${message._id}` };
+  if (isInbound(message) || message.opened === undefined) return {};
+  return { debit: message.opened.group, refund: `ref_${message.conversation}` };
+}
+
 /** Of every event of the message for every endpoint that the account has: five events for ten endpoints at most. */
 async function readDeliveries(
   db: Db,
-  { _id, account, history }: Omit<MessageDocument, 'text'>,
+  { _id, account, history }: UnreadMessage,
 ): Promise<readonly Omit<DeliveryDocument, 'body'>[]> {
   if (history.length === 0) return [];
   const endpoints = await db

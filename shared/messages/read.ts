@@ -1,10 +1,12 @@
 import type { Db } from 'mongodb';
 import type { AccountId, MessageId } from '../runtime/ids.ts';
-import type { MessageDocument } from './message.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
+import type { AnyMessage, MessageDocument, StoredMessage } from './message.ts';
 
 /** What the status endpoint shows of a message; never its text. */
 const STATUS_FIELDS = [
   '_id',
+  'channel',
   'to',
   'state',
   'deliveredAt',
@@ -13,18 +15,22 @@ const STATUS_FIELDS = [
   'errorCode',
   'errorReason',
   'outcome',
-  'segments',
   'history',
-] as const satisfies readonly (keyof MessageDocument)[];
+] as const satisfies readonly (keyof StoredMessage)[];
+/** Those of one channel, or one direction, only. */
+const OWN_FIELDS = ['segments', 'direction', 'conversation', 'from'] as const;
 
-export type MessageStatus = Pick<MessageDocument, (typeof STATUS_FIELDS)[number]>;
+export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> & Partial<OwnFields>;
+type OwnFields = Pick<MessageDocument, 'segments'> &
+  Pick<ChatMessageDocument, 'conversation'> &
+  Pick<InboundMessageDocument, 'from'> & { readonly direction: 'in' | 'out' };
 
-const PROJECTION = Object.fromEntries(STATUS_FIELDS.map((name) => [name, 1]));
+const PROJECTION = Object.fromEntries([...STATUS_FIELDS, ...OWN_FIELDS].map((name) => [name, 1]));
 
 /** One read by `_id`. Undefined when there is no such message, or it is another account's. */
 export async function readMessageStatus(db: Db, account: AccountId, id: MessageId): Promise<MessageStatus | undefined> {
   const found = await db
-    .collection<MessageDocument>('messages')
+    .collection<AnyMessage>('messages')
     .findOne<MessageStatus>({ _id: id, account }, { projection: PROJECTION });
   return found ?? undefined;
 }

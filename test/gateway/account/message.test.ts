@@ -84,6 +84,7 @@ describe('GET /v2/messages/{message_id}', () => {
         status: 'queued',
         delivered_at: null,
         operator: null,
+        channel: 'sms',
         sender: 'HARKRA',
         route: 'transactional',
         segments: 1,

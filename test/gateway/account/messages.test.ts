@@ -69,6 +69,7 @@ describe('GET /v2/messages', function () {
         status: 'queued',
         delivered_at: null,
         operator: null,
+        channel: 'sms',
         sender: 'HARKRA',
         route: 'transactional',
         segments: 1,

@@ -31,7 +31,8 @@ describe('readMessageStatus', () => {
     const own = await readMessageStatus(store.db, account, message._id);
     const others = await readMessageStatus(store.db, newId('acc'), message._id);
 
-    expect(own).to.deep.equal({ _id: message._id, to: '919876543210', state: 'queued', segments: 1, history: [] });
+    const shown = { to: '919876543210', state: 'queued', segments: 1, history: [] };
+    expect(own).to.deep.equal({ _id: message._id, channel: 'sms', ...shown });
     expect(others).to.equal(undefined);
     expect(await readMessageStatus(store.db, account, newId('msg'))).to.equal(undefined);
   });

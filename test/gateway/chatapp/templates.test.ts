@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { chatAtGateway } from '../../support/chat-gateway.ts';
+import { makeChatTemplate } from '../../support/chatapp.ts';
+
+describe('GET /v2/chatapp/templates', () => {
+  const chat = chatAtGateway(0);
+
+  it('has name, status and language of each, by name, and those of no other account', async () => {
+    const listed = [
+      makeChatTemplate(chat.account, { name: 'sale', status: 'paused', unsendable: 'a media header' }),
+      makeChatTemplate(chat.account, { name: 'hello', language: 'hi', status: 'pending' }),
+      makeChatTemplate(chat.account, { name: 'hello', language: 'en' }),
+    ];
+    await replaceChatTemplates(chat.db, chat.account, listed);
+    const other = newId('acc');
+    await replaceChatTemplates(chat.db, other, [makeChatTemplate(other)]);
+
+    const { status, body } = await chat.get('/v2/chatapp/templates');
+
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      templates: [
+        { name: 'hello', status: 'approved', language: 'en' },
+        { name: 'hello', status: 'pending', language: 'hi' },
+        { name: 'sale', status: 'paused', language: 'en_US' },
+      ],
+    });
+  });
+
+  it('is empty for an account that has none, also without a number', async () => {
+    expect((await chat.get('/v2/chatapp/templates')).body).to.deep.equal({ templates: [] });
+  });
+});

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { PAY_WITHIN_MS } from '../../../shared/idempotency/key-claim.ts';
+import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
+import { disableEndpoint, ENDPOINTS_PER_ACCOUNT, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { chatAtGateway } from '../../support/chat-gateway.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
+import { expectProblem } from '../../support/problem.ts';
+
+const PATH = '/v2/chatapp/webhook';
+const URL_1 = 'https://shop.example/hooks/1';
+const GOOD = { url: URL_1, events: ['message.received', 'message.read'] };
+
+describe('POST /v2/chatapp/webhook', () => {
+  const chat = chatAtGateway(0);
+  const endpoints = () => listEndpoints(chat.db, chat.account);
+
+  describe('200', () => {
+    it('a new address: answers its id and, this once, its secret', async () => {
+      const { status, body } = await chat.post(PATH, GOOD);
+
+      expect(status, JSON.stringify(body)).to.equal(200);
+      const [endpoint, ...more] = await endpoints();
+      expect(more).to.deep.equal([]);
+      expect(endpoint).to.deep.include({ channel: 'chatapp', url: URL_1, events: GOOD.events, status: 'active' });
+      const secret = TEST_BOX.open(endpoint?.secrets[0]?.sealed ?? '');
+      expect(body).to.deep.equal({ status: 'success', webhook_id: endpoint?._id, secret });
+    });
+
+    it('a known address: keeps its id and secret, takes the new events, is active again', async () => {
+      const first = await chat.post(PATH, GOOD);
+      const [before] = await endpoints();
+      await disableEndpoint(chat.db, first.body.webhook_id, 'operator');
+
+      const { body } = await chat.post(PATH, { ...GOOD, events: CHAT_EVENTS });
+
+      expect(body).to.deep.equal({ status: 'success', webhook_id: first.body.webhook_id });
+      const [after, ...more] = await endpoints();
+      expect(more).to.deep.equal([]);
+      expect(after).to.deep.include({ events: [...CHAT_EVENTS], status: 'active' });
+      expect(after?.secrets).to.deep.equal(before?.secrets);
+    });
+
+    it('an event that is named twice counts once', async () => {
+      await chat.post(PATH, { ...GOOD, events: ['message.read', 'message.read'] });
+
+      expect((await endpoints())[0]?.events).to.deep.equal(['message.read']);
+    });
+
+    it('of many at the same moment one makes it', async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => chat.post(PATH, GOOD)));
+
+      expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+      expect(new Set(answers.map(({ body }) => body.webhook_id)).size).to.equal(1);
+      expect(answers.filter(({ body }) => 'secret' in body)).to.have.length(1);
+    });
+  });
+
+  describe('400', () => {
+    const rows: readonly [string, object, string, string, RegExp?][] = [
+      ['no url', { events: GOOD.events }, 'url', 'missing_field'],
+      ['a url that is a number', { ...GOOD, url: 7 }, 'url', 'wrong_type'],
+      ['no events', { url: URL_1 }, 'events', 'missing_field'],
+      ['an empty list', { ...GOOD, events: [] }, 'events', 'wrong_count'],
+      ['events that are no list', { ...GOOD, events: 'message.read' }, 'events', 'wrong_type'],
+      [
+        'an event that is none',
+        { ...GOOD, events: ['message.read', 'message.seen'] },
+        'events[1]',
+        'invalid_value',
+        /message\.received, message\.read, message\.sent, message\.delivered, message\.failed, message\.expired, message\.rejected/,
+      ],
+      ['an event that is null', { ...GOOD, events: [null] }, 'events[0]', 'wrong_type'],
+      ['a name of an object’s own', { ...GOOD, events: ['constructor'] }, 'events[0]', 'invalid_value'],
+      ['a field that is none', { ...GOOD, secret: 'x' }, 'secret', 'unknown_field'],
+    ];
+    for (const [what, body, field, code, detail] of rows) {
+      it(what, async () => {
+        const answer = await chat.post(PATH, body);
+
+        expectProblem(answer, 'invalid_request');
+        expect(answer.body.errors).to.have.length(1);
+        expect(answer.body.errors[0]).to.include({ field, code });
+        if (detail !== undefined) expect(answer.body.errors[0].detail).to.match(detail);
+        expect(await endpoints()).to.deep.equal([]);
+      });
+    }
+
+    const urls: readonly [string, string][] = [
+      ['http', 'http://shop.example/hooks'],
+      ['a private address', 'https://192.168.0.10/hooks'],
+      ['the metadata address', 'https://169.254.169.254/latest'],
+      ['loopback by name', 'https://[::ffff:127.0.0.1]/hooks'],
+      ['no address', 'shop.example/hooks'],
+    ];
+    for (const [what, url] of urls) {
+      it(`url: ${what}`, async () => {
+        const answer = await chat.post(PATH, { ...GOOD, url });
+
+        expectProblem(answer, 'url_not_allowed');
+        expect(answer.body.errors[0]).to.include({ field: 'url', code: 'url_not_allowed' });
+        expect(await endpoints()).to.deep.equal([]);
+      });
+    }
+  });
+
+  it('403: the eleventh webhook; the ten can be changed all the same', async () => {
+    for (let i = 0; i < ENDPOINTS_PER_ACCOUNT; i++) {
+      expect((await chat.post(PATH, { ...GOOD, url: `${URL_1}${i}` })).status).to.equal(200);
+    }
+
+    expectProblem(await chat.post(PATH, { ...GOOD, url: `${URL_1}/eleventh` }), 'too_many_webhooks');
+    expect((await chat.post(PATH, { url: `${URL_1}0`, events: ['message.read'] })).status).to.equal(200);
+    expect(await endpoints()).to.have.length(ENDPOINTS_PER_ACCOUNT);
+  });
+
+  describe('Idempotency-Key', () => {
+    const claims = () => chat.db.collection('idempotency');
+
+    it('a duplicate gets the same answer with the secret, which is kept sealed only', async () => {
+      const first = await chat.post(PATH, GOOD, 'hook-1');
+
+      const again = await chat.post(PATH, GOOD, 'hook-1');
+
+      expect(again.headers['idempotency-replayed']).to.equal('true');
+      expect(again.text).to.equal(first.text);
+      expect(first.body.secret).to.match(/^whsec_/);
+      const kept = JSON.stringify(await claims().find().toArray());
+      expect(kept).to.include('"sealed":true').and.not.include(first.body.secret.slice('whsec_'.length));
+    });
+
+    it('of a process that died before it answered: the secret of what it made', async () => {
+      const first = await chat.post(PATH, GOOD, 'hook-2');
+      await claims().updateMany({}, { $unset: { answer: '' } });
+
+      const again = await chat.post(PATH, GOOD, 'hook-2');
+
+      expect(again.status).to.equal(200);
+      expect(again.body).to.deep.equal(first.body);
+    });
+
+    it('of a process that died before it changed anything: is free when its time is over', async () => {
+      await chat.post(PATH, GOOD);
+      const first = await chat.post(PATH, { ...GOOD, events: ['message.read'] }, 'hook-3');
+      await claims().updateMany({}, { $unset: { answer: '' } });
+      expectProblem(await chat.post(PATH, { ...GOOD, events: ['message.read'] }, 'hook-3'), 'idempotency_in_flight');
+      await claims().updateMany({}, { $set: { payBy: new Date(Date.now() - PAY_WITHIN_MS) } });
+
+      const again = await chat.post(PATH, { ...GOOD, events: ['message.read'] }, 'hook-3');
+
+      expect(again.body).to.deep.equal(first.body);
+      expect((await endpoints())[0]?.events).to.deep.equal(['message.read']);
+    });
+
+    it('what was refused leaves it free', async () => {
+      expectProblem(await chat.post(PATH, { ...GOOD, url: 'http://x.example' }, 'hook-4'), 'url_not_allowed');
+      expect((await chat.post(PATH, GOOD, 'hook-4')).status).to.equal(200);
+    });
+  });
+});
