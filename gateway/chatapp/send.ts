@@ -71,6 +71,9 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
       const problems = new FieldProblems();
       refuseUnknown(body, [...fields, ...COMMON_FIELDS], problems);
       const to = parseTo(body, problems);
+      if (to !== undefined && to === provider?.displayNumber) {
+        problems.add('to', 'invalid_value', 'It is the number of the business itself.');
+      }
       const order = await read({ account, body, to, provider }, problems);
       const reference = parseReference(body, problems);
       const validUntil = parseValidUntil(body, clock.now(), config.validityHours, problems);

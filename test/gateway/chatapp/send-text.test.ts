@@ -64,6 +64,7 @@ describe('POST /v2/chatapp/send-text', () => {
       ['an over-long text', { ...GOOD, message: 'a'.repeat(4_097) }, 'message', 'too_long'],
       ['a text that is null', { ...GOOD, message: null }, 'message', 'wrong_type'],
       ['half an emoji', { ...GOOD, message: 'x\udc00' }, 'message', 'invalid_text'],
+      ['the number of the business', { ...GOOD, to: '918000000001' }, 'to', 'invalid_value'],
       ['no recipient', { message: 'x' }, 'to', 'missing_field'],
       ['a sender, which is the other channel’s', { ...GOOD, sender: 'HARKRA' }, 'sender', 'unknown_field'],
       ['a dry run that is a word', { ...GOOD, dry_run: 'yes' }, 'dry_run', 'wrong_type'],
