@@ -178,6 +178,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes counts of windows that are over',
   },
   {
+    collection: 'rate',
+    key: { 'window.recall': 1 },
+    options: { name: 'recall', partialFilterExpression: { 'window.recall': true } },
+    serves: 'rate loans: windows in which somebody was refused',
+  },
+  {
     collection: 'idempotency',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

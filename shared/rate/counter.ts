@@ -3,26 +3,32 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { newId } from '../runtime/ids.ts';
-import { countPipeline, type RateDocument, WINDOW_MS } from './window.ts';
-
-/** One counted event. */
-export interface Counted {
-  /** Its place in the window, from 1: it passes when this is not above the limit. */
-  readonly rank: number;
-  /** Of the monotonic clock: the window is over by then, for certain. */
-  readonly endsMs: number;
-}
+import { type Counted, Loans } from './loans.ts';
+import { countPipeline, type RateDocument, type Share, WINDOW_MS } from './window.ts';
 
 interface Item {
   readonly key: string;
   readonly limit: number;
 }
 
+/** What is asked for one key: so many events. */
+interface Wanted {
+  readonly n: number;
+  readonly limit: number;
+}
+
 /** What a group of one key came to. */
-interface Total {
-  /** Of the window, after the group. */
-  readonly count: number;
+interface Total extends Share {
   readonly restMs: number;
+  /** Another counter holds something that it may give back. */
+  readonly lentToOthers: boolean;
+}
+
+interface Outcome {
+  readonly counted: Counted;
+  /** The limit is used up, what is lent included. */
+  readonly full: FullWindow | undefined;
+  readonly lentToOthers: boolean;
 }
 
 interface FullWindow {
@@ -40,12 +46,16 @@ const FULL_MAX = 10_000;
 const ALONE_MAX = 3;
 /** Two processes that begin the same document at once: the second finds it at its next try. */
 const TRIES = 3;
+/** While others may give back what they were lent, nobody is refused. They look every 100 ms; one that died gives nothing back. */
+const RECALL_MS = 2_000;
+const RECALL_PAUSE_MS = 50;
 
 /**
  * Counts events of many keys exactly, over all processes. What arrives while one counting is in flight is counted together
  * in the next: a key alone is one update, a group of many keys one command of updates and one read, so that the cost of
- * an event falls as the load rises. A key whose limit is used up is refused here, without the store, as long as
- * its window surely runs.
+ * an event falls as the load rises. Far from the limit a count also borrows for the key's next events (loans.ts), so that
+ * most of them ask nobody. A key whose limit is used up is refused here, without the store, as long as its window surely
+ * runs. What is refused is not counted.
  */
 export class RateCounter {
   readonly #rate: Collection<RateDocument>;
@@ -53,92 +63,131 @@ export class RateCounter {
   /** Names this counter in the documents; a restarted process is another one. */
   readonly #name = newId('ctr');
   readonly #full = new Map<string, FullWindow>();
-  readonly #grouper: Grouper<Item, Counted>;
+  readonly #counting = new Set<string>();
+  readonly #loans: Loans;
+  readonly #grouper: Grouper<Item, Outcome>;
 
   constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
     this.#rate = db.collection<RateDocument>('rate');
     this.#clock = clock;
+    this.#loans = new Loans({ rate: this.#rate, clock, counter: this.#name, counting: this.#counting });
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 
   /** Rejects with the store's error; the event was then perhaps counted, so it must not pass. */
   async count(key: string, limit: number): Promise<Counted> {
-    const full = this.#full.get(key);
-    if (full !== undefined) {
-      if (this.#clock.monotonicMs() >= full.runsUntilMs) this.#full.delete(key);
-      else if (full.count >= limit) return { rank: full.count + 1, endsMs: full.endsMs };
+    const known = this.#loans.take(key, limit) ?? this.#refused(key, limit);
+    if (known !== undefined) return known;
+    const deadline = this.#clock.monotonicMs() + RECALL_MS;
+    for (;;) {
+      const { counted, full, lentToOthers } = await this.#grouper.add({ key, limit });
+      const final = counted.rank <= limit || !lentToOthers || this.#clock.monotonicMs() >= deadline;
+      if (final && full !== undefined && (!lentToOthers || counted.rank > limit)) this.#remember(key, full);
+      if (final) return counted;
+      await new Promise((resolve) => setTimeout(resolve, RECALL_PAUSE_MS));
     }
-    return this.#grouper.add({ key, limit });
   }
 
-  async #countTogether(items: readonly Item[]): Promise<readonly Counted[]> {
-    const tally = new Map<string, number>();
-    for (const { key } of items) tally.set(key, (tally.get(key) ?? 0) + 1);
+  #refused(key: string, limit: number): Counted | undefined {
+    const full = this.#full.get(key);
+    if (full === undefined) return undefined;
+    if (this.#clock.monotonicMs() >= full.runsUntilMs) this.#full.delete(key);
+    else if (full.count >= limit) return { rank: limit + 1, endsMs: full.endsMs };
+    return undefined;
+  }
+
+  async #countTogether(items: readonly Item[]): Promise<readonly Outcome[]> {
+    const lent = items.map(({ key, limit }) => this.#loans.take(key, limit));
+    const tally = new Map<string, Wanted>();
+    items.forEach(({ key, limit }, i) => {
+      if (lent[i] === undefined) tally.set(key, { n: (tally.get(key)?.n ?? 0) + 1, limit });
+    });
     const sentMs = this.#clock.monotonicMs();
     const totals = await this.#add(tally);
     const receivedMs = this.#clock.monotonicMs();
 
-    const left = new Map(tally);
-    return items.map(({ key, limit }) => {
-      const total = totals.get(key) ?? unanswered(key);
-      const behind = left.get(key) ?? 0;
-      left.set(key, behind - 1);
-      const endsMs = receivedMs + total.restMs;
-      if (total.count >= limit) this.#remember(key, { count: total.count, runsUntilMs: sentMs + total.restMs, endsMs });
-      return { rank: total.count - behind + 1, endsMs };
+    for (const [key, { count, loan, restMs }] of totals) {
+      const nextRank = count - loan + 1;
+      this.#loans.keep(key, { left: loan, nextRank, runsUntilMs: sentMs + restMs, endsMs: receivedMs + restMs });
+    }
+    const given = new Map<string, number>();
+    return items.map(({ key, limit }, i) => {
+      const counted = lent[i];
+      if (counted !== undefined) return { counted, full: undefined, lentToOthers: false };
+      const { count, granted, loan, restMs, lentToOthers } = totals.get(key) ?? unanswered(key);
+      const at = (given.get(key) ?? 0) + 1;
+      given.set(key, at);
+      const endsMs = receivedMs + restMs;
+      return {
+        counted: { rank: at <= granted ? count - loan - granted + at : limit + 1, endsMs },
+        full: count < limit || loan > 0 ? undefined : { count, runsUntilMs: sentMs + restMs, endsMs },
+        lentToOthers,
+      };
     });
   }
 
-  async #add(tally: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Total>> {
-    const totals = tally.size <= ALONE_MAX ? new Map<string, Total>() : await this.#addToKnown(tally);
-    const rest = [...tally].filter(([key]) => !totals.has(key));
-    await Promise.all(rest.map(async ([key, n]) => totals.set(key, await this.#addToOne(key, n))));
-    return totals;
+  async #add(tally: ReadonlyMap<string, Wanted>): Promise<ReadonlyMap<string, Total>> {
+    for (const key of tally.keys()) this.#counting.add(key);
+    try {
+      const totals = tally.size <= ALONE_MAX ? new Map<string, Total>() : await this.#addToKnown(tally);
+      const rest = [...tally].filter(([key]) => !totals.has(key));
+      await Promise.all(rest.map(async ([key, wanted]) => totals.set(key, await this.#addToOne(key, wanted))));
+      return totals;
+    } finally {
+      this.#counting.clear();
+    }
   }
 
   /**
    * Keys without a document are left out, and those whose window another process began anew before it could be read here:
    * their events count in the new one.
    */
-  async #addToKnown(tally: ReadonlyMap<string, number>): Promise<Map<string, Total>> {
-    const byNumber = new Map<number, string[]>();
-    for (const [key, n] of tally) {
-      const keys = byNumber.get(n);
-      if (keys === undefined) byNumber.set(n, [key]);
-      else keys.push(key);
+  async #addToKnown(tally: ReadonlyMap<string, Wanted>): Promise<Map<string, Total>> {
+    const alike = new Map<string, { readonly wanted: Wanted; readonly keys: string[] }>();
+    for (const [key, wanted] of tally) {
+      const what = `${wanted.n} of ${wanted.limit}`;
+      const group = alike.get(what) ?? { wanted, keys: [] };
+      group.keys.push(key);
+      alike.set(what, group);
     }
     await this.#rate.bulkWrite(
-      [...byNumber].map(([n, keys]) => ({
-        updateMany: { filter: { _id: { $in: keys } }, update: countPipeline(this.#name, n) },
+      [...alike.values()].map(({ wanted, keys }) => ({
+        updateMany: { filter: { _id: { $in: keys } }, update: countPipeline(this.#name, wanted.n, wanted.limit) },
       })),
       { ordered: false },
     );
-    const mine = `window.by.${this.#name}` as const;
-    const found = await this.#rate
-      .find({ _id: { $in: [...tally.keys()] } }, { projection: { 'window.start': 1, [mine]: 1, at: 1 } })
-      .toArray();
+    const found = await this.#rate.find({ _id: { $in: [...tally.keys()] } }, { projection: SHARES }).toArray();
     const totals = new Map<string, Total>();
-    for (const { _id, window, at } of found) {
-      const count = window.by[this.#name];
-      if (count !== undefined) totals.set(_id, { count, restMs: restOf(window.start, at) });
+    for (const document of found) {
+      const total = this.#totalOf(document);
+      if (total !== undefined) totals.set(document._id, total);
     }
     return totals;
   }
 
-  async #addToOne(key: string, n: number): Promise<Total> {
+  async #addToOne(key: string, { n, limit }: Wanted): Promise<Total> {
     for (let tries = 1; ; tries++) {
       try {
-        const after = await this.#rate.findOneAndUpdate({ _id: key }, countPipeline(this.#name, n), {
+        const after = await this.#rate.findOneAndUpdate({ _id: key }, countPipeline(this.#name, n, limit), {
           upsert: true,
           returnDocument: 'after',
-          projection: { 'window.start': 1, 'window.count': 1, at: 1 },
+          projection: SHARES,
         });
-        if (after === null) return unanswered(key);
-        return { count: after.window.count, restMs: restOf(after.window.start, after.at) };
+        return (after && this.#totalOf(after)) ?? unanswered(key);
       } catch (error) {
         if (!isDuplicateKey(error) || tries === TRIES) throw error;
       }
     }
+  }
+
+  #totalOf({ window, at }: Pick<RateDocument, 'window' | 'at'>): Total | undefined {
+    const mine = window.by[this.#name];
+    if (mine === undefined) return undefined;
+    return {
+      ...mine,
+      restMs: window.start.getTime() + WINDOW_MS - at.getTime(),
+      lentToOthers: Object.entries(window.by).some(([name, { lent }]) => name !== this.#name && lent > 0),
+    };
   }
 
   #remember(key: string, full: FullWindow): void {
@@ -147,9 +196,7 @@ export class RateCounter {
   }
 }
 
-function restOf(start: Date, at: Date): number {
-  return start.getTime() + WINDOW_MS - at.getTime();
-}
+const SHARES = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
 
 function unanswered(key: string): never {
   throw new Error(`the store counted nothing for ${key}`);
