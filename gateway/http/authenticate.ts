@@ -1,7 +1,7 @@
-import { findAccount } from '../../shared/accounts/store.ts';
+import { findAccount, findAccounts } from '../../shared/accounts/store.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
-import { findKey } from '../../shared/keys/store.ts';
+import { findKeys } from '../../shared/keys/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { ReadCache } from '../read-cache.ts';
@@ -22,30 +22,22 @@ interface KnownKey extends Omit<Caller, 'account'> {
 
 /**
  * "Authentication": every endpoint asks for a key; this is its first handler. A key is read once per `KEY_CACHE_MS` and
- * process, and so is its account, which serves all its keys; a key whose account is gone is no key.
+ * process, and so is its account, which serves all its keys; those in use are read again together, in the background; a key whose account is gone is no key.
  */
 export function createAuthenticate(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
   unauthorized: Unauthorized,
 ): Handler {
+  const readKeys = async (ids: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> =>
+    new Map((await findKeys(db, ids)).map((key) => [key._id, knownKey(key)]));
+
   const keys = new ReadCache<string, KnownKey>({
     ttlMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
     clock,
     nameOf: (id) => id,
-    read: async (id) => {
-      const key = await findKey(db, id);
-      if (key === undefined) return undefined;
-      return {
-        account: key.account,
-        keyId: id,
-        perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
-        scopes: key.scopes,
-        secretHash: key.secretHash.value(),
-        status: key.status,
-        expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
-      };
-    },
+    read: async (id) => (await readKeys([id])).get(id),
+    readMany: readKeys,
   });
 
   const accounts = new ReadCache<AccountId, Caller['account']>({
@@ -54,6 +46,7 @@ export function createAuthenticate(
     clock,
     nameOf: (id) => id,
     read: (id) => findAccount(db, id),
+    readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
   });
 
   return async (req, res: Reply, next) => {
@@ -71,6 +64,18 @@ export function createAuthenticate(
     if (account === undefined) return unauthorized(req, res, 'key_invalid');
     res.locals.caller = { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
     next();
+  };
+}
+
+function knownKey(key: KeyDocument): KnownKey {
+  return {
+    account: key.account,
+    keyId: key._id,
+    perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
+    scopes: key.scopes,
+    secretHash: key.secretHash.value(),
+    status: key.status,
+    expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
 }
 

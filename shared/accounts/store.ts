@@ -35,6 +35,13 @@ export async function findAccount(db: Db, id: AccountId): Promise<AccountDocumen
   return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
 }
 
+/** Those of the accounts that there are, in no order, without `pending`. */
+export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
+  return accounts(db)
+    .find({ _id: { $in: ids } }, { projection: { pending: 0 } })
+    .toArray();
+}
+
 /** All accounts, oldest first (ids sort by time), without `pending`. */
 export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> {
   return accounts(db)

@@ -47,6 +47,13 @@ export async function findKey(db: Db, id: string): Promise<KeyDocument | undefin
   return (await keys(db).findOne({ _id: id })) ?? undefined;
 }
 
+/** Those of the keys that there are, in no order. */
+export async function findKeys(db: Db, ids: readonly string[]): Promise<readonly KeyDocument[]> {
+  return keys(db)
+    .find({ _id: { $in: ids } })
+    .toArray();
+}
+
 function keys(db: Db): Collection<KeyDocument> {
   return db.collection('keys');
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ReadCache } from '../../gateway/read-cache.ts';
+import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A cache of 10 s for 2 entries over a table that tests change, with the reads that reached the table. */
@@ -102,5 +103,82 @@ describe('ReadCache', () => {
 
     expect(error).to.be.instanceOf(Error);
     expect(await cache.get('a')).to.equal(1);
+  });
+
+  describe('of what can be read several at once', () => {
+    /** A cache of 20 ms, by the clock of the test, over a table; `renewals` are the reads in the background. */
+    function setupMany() {
+      const clock = new ManualClock();
+      const table = new Map<string, number>([...'abc'].map((key, i) => [key, i]));
+      const reads: string[] = [];
+      const renewals: string[] = [];
+      const state = { away: false };
+      const cache = new ReadCache<string, number>({
+        ttlMs: 20,
+        maxEntries: 10,
+        clock,
+        nameOf: (key) => key,
+        read: async (key) => {
+          reads.push(key);
+          return table.get(key);
+        },
+        readMany: async (keys) => {
+          renewals.push(keys.join(''));
+          if (state.away) throw new Error('away');
+          return new Map(keys.flatMap((key) => (table.has(key) ? [[key, table.get(key) ?? 0] as const] : [])));
+        },
+      });
+      const getAll = () => Promise.all([...'abc'].map((key) => cache.get(key)));
+      return { clock, table, reads, renewals, cache, state, getAll };
+    }
+
+    it('reads what is in use again in the background, together', async () => {
+      const { clock, table, reads, renewals, getAll } = setupMany();
+      await getAll();
+      clock.turn(9);
+      await getAll();
+      expect(renewals).to.deep.equal([]);
+
+      clock.turn(1);
+      table.set('a', 7);
+      table.delete('c');
+      expect(await getAll()).to.deep.equal([0, 1, 2]);
+      await eventually(async () => (await getAll())[0] === 7, 'the renewed value');
+
+      expect(renewals).to.deep.equal(['abc']);
+      expect(await getAll()).to.deep.equal([7, 1, undefined]);
+      clock.turn(19);
+      expect(await getAll()).to.deep.equal([7, 1, undefined]);
+      expect(reads).to.deep.equal(['a', 'b', 'c']);
+    });
+
+    it('believes nothing beyond its time when that fails', async () => {
+      const { clock, table, reads, renewals, state, cache } = setupMany();
+      await cache.get('a');
+      state.away = true;
+      clock.turn(10);
+      await cache.get('a');
+      await eventually(() => renewals.length === 1, 'a read in the background');
+      table.set('a', 7);
+
+      clock.turn(9);
+      const within = await cache.get('a');
+      clock.turn(1);
+      const after = await cache.get('a');
+
+      expect([within, after]).to.deep.equal([0, 7]);
+      expect(reads).to.deep.equal(['a', 'a']);
+    });
+
+    it('leaves alone what nobody asks for', async () => {
+      const { clock, renewals, cache, getAll } = setupMany();
+      await getAll();
+      clock.turn(15);
+      await cache.get('b');
+
+      await eventually(() => renewals.length === 1, 'a read in the background');
+
+      expect(renewals).to.deep.equal(['b']);
+    });
   });
 });
