@@ -69,10 +69,11 @@ export type BatchContent =
  */
 export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
 
-/** Messages that a stop found waiting, all in the same version; what follows from that: workers/batches/cancel-group.ts. */
+/** Messages that a stop found waiting, all in the same version (`MessageDocument.v`); what follows: workers/batches/cancel-group.ts. */
 export interface StopGroup {
-  readonly messages: readonly MessageId[];
   readonly v: number;
+  /** Absent with `v: 0`: all that wait in it. No message comes back to its first version, so they need no naming. */
+  readonly messages?: readonly MessageId[];
   readonly at: Date;
 }
 

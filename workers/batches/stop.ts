@@ -1,3 +1,4 @@
+import type { Db } from 'mongodb';
 import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
 import { refundId } from '../../shared/batches/progress.ts';
 import { decideStopGroup, endStop } from '../../shared/batches/store.ts';
@@ -7,18 +8,16 @@ import { CANCELLED } from '../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { batchMessageRange, type MessageId } from '../../shared/runtime/ids.ts';
-import { type CancelDeps, cancelGroup } from './cancel-group.ts';
+import { type BatchId, batchMessageRange } from '../../shared/runtime/ids.ts';
+import { type CancelDeps, cancelGroup, WAITING } from './cancel-group.ts';
 import { makeReserved, type SplitDeps } from './split.ts';
 
 export interface StopDeps extends SplitDeps, CancelDeps {
   readonly clock: Clock;
-  /** Whether the batch's lease is ours still; asked before each group. */
-  held(): boolean;
 }
 
-/** Messages of one group: one update of the store, which runs it to its end (some 15 ms) while others wait. */
-const GROUP_MAX = 500;
+/** Messages that a group names; they are stored in the batch. */
+const LISTED_MAX = 500;
 
 /**
  * Does what follows from stopping a batch; each step may be done again. `reserved` cannot grow any more, so what lies behind
@@ -64,48 +63,41 @@ export async function stopLeftovers(deps: StopDeps, batch: BatchDocument): Promi
 }
 
 /**
- * From the front, where claims take too: the first group is ahead of them at once. Returns how many groups were decided and
- * done in all; undefined when the lease went, or somebody else has the batch in hand.
+ * Group by group until nothing waits. Returns how many groups were decided and done in all; undefined when the lease went, or
+ * somebody else has the batch in hand.
  */
 async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<number | undefined> {
-  const { db, clock, held } = deps;
+  const { db, clock } = deps;
   const { _id, stopGroups = 0, stopGroup } = batch;
   // Who decided it may have died at any line since.
-  if (stopGroup !== undefined) await cancelGroup(deps, batch, stopGroups, stopGroup);
-  const messages = db.collection<MessageDocument>('messages');
-  const { $gte, $lte } = batchMessageRange(_id);
-  let behind: { readonly $gte: MessageId } | { readonly $gt: MessageId } = { $gte };
-  let groups = stopGroups;
-  while (held()) {
-    const found: MessageDocument[] = await messages
-      .find({ _id: { ...behind, $lte }, batch: _id, state: { $in: ['queued', 'waiting'] } })
-      .sort({ _id: 1 })
-      .limit(GROUP_MAX)
-      .batchSize(GROUP_MAX + 1) // all in one answer: the server's own first batch holds 101
-      .toArray();
-    const last = found.at(-1);
-    if (last === undefined) return groups;
-    for (const [v, same] of byVersion(found)) {
-      const group: StopGroup = { messages: same.map((message) => message._id), v, at: clock.now() };
-      if (!(await decideStopGroup(db, _id, groups, group))) return undefined;
-      crashPoint('stop:decided');
-      groups += 1;
-      await cancelGroup(deps, batch, groups, group, same);
-    }
-    behind = { $gt: last._id };
+  if (stopGroup !== undefined && !(await cancelGroup(deps, batch, stopGroups, stopGroup))) return undefined;
+  for (let groups = stopGroups; ; ) {
+    const group = await nextGroup(db, _id, clock.now());
+    if (group === undefined) return groups;
+    if (!(await decideStopGroup(db, _id, groups, group))) return undefined;
+    groups += 1;
+    crashPoint('stop:decided');
+    if (!(await cancelGroup(deps, batch, groups, group))) return undefined;
   }
-  return undefined;
 }
 
-/** Few that wait have been with a carrier before: nearly all are in their first version. */
-function byVersion(found: readonly MessageDocument[]): ReadonlyMap<number, readonly MessageDocument[]> {
-  const groups = new Map<number, MessageDocument[]>();
-  for (const message of found) {
-    const same = groups.get(message.v);
-    if (same === undefined) groups.set(message.v, [message]);
-    else same.push(message);
-  }
-  return groups;
+/**
+ * What waits and was never taken by a carrier's worker is one group, whatever it is: it is in the first version, and none comes
+ * back to that. What was taken and came back is named one by one. (How a group is done: cancel-group.ts.)
+ */
+async function nextGroup(db: Db, batch: BatchId, at: Date): Promise<StopGroup | undefined> {
+  const messages = db.collection<MessageDocument>('messages');
+  const filter = { _id: batchMessageRange(batch), batch, state: { $in: WAITING } };
+  const first = await messages.findOne(filter, { sort: { _id: 1 }, projection: { v: 1 } });
+  if (first === null) return undefined;
+  const { v } = first;
+  if (v === 0) return { v, at };
+  const same = await messages
+    .find({ ...filter, v }, { projection: { _id: 1 } })
+    .sort({ _id: 1 })
+    .limit(LISTED_MAX)
+    .toArray();
+  return { v, at, messages: same.map(({ _id }) => _id) };
 }
 
 function countCancelled({ db }: StopDeps, { _id }: BatchDocument): Promise<number> {
