@@ -37,9 +37,24 @@ export class GatewayServer {
 
   constructor(app: RequestListener, times: ServerTimes = TIMES) {
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
-      this.#answers.set(req.socket, res);
+      const { socket } = req;
+      const before = this.#answers.get(socket);
+      this.#answers.set(socket, res);
       req.url = originForm(req.url ?? '/');
-      app(req, res);
+      if (before === undefined || before.writableFinished) {
+        app(req, res);
+        return;
+      }
+      // Sent without waiting for the answer before. A packet holds thousands of such requests, and all at once they held the
+      // event loop for seconds: one a turn, and nothing more is read until the last one's turn.
+      socket.pause();
+      before.once('close', () => {
+        setImmediate(() => {
+          if (socket.destroyed) return;
+          if (this.#answers.get(socket) === res) socket.resume();
+          app(req, res);
+        });
+      });
     };
     this.http = createServer({
       keepAliveTimeout: times.keepAliveMs,

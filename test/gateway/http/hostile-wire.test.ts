@@ -195,6 +195,34 @@ describe('hostile HTTP: what arrives over the wire', function () {
     expect((await gateway.standing()).balance).to.equal(before.balance - some);
   });
 
+  it('requests sent in one packet are handled one after the other, and another connection has its turn between them', async () => {
+    const handled: string[] = [];
+    let open = 0;
+    let most = 0;
+    const server = new GatewayServer((req, res) => {
+      handled.push(req.url ?? '');
+      most = Math.max(most, ++open);
+      res.once('close', () => {
+        open -= 1;
+      });
+      setImmediate(() => res.end());
+    });
+    const port = await server.listen('127.0.0.1', 0);
+    const flood = openWire(port);
+    const alone = openWire(port);
+    await Promise.all([once(flood.socket, 'connect'), once(alone.socket, 'connect')]);
+    flood.socket.write('GET /many HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+    alone.socket.write('GET /alone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await alone.closed;
+    await eventually(() => handled.length === 1_001, 'all are handled');
+    flood.socket.end();
+    await server.drain();
+
+    expect(alone.received()).to.match(/^HTTP\/1\.1 200 /);
+    expect(most).to.be.at.most(2);
+    expect(handled.indexOf('/alone')).to.be.below(1_000);
+  });
+
   describe('with little patience', () => {
     let hasty: GatewayServer;
     let port: number;
