@@ -68,6 +68,8 @@ export class AddressGuard {
   /** Whether a url is fit to be an endpoint's; every rule that needs no look-up. */
   checkForm(text: string): UrlVerdict {
     if (text.length > URL_LENGTH_MAX) return refuse(`The url must have at most ${URL_LENGTH_MAX} characters.`);
+    // The URL parser drops these at the ends and line breaks anywhere; others might make another address of it.
+    if (/[\s\p{Cc}]/u.test(text)) return refuse('The url must not hold spaces or control characters.');
     // The URL parser also brings odd spellings of IPv4 literals (0x7f.1, 2130706433) to their usual form.
     if (!URL.canParse(text)) return refuse('The url is malformed.');
     const url = new URL(text);

@@ -105,6 +105,8 @@ describe('POST /v2/chatapp/send-media', () => {
       ['http', 'http://media.example/a.png'],
       ['another scheme', 'ftp://media.example/a.png'],
       ['no address', 'a.png'],
+      ['a space before it', ' https://media.example/a.png'],
+      ['a line break in it', 'https://media.example/a\n.png'],
       ['a user in it', 'https://me:pass@media.example/a.png'],
       ['a private address', 'https://10.0.0.1/a.png'],
       ['loopback', 'https://[::1]/a.png'],
