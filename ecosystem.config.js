@@ -52,6 +52,7 @@ export const apps = [
   worker('batches'),
   worker('schedules'),
   worker('smpp'),
+  worker('chatapp'),
   worker('webhooks'),
   worker('maintenance'),
 ].filter((entry) => entry !== false);

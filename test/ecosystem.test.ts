@@ -37,7 +37,7 @@ describe('ecosystem.config.js', function () {
   const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);
 
   it('starts the store first, and no simulator', () => {
-    const workers = ['batches', 'schedules', 'smpp', 'webhooks', 'maintenance'];
+    const workers = ['batches', 'schedules', 'smpp', 'chatapp', 'webhooks', 'maintenance'];
     expect(names()).to.deep.equal(['embedded-db', 'gateway', ...workers]);
   });
 

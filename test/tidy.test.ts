@@ -22,6 +22,7 @@ const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => rea
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/pdu\.ts$/,
   undici: /^workers\/webhooks\/|^scripts\/(dev|bench)\//,
+  axios: /^workers\/chatapp\/provider\/client\.ts$/,
   'csv-parse/sync': /^shared\/templates\/csv\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,

@@ -1,0 +1,47 @@
+import type { InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A queued text to a customer, with whatever a test says otherwise. */
+export function makeChatMessage(overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument {
+  const validUntil = new Date(Date.now() + 2 * DAY_MS);
+  return {
+    _id: newId('msg'),
+    channel: 'chatapp',
+    direction: 'out',
+    account: newId('acc'),
+    to: '919999999999',
+    conversation: newId('cnv'),
+    path: CHAT_PATH,
+    lane: CHAT_LANE,
+    content: { kind: 'text', text: 'hello' },
+    state: 'queued',
+    v: 0,
+    tries: 0,
+    due: validUntil,
+    validUntil,
+    history: [],
+    ...overrides,
+  };
+}
+
+export function makeStatus(overrides: Partial<StatusItem> = {}): StatusItem {
+  return { kind: 'status', upstreamId: 'wamid.1', status: 'delivered', at: new Date(), ...overrides };
+}
+
+let items = 0;
+
+/** As the callback stores it, due now. */
+export function makeItem(account: AccountId, what: InboxItemDocument['what'], at = new Date()): InboxItemDocument {
+  return {
+    _id: `${account}:${what.kind === 'message' ? 'in' : what.status}:${what.upstreamId}:${++items}`,
+    account,
+    at,
+    due: at,
+    tries: 0,
+    what,
+    expiresAt: new Date(at.getTime() + 8 * DAY_MS),
+  };
+}

@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { setAccountStatus } from '../../../shared/accounts/store.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeItem, makeStatus } from './make.ts';
+import { type ChatAccount, chatWorld, customers } from './world.ts';
+
+const MAIN = fileURLToPath(new URL('../../../workers/chatapp/main.ts', import.meta.url));
+/** The key of `TEST_BOX`. */
+const KEY = Buffer.alloc(32, 7).toString('hex');
+const WINDOW = 5;
+const EACH = 120;
+
+describe('chatapp worker: process', function () {
+  this.timeout(120_000);
+  const world = chatWorld();
+  const children = new Set<ChildProcess>();
+
+  afterEach(async () => {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    children.clear();
+  });
+
+  async function startProcess(): Promise<ChildProcess> {
+    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: {
+        ...process.env,
+        MONGODB_URI: world.store.uri,
+        MONGODB_DATABASE: world.store.db.databaseName,
+        HARKARA_SECRET_KEY: KEY,
+        LOG_LEVEL: 'silent',
+      },
+    });
+    children.add(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('message', () => resolve());
+      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
+    });
+    return child;
+  }
+
+  function ended(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => child.once('exit', () => resolve()));
+  }
+
+  /** Four accounts with `EACH` messages; half of the customers' deliveries are told at once. */
+  async function accounts(): Promise<ChatAccount[]> {
+    const opened = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        world.openAccount((_, __, accept) => setTimeout(accept, 5 + Math.random() * 20), {
+          perSecond: 200,
+          windowSize: WINDOW,
+        }),
+      ),
+    );
+    for (const account of opened) await world.queue(account, ...customers(EACH).map((to) => ({ to })));
+    return opened;
+  }
+
+  const sends = (opened: readonly ChatAccount[]): number =>
+    opened.reduce((sum, { provider }) => sum + provider.sends.length, 0);
+  const stored = (): Promise<ChatMessageDocument[]> => world.messages.find({}).toArray();
+
+  /** Every message left once at most; whoever is not `sent` with the provider's id is unknown, at most a window for each kill and account. */
+  async function audit(opened: readonly ChatAccount[], kills: number): Promise<void> {
+    const messages = await stored();
+    const unknown = messages.filter(({ outcome }) => outcome === 'unknown');
+    const arrived = opened.flatMap(({ provider }) => provider.sends.map(({ ours }) => ours));
+    expect(arrived).to.have.length(new Set(arrived).size);
+    expect(unknown.length).to.be.at.most(kills * WINDOW * opened.length);
+    expect(messages.filter(({ state }) => state === 'sent')).to.have.length(messages.length - unknown.length);
+    for (const { _id } of messages.filter(({ state }) => state === 'sent')) expect(arrived).to.include(_id);
+  }
+
+  it('kill -9 in the middle, again and again: nothing is sent twice, what was cut off is unknown', async () => {
+    const opened = await accounts();
+
+    for (const share of [0.2, 0.4, 0.6]) {
+      const child = await startProcess();
+      await eventually(() => sends(opened) > opened.length * EACH * share, 'sending', 30_000);
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    const last = await startProcess();
+    await eventually(
+      async () => (await stored()).every(({ state, outcome }) => state === 'sent' || outcome === 'unknown'),
+      'all are sent or unknown',
+      60_000,
+    );
+
+    await audit(opened, 3);
+
+    // What arrived all the same is settled by its status, which names our id.
+    const unknown = (await stored()).filter(({ outcome }) => outcome === 'unknown');
+    const reached = new Set(opened.flatMap(({ provider }) => provider.sends.map(({ ours }) => ours)));
+    const told = unknown.filter(({ _id }) => reached.has(_id));
+    await world.post(
+      told.map(({ _id, account }) =>
+        makeItem(account, makeStatus({ upstreamId: `late.${_id}`, ours: _id, status: 'sent' })),
+      ),
+    );
+    await eventually(
+      async () =>
+        (await stored()).filter(({ outcome }) => outcome === 'unknown').length === unknown.length - told.length,
+      'they are known',
+    );
+
+    last.kill('SIGINT');
+    await ended(last);
+    expect(last.exitCode).to.equal(0);
+    expect(await world.store.db.collection('leases').countDocuments({ until: { $gt: new Date(1) } })).to.equal(0);
+  });
+
+  it('two processes share the accounts; one is killed, the other takes its share over', async () => {
+    const opened = await accounts();
+    const { db } = world.store;
+    for (const { id } of opened) await setAccountStatus(db, id, 'suspended');
+    const [first] = [await startProcess(), await startProcess()];
+    const owners = async () =>
+      new Set(
+        (
+          await db
+            .collection('leases')
+            .find({ until: { $gt: new Date() } })
+            .toArray()
+        ).map(({ owner }) => owner),
+      );
+    await eventually(async () => (await owners()).size === 2, 'both have shares', 60_000);
+    for (const { id } of opened) await setAccountStatus(db, id, 'active');
+    await eventually(() => sends(opened) > opened.length * EACH * 0.3, 'sending', 30_000);
+
+    first?.kill('SIGKILL');
+
+    await eventually(
+      async () => (await stored()).every(({ state, outcome }) => state === 'sent' || outcome === 'unknown'),
+      'all are sent or unknown',
+      60_000,
+    );
+    await audit(opened, 1);
+  });
+});

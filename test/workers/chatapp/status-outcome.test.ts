@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import { applyChange } from '../../../shared/messages/change.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
+import { makeChatMessage, makeStatus } from './make.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const KEY = 'chatapp:acc:wamid.1';
+const CLAIM = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date('2026-11-21T09:59:00Z') };
+
+type Name = StatusItem['status'];
+
+function at(seconds: number): Date {
+  return new Date(NOW.getTime() - 30_000 + seconds * 1_000);
+}
+
+/** Each a second after the one before. */
+function told(...names: readonly Name[]): StatusItem[] {
+  return names.map((status, i) => makeStatus({ status, at: at(i) }));
+}
+
+const sent = (overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument =>
+  makeChatMessage({
+    state: 'sent',
+    claim: CLAIM,
+    parts: [{ key: KEY, state: 'accepted' }],
+    history: [{ state: 'sent', at: CLAIM.at }],
+    ...overrides,
+  });
+
+function settled(message: ChatMessageDocument, statuses: readonly StatusItem[], now = NOW): ChatMessageDocument {
+  const change = decideStatuses(message, statuses, KEY, now);
+  return change === undefined ? message : applyChange(message, change);
+}
+
+function states({ history }: ChatMessageDocument): string[] {
+  return history.map((entry) => entry.state);
+}
+
+describe('decideStatuses', () => {
+  const ORDERS: readonly (readonly [statuses: readonly Name[], state: string, history: readonly string[]])[] = [
+    [['sent'], 'sent', ['sent']],
+    [['delivered'], 'delivered', ['sent', 'delivered']],
+    [['sent', 'delivered', 'read'], 'read', ['sent', 'delivered', 'read']],
+    [['read'], 'read', ['sent', 'read']],
+    [['read', 'delivered'], 'read', ['sent', 'read']],
+    [['failed'], 'failed', ['sent', 'failed']],
+    [['failed', 'delivered'], 'delivered', ['sent', 'failed', 'delivered']],
+    [['failed', 'read'], 'read', ['sent', 'failed', 'read']],
+    [['delivered', 'failed'], 'delivered', ['sent', 'delivered']],
+    [['delivered', 'delivered'], 'delivered', ['sent', 'delivered']],
+  ];
+  for (const [statuses, state, history] of ORDERS) {
+    it(`${statuses.join(', then ')}: the message is ${state}, together and one by one`, () => {
+      const together = settled(sent(), told(...statuses));
+      const oneByOne = told(...statuses).reduce((message, status) => settled(message, [status]), sent());
+
+      for (const message of [together, oneByOne]) {
+        expect(message.state).to.equal(state);
+        expect(states(message)).to.deep.equal(history);
+      }
+    });
+  }
+
+  it('goes by the provider’s times, not by the order of arrival', () => {
+    const shuffled = told('sent', 'delivered', 'read').reverse();
+
+    expect(states(settled(sent(), shuffled))).to.deep.equal(['sent', 'delivered', 'read']);
+  });
+
+  it('says when it was delivered, by the provider’s clock where that can be', () => {
+    expect(settled(sent(), told('delivered')).deliveredAt).to.deep.equal(at(0));
+    const early = makeStatus({ at: new Date(0) });
+    const late = makeStatus({ at: new Date('2999-01-01') });
+
+    expect(settled(sent(), [early]).deliveredAt).to.deep.equal(CLAIM.at);
+    expect(settled(sent(), [late]).deliveredAt).to.deep.equal(NOW);
+  });
+
+  it('what was read without having been delivered was delivered then', () => {
+    expect(settled(sent(), told('read'))).to.deep.include({ state: 'read', deliveredAt: at(0) });
+  });
+
+  it('a failure has our name for it, the provider’s code and words', () => {
+    const error = { code: 131_047, title: 'Re-engagement message', details: 'More than 24 hours have passed' };
+
+    expect(settled(sent(), [makeStatus({ status: 'failed', error })])).to.deep.include({
+      state: 'failed',
+      errorCode: 'session_closed',
+      errorReason: '(131047) More than 24 hours have passed',
+      parts: [{ key: KEY, state: 'failed', error: 'session_closed' }],
+    });
+  });
+
+  it('a failure with a code that we do not know, or none, says so', () => {
+    const error = { code: 777, title: 'Something new' };
+
+    expect(settled(sent(), [makeStatus({ status: 'failed', error })])).to.include({
+      errorCode: 'provider_refused',
+      errorReason: '(777) Something new',
+    });
+    expect(settled(sent(), told('failed'))).to.include({ errorCode: 'provider_refused' });
+  });
+
+  it('what is delivered after all has no error and is not due any more', () => {
+    const message = settled(sent(), told('failed', 'delivered'));
+
+    expect(message).not.to.have.any.keys('errorCode', 'errorReason', 'due', 'outcome');
+  });
+
+  it('a failure is not undone after 72 hours', () => {
+    const failed = settled(sent(), told('failed'));
+    const muchLater = new Date(NOW.getTime() + 73 * 3_600_000);
+
+    expect(decideStatuses(failed, told('delivered'), KEY, muchLater)).to.equal(undefined);
+  });
+
+  for (const state of ['submitting', 'queued', 'waiting'] as const) {
+    it(`settles a send whose answer never came and that is ${state}, and knows its id from then on`, () => {
+      const unknown = makeChatMessage({ state, claim: CLAIM, outcome: 'unknown', parts: [{ state: 'unknown' }] });
+
+      const message = settled(unknown, told('delivered'));
+
+      expect(message).to.deep.include({ state: 'delivered', parts: [{ key: KEY, state: 'delivered' }] });
+      expect(states(message)).to.deep.equal(['sent', 'delivered']);
+      expect(message).not.to.have.property('outcome');
+    });
+  }
+
+  it('`sent` settles it too', () => {
+    const unknown = makeChatMessage({ state: 'submitting', claim: CLAIM, outcome: 'unknown' });
+
+    expect(settled(unknown, told('sent'))).to.deep.include({ state: 'sent', parts: [{ key: KEY, state: 'accepted' }] });
+  });
+
+  it('tells the id of a message that was assumed to be sent', () => {
+    const assumed = sent({ parts: [{ state: 'unknown' }] });
+
+    expect(settled(assumed, told('sent')).parts).to.deep.equal([{ key: KEY, state: 'accepted' }]);
+  });
+
+  it('of a message that was sent twice, only good news of the other try counts', () => {
+    const twice = sent({ parts: [{ key: 'chatapp:acc:wamid.2', state: 'accepted' }] });
+
+    expect(decideStatuses(twice, told('failed'), KEY, NOW)).to.equal(undefined);
+    expect(decideStatuses(twice, told('sent'), KEY, NOW)).to.equal(undefined);
+    expect(settled(twice, told('delivered')).state).to.equal('delivered');
+  });
+
+  it('a rejected message stays rejected', () => {
+    expect(decideStatuses(sent({ state: 'rejected' }), told('delivered', 'failed'), KEY, NOW)).to.equal(undefined);
+  });
+});

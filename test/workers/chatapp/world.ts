@@ -1,0 +1,157 @@
+import type { Collection } from 'mongodb';
+import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
+import { keepItems } from '../../../shared/chat-inbox/store.ts';
+import { checkDeparture } from '../../../shared/conversations/depart.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { Lease } from '../../../shared/leases/lease.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { AnyMessage } from '../../../shared/messages/message.ts';
+import type { ProviderChange } from '../../../shared/providers/store.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { ChatWorker, type ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
+import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openGates } from '../../support/gates.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { makeChatMessage } from './make.ts';
+import { type Answer, openProvider, type ProviderServer } from './provider-server.ts';
+
+/** An account with a provider of its own, which logs what it gets. */
+export interface ChatAccount {
+  readonly id: AccountId;
+  readonly provider: ProviderServer;
+}
+
+/** A worker on a real store, against real providers. */
+export interface ChatWorld {
+  readonly store: TestStore;
+  readonly messages: Collection<ChatMessageDocument>;
+  openAccount(answer?: Answer, change?: ProviderChange): Promise<ChatAccount>;
+  startWorker(override?: Partial<ChatWorkerOptions>, machine?: string): Promise<ChatWorker>;
+  /** Stores queued messages, in this order; templates without params unless told, which need no session. */
+  queue(account: ChatAccount, ...messages: readonly Partial<ChatMessageDocument>[]): Promise<ChatMessageDocument[]>;
+  post(items: readonly InboxItemDocument[]): Promise<void>;
+  read(id: MessageId): Promise<ChatMessageDocument>;
+  /** Resolves with the message when it is so. */
+  until(id: MessageId, fits: (message: ChatMessageDocument) => boolean): Promise<ChatMessageDocument>;
+  /** Resolves when all of them are in that state. */
+  allIn(account: ChatAccount, state: AnyMessage['state'], count: number): Promise<void>;
+  /** The bodies of all events of the account, in the order of their ids. */
+  events(account: ChatAccount): Promise<Readonly<Record<string, unknown>>[]>;
+}
+
+/** To be called in a `describe`: everything that a test opened is closed after it. */
+export function chatWorld(): ChatWorld {
+  let store: TestStore | undefined;
+  const closing: (() => Promise<unknown>)[] = [];
+  const opened = (): TestStore => {
+    if (store === undefined) throw new Error('the store is open in tests only');
+    return store;
+  };
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store?.close());
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+    for (const name of ['messages', 'providers', 'chat_inbox', 'deliveries', 'leases', 'intents']) {
+      await opened().db.collection(name).deleteMany({});
+    }
+  });
+
+  const world: ChatWorld = {
+    get store() {
+      return opened();
+    },
+    get messages() {
+      return opened().db.collection<ChatMessageDocument>('messages');
+    },
+    async openAccount(answer, change = {}) {
+      const { db } = opened();
+      const provider = await openProvider(answer);
+      closing.push(() => provider.close());
+      const id = await makeAccount(db, 1_000);
+      await makeProvider(db, id, { baseUrl: provider.url, ...change });
+      await createEndpoint(db, clock, TEST_BOX, {
+        account: id,
+        channel: 'chatapp',
+        url: 'https://example.com/hooks',
+        events: CHAT_EVENTS,
+      });
+      return { id, provider };
+    },
+    async startWorker(override = {}, machine = 'a') {
+      const { db } = opened();
+      const identity = { machine, pid: 1, startedAt: '1' };
+      const prices = { userCredits: 1, businessCredits: 2 };
+      const accepter = createChatAccepter({ db, clock, log: silentLog, prices });
+      const worker = new ChatWorker({
+        db,
+        clock,
+        log: silentLog,
+        metrics: new Metrics(),
+        box: TEST_BOX,
+        gates: openGates(db, clock),
+        leases: Array.from({ length: 8 }, (_, n) => new Lease({ name: `chatapp:${n}`, db, clock, identity })),
+        leaseRoundMs: 50,
+        countWorkers: async () => 1,
+        depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
+        random: Math.random,
+        ...override,
+      });
+      closing.push(() => worker.stop());
+      await worker.start();
+      return worker;
+    },
+    async queue({ id }, ...messages) {
+      const made = messages.map((message) =>
+        makeChatMessage({
+          account: id,
+          content: { kind: 'template', name: 'hello', language: 'en', params: [] },
+          ...message,
+        }),
+      );
+      await world.messages.insertMany(made);
+      return made;
+    },
+    post: (items) => keepItems(opened().db, items),
+    async read(id) {
+      const found = await world.messages.findOne({ _id: id });
+      if (found === null) throw new Error('no such message');
+      return found;
+    },
+    until: (id, fits) =>
+      eventually(async () => {
+        const message = await world.read(id);
+        if (fits(message)) return message;
+        throw new Error(JSON.stringify(message));
+      }, 'the message is as wanted'),
+    async allIn({ id }, state, count) {
+      await eventually(
+        async () => (await world.messages.countDocuments({ account: id, state })) === count,
+        `${count} messages are ${state}`,
+      );
+    },
+    async events({ id }) {
+      const found = await opened()
+        .db.collection<DeliveryDocument>('deliveries')
+        .find({ account: id })
+        .sort({ _id: 1 })
+        .toArray();
+      return found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    },
+  };
+  return world;
+}
+
+/** `count` numbers of customers. */
+export function customers(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `9190000${String(i).padStart(5, '0')}`);
+}

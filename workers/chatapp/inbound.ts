@@ -1,0 +1,35 @@
+import type { InboundItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { InboundMessageDocument } from '../../shared/messages/chat-message.ts';
+import { type AccountId, inboundMessageId } from '../../shared/runtime/ids.ts';
+
+/** A provider may deliver what waited for a while; older or future times are a broken clock. */
+const OLDEST_MS = 30 * 86_400_000;
+
+/**
+ * A customer's message as it is stored. All of it derives from the item, its id from the provider's: making it twice writes
+ * the same. `to` is the business's number. Pure.
+ */
+export function inboundMessage(
+  account: AccountId,
+  to: string,
+  { upstreamId, from, sentAt, type, body, more }: InboundItem,
+  receivedAt: Date,
+): InboundMessageDocument {
+  const receivedMs = receivedAt.getTime();
+  const at = new Date(Math.min(Math.max(sentAt.getTime(), receivedMs - OLDEST_MS), receivedMs));
+  return {
+    _id: inboundMessageId(account, upstreamId, at),
+    channel: 'chatapp',
+    direction: 'in',
+    account,
+    from,
+    to,
+    upstreamId,
+    inbound: { type, body, ...(more === undefined ? {} : { more }) },
+    state: 'received',
+    v: 0,
+    tries: 0,
+    validUntil: at,
+    history: [{ state: 'received', at }],
+  };
+}

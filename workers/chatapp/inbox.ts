@@ -1,0 +1,182 @@
+import type { Db } from 'mongodb';
+import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { LeaseLostError, type Settler } from '../../shared/messages/settle.ts';
+import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { chatMessageKey } from '../../shared/providers/message-key.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Announcer } from '../../shared/webhooks/announce.ts';
+import type { Figures } from './figures.ts';
+import { inboundMessage } from './inbound.ts';
+import { decideStatuses } from './status-outcome.ts';
+
+export interface InboxOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly figures: Figures;
+  readonly announcer: Announcer;
+  /** Items are worked off: they stay, without `due`, so that they are not taken again. */
+  finish(ids: readonly string[]): Promise<void>;
+  retry(id: string, due: Date): Promise<void>;
+  /** A status said what a template's state is. */
+  markTemplate(message: ChatMessageDocument, status: StatusItem): Promise<void>;
+}
+
+/** How long a status is tried again that fits no message: its send's answer may be on its way into the store. */
+const ORPHAN_MS = 5 * 60_000;
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 30_000;
+
+/**
+ * Works off what the callback stored: customers' messages become messages and events, statuses settle ours. The item is the
+ * intent: it stays due until everything that follows from it is written, and doing that twice writes the same.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One group of due items, of accounts of one share. `settler` is that share's; `numberOf` an account's business number. Throws
+   * when the store is away or the share is lost; the items are due still then.
+   */
+  async work(
+    items: readonly InboxItemDocument[],
+    settler: Settler,
+    numberOf: (account: AccountId) => string,
+  ): Promise<void> {
+    try {
+      await this.#receive(items, numberOf);
+      await this.#settle(items, settler);
+    } catch (error) {
+      if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
+      const [only, second] = items;
+      if (only !== undefined && second === undefined) await this.#putOff(only, error);
+      // One by one, so that an item that cannot be stored holds up no other.
+      else for (const item of items) await this.work([item], settler, numberOf);
+    }
+  }
+
+  async #receive(items: readonly InboxItemDocument[], numberOf: (account: AccountId) => string): Promise<void> {
+    const { db, announcer, finish, figures } = this.#options;
+    const received = items.flatMap((item) =>
+      item.what.kind === 'message'
+        ? [{ item, message: inboundMessage(item.account, numberOf(item.account), item.what, item.at) }]
+        : [],
+    );
+    if (received.length === 0) return;
+    await insertNew(
+      db,
+      'messages',
+      received.map(({ message }) => message),
+    );
+    await announcer.announce(received.flatMap(({ message }) => message.history.map((entry) => ({ message, entry }))));
+    await finish(received.map(({ item }) => item._id));
+    figures.inbox.inc({ result: 'received' }, received.length);
+  }
+
+  async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
+    const { finish, figures, clock } = this.#options;
+    const statuses = items.flatMap((item) => (item.what.kind === 'status' ? [{ item, status: item.what }] : []));
+    if (statuses.length === 0) return;
+    const found = await this.#find(statuses);
+    const groups = [...found.values()];
+    const settled = await settler.settle(
+      groups.map(({ message, key, statuses: told }) => ({
+        message,
+        decide: (stored: ChatMessageDocument) => decideStatuses(stored, told, key, clock.now()),
+      })),
+    );
+    for (const [i, { statuses: told }] of groups.entries()) {
+      figures.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, told.length);
+    }
+    await this.#tellTemplates(groups);
+    const matched = new Set(groups.flatMap(({ items: its }) => its));
+    await finish([...matched].map(({ _id }) => _id));
+    for (const { item } of statuses) if (!matched.has(item)) await this.#unmatched(item);
+  }
+
+  /** The messages that statuses tell of, each with all that is told of it. */
+  async #find(statuses: readonly Told[]): Promise<ReadonlyMap<string, Group>> {
+    const messages = this.#options.db.collection<ChatMessageDocument>('messages');
+    const keys = statuses.map(({ item, status }) => chatMessageKey(item.account, status.upstreamId));
+    const byKey = new Map<string, ChatMessageDocument>();
+    for (const message of await messages.find({ 'parts.key': { $in: keys } }).toArray()) {
+      for (const { key } of message.parts ?? []) if (key !== undefined) byKey.set(key, message);
+    }
+    // The answer that told the id has not been stored, or never came.
+    const ours = statuses.flatMap(({ status: { ours: id } }, i) =>
+      id !== undefined && isMessageId(id) && !byKey.has(keys[i] ?? '') ? [id] : [],
+    );
+    const byId = new Map<MessageId, ChatMessageDocument>();
+    if (ours.length > 0) {
+      const found = await messages.find({ _id: { $in: ours }, channel: 'chatapp', direction: 'out' }).toArray();
+      for (const message of found) byId.set(message._id, message);
+    }
+    const groups = new Map<string, Group>();
+    for (const [i, { item, status }] of statuses.entries()) {
+      const key = keys[i] ?? '';
+      const named = status.ours !== undefined && isMessageId(status.ours) ? byId.get(status.ours) : undefined;
+      const message = byKey.get(key) ?? named;
+      if (message === undefined || message.account !== item.account) continue;
+      // By message, not by key: two groups of one message would be in each other's way.
+      const group = groups.get(message._id) ?? { message, key, statuses: [], items: [] };
+      group.statuses.push(status);
+      group.items.push(item);
+      groups.set(message._id, group);
+    }
+    return groups;
+  }
+
+  async #tellTemplates(groups: readonly Group[]): Promise<void> {
+    for (const { message, statuses } of groups) {
+      const failed = statuses.find(({ status, error }) => status === 'failed' && error !== undefined);
+      if (failed !== undefined) await this.#options.markTemplate(message, failed);
+    }
+  }
+
+  async #unmatched(item: InboxItemDocument): Promise<void> {
+    const { clock, retry, finish, figures, log } = this.#options;
+    const nowMs = clock.now().getTime();
+    if (nowMs - item.at.getTime() >= ORPHAN_MS) {
+      // Of a message that was not sent by us, or whose answer is lost for good: it is kept as it came until it expires.
+      await finish([item._id]);
+      figures.inbox.inc({ result: 'orphan' });
+      log.info('chat_status_orphan', { account: item.account, item: item._id });
+      return;
+    }
+    await retry(item._id, new Date(nowMs + retryPause(item.tries)));
+  }
+
+  /** The item itself is the reason: it is tried again as long as an orphan would be, and then kept. */
+  async #putOff(item: InboxItemDocument, error: unknown): Promise<void> {
+    const { clock, retry, finish, log } = this.#options;
+    const nowMs = clock.now().getTime();
+    const over = nowMs - item.at.getTime() >= ORPHAN_MS;
+    log.error('inbox_item_failed', { item: item._id, given_up: over, ...errorFields(error) });
+    if (over) await finish([item._id]);
+    else await retry(item._id, new Date(nowMs + retryPause(item.tries)));
+  }
+}
+
+interface Told {
+  readonly item: InboxItemDocument;
+  readonly status: StatusItem;
+}
+
+interface Group {
+  readonly message: ChatMessageDocument;
+  readonly key: string;
+  readonly statuses: StatusItem[];
+  readonly items: InboxItemDocument[];
+}
+
+function retryPause(tries: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 16), LONGEST_RETRY_MS);
+}

@@ -1,0 +1,130 @@
+import { type ErrorDo, errorRule } from './error-table.ts';
+
+/**
+ * What became of one request to the provider, as the client saw it. `not_sent`: no connection came about, so nothing can have
+ * been read by anyone. `no_answer`: the request may have been written, and no whole answer came.
+ */
+export type Exchange =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly body: Buffer;
+      /** From the `Retry-After` header. */
+      readonly retryAfterMs?: number;
+    }
+  | { readonly kind: 'not_sent' | 'no_answer'; readonly code: string };
+
+/** What an exchange means for the message and for the channel. */
+export type SendVerdict =
+  | { readonly kind: 'accepted'; readonly upstreamId: string }
+  /** May have been accepted: nobody can say. */
+  | { readonly kind: 'unknown'; readonly code: string }
+  /** Nothing was written. */
+  | { readonly kind: 'not_sent'; readonly code: string }
+  | {
+      readonly kind: ErrorDo;
+      /** Ours (error-table.ts). */
+      readonly code: string;
+      /** For people: the provider's code and words. */
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** What the template is marked as. */
+      readonly template?: string;
+    };
+
+/** Error of the Graph API, as it comes in answers and in statuses. */
+export interface GraphError {
+  readonly code: number;
+  readonly text: string;
+  readonly isTransient: boolean;
+}
+
+/** Longer words of the provider are cut: they go into the message and its events. */
+const REASON_MAX = 500;
+
+/** Judges one send by its answer. Pure. */
+export function judgeSend(exchange: Exchange): SendVerdict {
+  if (exchange.kind !== 'answered') {
+    return { kind: exchange.kind === 'not_sent' ? 'not_sent' : 'unknown', code: exchange.code };
+  }
+  const { status, retryAfterMs } = exchange;
+  const body = parseObject(exchange.body);
+  if (status >= 200 && status < 300) {
+    const upstreamId = messageIdOf(body);
+    // It was taken, and the id that statuses will name cannot be read.
+    return upstreamId === undefined ? { kind: 'unknown', code: 'unreadable_answer' } : { kind: 'accepted', upstreamId };
+  }
+  const error = graphErrorOf(body);
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (error === undefined) {
+    const plain = plainStatus(status);
+    return plain.kind === 'unknown'
+      ? { kind: 'unknown', code: `http_${status}` }
+      : { ...plain, reason: `The provider answered HTTP ${status}`, ...wait };
+  }
+  const rule = errorRule(error.code) ?? unknownCode(status, error);
+  return {
+    kind: rule.do,
+    code: rule.code,
+    reason: errorReason(error.code, error.text),
+    ...wait,
+    ...(rule.template === undefined ? {} : { template: rule.template }),
+  };
+}
+
+/** `(131047) Re-engagement message`: the provider's code, and its most telling words. */
+export function errorReason(code: number, text: string): string {
+  return `(${code}) ${text}`.trim().slice(0, REASON_MAX);
+}
+
+/** `error` of an answer in the Graph API's shape; undefined when it is something else (a proxy's page). */
+export function graphErrorOf(body: Readonly<Record<string, unknown>> | undefined): GraphError | undefined {
+  const error = objectOf(body?.error);
+  if (typeof error?.code !== 'number') return undefined;
+  const details = objectOf(error.error_data)?.details;
+  const text = typeof details === 'string' && details !== '' ? details : error.message;
+  return { code: error.code, text: typeof text === 'string' ? text : '', isTransient: error.is_transient === true };
+}
+
+/** A JSON object, or undefined. */
+export function parseObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return objectOf(JSON.parse(body.toString('utf8')));
+  } catch {
+    return undefined; // Not JSON: whoever asks decides by the status alone.
+  }
+}
+
+/** An object, not an array or null. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>) // every object can be read so
+    : undefined;
+}
+
+function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const messages = body?.messages;
+  const id = Array.isArray(messages) ? objectOf(messages[0])?.id : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** A code that the table does not have: by what the provider says of it, else by the HTTP status. */
+function unknownCode(status: number, { isTransient }: GraphError): { do: ErrorDo; code: string; template?: string } {
+  if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
+  if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
+  if (status === 401 || status === 403) return { do: 'stop', code: 'provider_access_denied' };
+  return { do: 'refuse', code: 'provider_refused' };
+}
+
+/**
+ * Without the provider's own words. A gateway's 502 or 504 says that the request was passed on and nothing sensible came
+ * back (RFC 9110 §15.6): it may have arrived. Redirects and "no such page" mean a wrong base address: all would be refused.
+ */
+function plainStatus(status: number): { kind: ErrorDo; code: string } | { kind: 'unknown' } {
+  if (status === 502 || status === 504) return { kind: 'unknown' };
+  if (status === 429) return { kind: 'back_off', code: 'provider_throttled' };
+  if (status >= 500 || status === 408 || status === 425) return { kind: 'retry', code: 'provider_unavailable' };
+  if (status === 401 || status === 403) return { kind: 'stop', code: 'provider_access_denied' };
+  if (status < 400 || status === 404 || status === 405) return { kind: 'stop', code: 'provider_address_wrong' };
+  return { kind: 'refuse', code: 'provider_refused' };
+}

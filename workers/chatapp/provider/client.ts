@@ -1,0 +1,174 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import type { ProviderDocument } from '../../../shared/providers/provider.ts';
+import { createHostResolver, type ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
+import type { Exchange } from './answer.ts';
+
+/**
+ * The HTTP client of one account's provider; the only importer of axios. No proxy from the environment, no redirects, bodies as
+ * bytes, answers of limited size, connections kept alive. Each account has its own connections, so that one provider's
+ * hanging ones take none of another's.
+ */
+export interface ProviderClientOptions {
+  readonly provider: Pick<ProviderDocument, 'baseUrl' | 'phoneNumberId' | 'businessId' | 'windowSize' | 'timeoutMs'>;
+  /** The access token, opened. */
+  readonly token: string;
+  readonly resolve?: ResolveHost;
+}
+
+/** An answer to a send has some hundred bytes, a page of templates some hundred KiB. */
+const ANSWER_BYTES_MAX = 2_097_152;
+/** Below what servers usually wait: a connection that is just being closed there would lose the send's answer. */
+const IDLE_SOCKET_MS = 4_000;
+/** Beside the sends: the templates. */
+const MORE_SOCKETS = 2;
+const TEMPLATES_PAGE = 100;
+const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format';
+const RETRY_AFTER_MAX_S = 3_600;
+
+interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly body?: Buffer;
+}
+
+export class ProviderClient {
+  readonly #axios: AxiosInstance;
+  readonly #agents: readonly (HttpAgent | HttpsAgent)[];
+  readonly #options: ProviderClientOptions;
+  readonly #open = new Set<AbortController>();
+
+  constructor(options: ProviderClientOptions) {
+    this.#options = options;
+    const { provider, token, resolve = createHostResolver() } = options;
+    const settings = {
+      keepAlive: true,
+      maxSockets: provider.windowSize + MORE_SOCKETS,
+      maxFreeSockets: provider.windowSize,
+      timeout: IDLE_SOCKET_MS,
+      lookup: lookupBy(resolve),
+    };
+    const httpAgent = new HttpAgent(settings);
+    const httpsAgent = new HttpsAgent(settings);
+    this.#agents = [httpAgent, httpsAgent];
+    this.#axios = axios.create({
+      adapter: 'http',
+      httpAgent,
+      httpsAgent,
+      proxy: false,
+      maxRedirects: 0,
+      maxContentLength: ANSWER_BYTES_MAX,
+      responseType: 'arraybuffer',
+      // Nothing is unpacked: a small answer cannot become a large one.
+      decompress: false,
+      validateStatus: () => true,
+      transformRequest: [(body: unknown) => body],
+      transformResponse: [(body: unknown) => body],
+      headers: {
+        common: { authorization: `Bearer ${token}`, accept: 'application/json', 'accept-encoding': 'identity' },
+        post: { 'content-type': 'application/json' },
+      },
+    });
+  }
+
+  /** Posts one message. Never rejects: what goes wrong is an exchange. */
+  send(payload: Buffer): Promise<Exchange> {
+    const { baseUrl, phoneNumberId } = this.#options.provider;
+    return this.#exchange({ method: 'POST', url: `${baseUrl}/${phoneNumberId}/messages`, body: payload });
+  }
+
+  /** One page of the business's templates, behind the cursor. Never rejects. */
+  templates(after: string | undefined): Promise<Exchange> {
+    const { baseUrl, businessId } = this.#options.provider;
+    const query = new URLSearchParams({
+      fields: TEMPLATE_FIELDS,
+      limit: String(TEMPLATES_PAGE),
+      ...(after === undefined ? {} : { after }),
+    });
+    return this.#exchange({ method: 'GET', url: `${baseUrl}/${businessId}/message_templates?${query}` });
+  }
+
+  /** Cuts off what is under way (its answer is unknown then) and closes all connections. */
+  close(): void {
+    for (const abort of this.#open) abort.abort();
+    for (const agent of this.#agents) agent.destroy();
+  }
+
+  async #exchange({ method, url, body }: Request): Promise<Exchange> {
+    const abort = new AbortController();
+    this.#open.add(abort);
+    const timer = setTimeout(() => abort.abort(), this.#options.provider.timeoutMs);
+    const wire = new Wire();
+    try {
+      const response = await this.#axios.request({
+        method,
+        url,
+        ...(body === undefined ? {} : { data: body }),
+        transport: wire,
+        signal: abort.signal,
+      });
+      return answered(response);
+    } catch (error) {
+      const code = abort.signal.aborted ? 'timeout' : codeOf(error);
+      return { kind: wire.connected ? 'no_answer' : 'not_sent', code };
+    } finally {
+      clearTimeout(timer);
+      this.#open.delete(abort);
+    }
+  }
+}
+
+/** Makes the request and watches when its connection stands: before that not a byte of it can have left. */
+class Wire {
+  connected = false;
+
+  request(
+    options: object & { readonly protocol?: string },
+    onResponse: (response: IncomingMessage) => void,
+  ): ClientRequest {
+    const secure = options.protocol === 'https:';
+    const request = (secure ? httpsRequest : httpRequest)(options, onResponse);
+    request.on('socket', (socket: Socket) => {
+      const connect = (): void => {
+        this.connected = true;
+      };
+      // A kept connection; of a new one, TLS holds the request back until its handshake is done.
+      if (request.reusedSocket) connect();
+      else socket.once(secure ? 'secureConnect' : 'connect', connect);
+    });
+    return request;
+  }
+}
+
+function answered({ status, data, headers }: AxiosResponse<unknown>): Exchange {
+  const retryAfter = Number(headers['retry-after']);
+  const waits = Number.isFinite(retryAfter) && retryAfter > 0;
+  return {
+    kind: 'answered',
+    status,
+    body: Buffer.isBuffer(data) ? data : Buffer.alloc(0),
+    ...(waits ? { retryAfterMs: Math.min(retryAfter, RETRY_AFTER_MAX_S) * 1_000 } : {}),
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
+}
+
+/** Four names that hang would hold up the system's resolver, and with it every other account's provider. */
+function lookupBy(resolve: ResolveHost): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+        const [first] = found;
+        if (first === undefined) callback(new Error(`${hostname} has no address`), '', 0);
+        else if (options.all === true) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}

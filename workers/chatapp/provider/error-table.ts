@@ -1,0 +1,56 @@
+/**
+ * What the provider's error codes mean for a send, as data (Cloud API; facts: chat-app errors). It branches on `code` alone,
+ * never on text, which changes.
+ *
+ * `stop`: nothing will go until a person mends it, the message waits · `back_off`: too fast as a whole, the message keeps its
+ * place · `customer_delay`: too fast for this customer · `retry`: it may go better later · `retry_once`: once, then refused ·
+ * `refuse`: never.
+ */
+export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'refuse';
+
+export interface ErrorRule {
+  readonly do: ErrorDo;
+  /** Our name of it: `error_code` of the message, or why the channel was stopped. */
+  readonly code: string;
+  /** What the template is marked as: it will be refused for others too. */
+  readonly template?: string;
+}
+
+const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] = [
+  [[0, 190], { do: 'stop', code: 'provider_token_refused' }],
+  [[3, 10], { do: 'stop', code: 'provider_permission_missing' }],
+  [[131_005], { do: 'stop', code: 'provider_access_denied' }],
+  [[131_031], { do: 'stop', code: 'provider_account_locked' }],
+  [[131_042], { do: 'stop', code: 'provider_payment_problem' }],
+  [[131_045], { do: 'stop', code: 'provider_certificate_problem' }],
+  [[133_010, 133_016], { do: 'stop', code: 'provider_number_not_registered' }],
+  [[368], { do: 'stop', code: 'provider_policy_block' }],
+  [[4, 80_007, 130_429], { do: 'back_off', code: 'provider_throttled' }],
+  [[131_056], { do: 'customer_delay', code: 'customer_rate_limited' }],
+  [[131_000, 131_016], { do: 'retry', code: 'provider_unavailable' }],
+  [[131_053], { do: 'retry_once', code: 'media_unavailable' }],
+  [[131_048], { do: 'refuse', code: 'spam_rate_limited' }],
+  [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
+  [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
+  [[100, 131_008, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
+  [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
+  [[131_026], { do: 'refuse', code: 'undeliverable' }],
+  [[131_047], { do: 'refuse', code: 'session_closed' }],
+  [[131_051], { do: 'refuse', code: 'unsupported_message_type' }],
+  [[132_000], { do: 'refuse', code: 'template_param_count_mismatch' }],
+  [[132_001], { do: 'refuse', code: 'template_not_found' }],
+  [[132_005], { do: 'refuse', code: 'template_text_too_long' }],
+  [[132_007], { do: 'refuse', code: 'template_policy_violated' }],
+  [[132_012], { do: 'refuse', code: 'template_param_mismatch' }],
+  [[132_015], { do: 'refuse', code: 'template_paused', template: 'paused' }],
+  [[132_016], { do: 'refuse', code: 'template_disabled', template: 'disabled' }],
+];
+
+const RULES: ReadonlyMap<number, ErrorRule> = new Map(
+  TABLE.flatMap(([codes, rule]) => codes.map((code) => [code, rule] as const)),
+);
+
+/** Undefined: a code that we do not know. */
+export function errorRule(code: number): ErrorRule | undefined {
+  return RULES.get(code);
+}

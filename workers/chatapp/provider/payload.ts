@@ -1,0 +1,61 @@
+import type { ChatContent } from '../../../shared/messages/chat-message.ts';
+import type { MessageId } from '../../../shared/runtime/ids.ts';
+
+/**
+ * The JSON of one send in the Cloud API's shapes (facts: `POST /{version}/{phone_number_id}/messages`). It carries our message
+ * id in `biz_opaque_callback_data`, which the provider gives back in statuses: that settles a send whose answer never came.
+ */
+export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
+  return Buffer.from(
+    JSON.stringify({ messaging_product: 'whatsapp', ...bodyOf(to, content), biz_opaque_callback_data: id }),
+  );
+}
+
+function bodyOf(to: string, content: ChatContent): object {
+  switch (content.kind) {
+    case 'text':
+      return {
+        recipient_type: 'individual',
+        to,
+        type: 'text',
+        text: { body: content.text, preview_url: false },
+      };
+    case 'template':
+      return {
+        to,
+        type: 'template',
+        template: {
+          name: content.name,
+          language: { code: content.language, policy: 'deterministic' },
+          // A template without variables has no components, not empty ones.
+          ...(content.params.length === 0 ? {} : { components: [bodyComponent(content.params)] }),
+        },
+      };
+    case 'media':
+      return {
+        to,
+        type: content.type,
+        [content.type]: {
+          link: content.url,
+          ...(content.caption === undefined || !TAKES_CAPTION[content.type] ? {} : { caption: content.caption }),
+        },
+      };
+    case 'buttons':
+      return {
+        to,
+        type: 'interactive',
+        interactive: {
+          type: 'button',
+          body: { text: content.body },
+          action: { buttons: content.buttons.map(({ id, title }) => ({ type: 'reply', reply: { id, title } })) },
+        },
+      };
+  }
+}
+
+function bodyComponent(params: readonly string[]): object {
+  return { type: 'body', parameters: params.map((text) => ({ type: 'text', text })) };
+}
+
+/** The provider refuses a caption of what has none. */
+const TAKES_CAPTION = { image: true, video: true, document: true, audio: false, sticker: false } as const;

@@ -1,0 +1,60 @@
+import type { Db } from 'mongodb';
+import type { Lease } from '../../shared/leases/lease.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { redoIntents, Settler } from '../../shared/messages/settle.ts';
+import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
+import { takeOverUnknowns } from '../../shared/messages/unknowns.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Announcer } from '../../shared/webhooks/announce.ts';
+import type { Figures } from './figures.ts';
+
+/** One share of the accounts while this process holds its lease in one epoch: what is settled is settled under both. */
+export interface ShareDuty {
+  readonly lease: string;
+  readonly epoch: number;
+  /** Three streams, so that sends, statuses and unknowns settle side by side. */
+  readonly outcomes: OutcomeSettler<ChatMessageDocument>;
+  readonly statuses: Settler;
+  readonly unknowns: Settler;
+  /** As of this moment. */
+  held(): boolean;
+}
+
+export interface ShareDutyOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly figures: Figures;
+  readonly announcer: Announcer;
+  readonly lease: Lease;
+}
+
+/**
+ * Begins the duty: does again what an earlier holder may have left half done, and marks what it left `submitting` as unknown.
+ * Throws when the store fails; then it is to be begun again, which is harmless.
+ */
+export async function beginDuty({ db, clock, log, figures, announcer, lease }: ShareDutyOptions): Promise<ShareDuty> {
+  const { name, epoch } = lease;
+  await redoIntents(db, announcer, name, epoch);
+  const unknown = await takeOverUnknowns(db, name, epoch);
+  if (unknown > 0) figures.takenOver.inc(unknown);
+  log.info('share_taken', { lease: name, epoch, unknown });
+  const settler = (stream: 'outcomes' | 'receipts' | 'unknowns'): Settler =>
+    new Settler({ db, announcer, lease: name, epoch, stream });
+  return {
+    lease: name,
+    epoch,
+    outcomes: new OutcomeSettler<ChatMessageDocument>({
+      clock,
+      log,
+      settler: settler('outcomes'),
+      // Statuses are looked up in the store: few come in the same second as the answer.
+      onKeys: () => {},
+      onGroup: (size) => figures.settleSize.observe(size),
+    }),
+    statuses: settler('receipts'),
+    unknowns: settler('unknowns'),
+    held: () => lease.held && lease.epoch === epoch,
+  };
+}

@@ -1,0 +1,86 @@
+import type { StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import { applyChange, type Change, entryAt, joinChanges } from '../../shared/messages/change.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { HistoryEntry, Part } from '../../shared/messages/message.ts';
+import { mayBecome, STATES } from '../../shared/messages/status.ts';
+import { errorReason } from './provider/answer.ts';
+import { errorRule } from './provider/error-table.ts';
+
+const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;
+
+/**
+ * The change that the provider's statuses of one message make together, whatever their order: skipped ones are skipped, late
+ * ones change nothing. `key` is the message's in the statuses. Undefined: they tell nothing new. Pure.
+ */
+export function decideStatuses(
+  message: ChatMessageDocument,
+  statuses: readonly StatusItem[],
+  key: string,
+  now: Date,
+): Change | undefined {
+  let current = message;
+  let change: Change | undefined;
+  const inOrder = statuses.toSorted((a, b) => a.at.getTime() - b.at.getTime() || RANK[a.status] - RANK[b.status]);
+  for (const status of inOrder) {
+    const next = decideStatus(current, status, key, now);
+    if (next === undefined) continue;
+    current = applyChange(current, next);
+    change = change === undefined ? next : joinChanges(change, next);
+  }
+  return change;
+}
+
+function decideStatus(message: ChatMessageDocument, status: StatusItem, key: string, now: Date): Change | undefined {
+  const known = message.parts?.[0];
+  const another = known?.key !== undefined && known.key !== key;
+  // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.
+  if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
+  const left = !STATES.sent.from.includes(message.state);
+  const entries: HistoryEntry[] = left ? [] : [entryAt('sent', now, message.history)];
+  const state = left ? message.state : 'sent';
+  const history = [...message.history, ...entries];
+  const next = status.status;
+  if (next === 'sent' || !mayBecome(state, next, history, now)) {
+    return left
+      ? adopted(known, key)
+      : { state, set: { parts: [part(known, key, 'accepted')] }, unset: ['outcome'], entries };
+  }
+  const failure = next === 'failed' ? failureOf(status) : undefined;
+  return {
+    state: next,
+    set: {
+      parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'failed'), ...errorOf(failure) }],
+      ...(failure === undefined ? deliveredAt(message, status, now) : failure),
+    },
+    unset: ['due', 'outcome', ...(failure === undefined ? (['errorCode', 'errorReason'] as const) : [])],
+    entries: [...entries, entryAt(next, now, history)],
+  };
+}
+
+/** An id that no answer told: later statuses are found by it. */
+function adopted(known: Part | undefined, key: string): Change | undefined {
+  return known?.key === undefined ? { set: { parts: [part(known, key, 'accepted')] } } : undefined;
+}
+
+function part(known: Part | undefined, key: string, state: Part['state']): Part {
+  return { key: known?.key ?? key, state };
+}
+
+function failureOf({ error }: StatusItem): { readonly errorCode: string; readonly errorReason: string } {
+  if (error === undefined) return { errorCode: 'provider_refused', errorReason: 'The provider told no reason' };
+  return {
+    errorCode: errorRule(error.code)?.code ?? 'provider_refused',
+    errorReason: errorReason(error.code, error.details ?? error.title),
+  };
+}
+
+function errorOf(failure: { readonly errorCode: string } | undefined): Pick<Part, 'error'> {
+  return failure === undefined ? {} : { error: failure.errorCode };
+}
+
+/** The provider's own time where it can be true. A message that was read without having been delivered before was delivered then. */
+function deliveredAt(message: ChatMessageDocument, { at }: StatusItem, now: Date): { readonly deliveredAt?: Date } {
+  if (message.deliveredAt !== undefined) return {};
+  const sentMs = message.claim?.at.getTime() ?? 0;
+  return { deliveredAt: new Date(Math.min(Math.max(at.getTime(), sentMs), now.getTime())) };
+}

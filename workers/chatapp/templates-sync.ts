@@ -1,0 +1,103 @@
+import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Figures } from './figures.ts';
+import { graphErrorOf, parseObject } from './provider/answer.ts';
+import type { ProviderClient } from './provider/client.ts';
+import { readTemplatePage } from './provider/template-list.ts';
+
+export interface TemplatesSyncOptions {
+  readonly account: AccountId;
+  readonly client: ProviderClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly figures: Figures;
+  /** From 0 to 1. */
+  random(): number;
+  replace(templates: readonly ChatTemplateDocument[]): Promise<void>;
+}
+
+/** Copied again so often: a template that was approved is seen then at the latest. */
+const EVERY_MS = 10 * 60_000;
+/** After a failure, with the same jitter. */
+const AGAIN_MS = 60_000;
+/** The first time: at once, but not all accounts of a starting worker in the same instant. */
+const FIRST_WITHIN_MS = 500;
+/** Part of a pause that is random. */
+const JITTER = 0.2;
+/** 100 templates each: more than any business may have. A list without an end is not followed further. */
+const PAGES_MAX = 100;
+
+/** Keeps the copy of one account's templates like the provider's list. A list that cannot be read whole changes nothing. */
+export class TemplatesSync {
+  readonly #options: TemplatesSyncOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: TemplatesSyncOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#schedule(this.#options.random() * FIRST_WITHIN_MS);
+  }
+
+  /** To be followed by closing the client, which ends a request that is under way. */
+  close(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async ended(): Promise<void> {
+    await this.#running;
+  }
+
+  #schedule(inMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.#round().then((pauseMs) => this.#schedule(pauseMs));
+    }, inMs);
+  }
+
+  /** Never rejects; returns the pause until the next round. */
+  async #round(): Promise<number> {
+    const { account, log, figures, replace, random } = this.#options;
+    const jitter = 1 + JITTER * (2 * random() - 1);
+    try {
+      const templates = await this.#readAll();
+      if (this.#stopped) return 0;
+      if (typeof templates === 'string') {
+        log.warn('templates_not_listed', { account, reason: templates });
+        figures.syncs.inc({ result: 'failed' });
+        return AGAIN_MS * jitter;
+      }
+      await replace(templates);
+      figures.syncs.inc({ result: 'copied' });
+      return EVERY_MS * jitter;
+    } catch (error) {
+      log.warn('templates_not_stored', { account, ...errorFields(error) });
+      return AGAIN_MS * jitter;
+    }
+  }
+
+  /** All pages, or why they cannot be had. */
+  async #readAll(): Promise<readonly ChatTemplateDocument[] | string> {
+    const { account, client, clock } = this.#options;
+    const all = new Map<string, ChatTemplateDocument>();
+    let after: string | undefined;
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const exchange = await client.templates(after);
+      if (exchange.kind !== 'answered') return exchange.code;
+      const body = parseObject(exchange.body);
+      const page = exchange.status === 200 ? readTemplatePage(account, body, clock.now()) : undefined;
+      if (page === undefined) return `HTTP ${exchange.status}, code ${graphErrorOf(body)?.code ?? 'none'}`;
+      // A page may repeat what moved meanwhile; the later word counts.
+      for (const template of page.templates) all.set(template._id, template);
+      if (page.after === undefined) return [...all.values()];
+      after = page.after;
+    }
+    return `more than ${PAGES_MAX} pages`;
+  }
+}

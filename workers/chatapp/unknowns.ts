@@ -1,0 +1,43 @@
+import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
+import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { ShareDuty } from './share-duty.ts';
+
+type Policy = ProviderDocument['unknownPolicy'];
+
+/** Unknowns that one look reads to see whose they are. */
+const LOOK_MAX = 500;
+
+/**
+ * Applies each account's policy to its sends whose answer never came, when they have waited long enough. Returns how many were
+ * decided by each policy, and how many claims were found that an earlier holder, frozen in the middle of one, has made after it
+ * was taken over. Throws when the store fails.
+ */
+export async function decideUnknownsOf(
+  db: Db,
+  clock: Clock,
+  duty: ShareDuty,
+  providerOf: (account: AccountId) => ProviderDocument | undefined,
+): Promise<{ readonly decided: ReadonlyMap<Policy, number>; readonly stray: number }> {
+  await duty.unknowns.payOwed();
+  const stray = await takeOverUnknowns(db, duty.lease, duty.epoch);
+  const unknown = await db
+    .collection<ChatMessageDocument>('messages')
+    .find(
+      { 'claim.carrier': duty.lease, state: 'submitting', outcome: 'unknown' },
+      { projection: { account: 1, _id: 0 } },
+    )
+    .limit(LOOK_MAX)
+    .toArray();
+  const decided = new Map<Policy, number>();
+  for (const account of new Set(unknown.map((message) => message.account))) {
+    const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
+    const carrier = { _id: duty.lease, unknownPolicy, unknownWaitMs };
+    const count = await decideUnknowns({ db, clock, settler: duty.unknowns, carrier, account });
+    if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
+  }
+  return { decided, stray };
+}
