@@ -2,6 +2,7 @@ import type { Db, Document, Filter } from 'mongodb';
 
 export interface Wanted<T> {
   readonly filter: Filter<T>;
+  readonly projection?: Readonly<Record<string, 1>> | undefined;
   readonly sort: Readonly<Record<string, 1 | -1>>;
   readonly limit: number;
 }
@@ -13,9 +14,9 @@ export interface Wanted<T> {
  * Throws the driver's error.
  */
 export async function findAtOnce<T extends Document>(db: Db, collection: string, wanted: Wanted<T>): Promise<T[]> {
-  const { filter, sort, limit } = wanted;
+  const { filter, projection, sort, limit } = wanted;
   const { cursor } = await db.command(
-    { find: collection, filter, sort, limit, batchSize: limit, singleBatch: true },
+    { find: collection, filter, projection, sort, limit, batchSize: limit, singleBatch: true },
     { ignoreUndefined: true },
   );
   return cursor.firstBatch; // The documents as `find` gives them: `T`, as far as a collection's type is ever sure.
