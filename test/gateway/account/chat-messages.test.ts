@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { applyCredits } from '../../../shared/credits/change.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { AnyMessage, StoredMessage } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
@@ -179,6 +180,19 @@ describe('reading back: messages of the chat-app channel', () => {
         { at: '', what: 'state', status: 'sent' },
       ]);
       expect(text).not.to.match(/secret|chatapp:3/);
+    });
+
+    it('of one that the provider refused: what was given back', async () => {
+      const { id, conversation } = await sendTemplate();
+      const at = new Date(idTime(id).getTime() + 60_000);
+      await change(id, { state: 'failed', errorCode: '131026', history: [{ state: 'failed', at }] });
+      const credit = { id: `ref_${conversation}`, amount: 2, reason: 'refund', reference: conversation } as const;
+      await applyCredits(chat.db, chat.account, [credit]);
+
+      const { body } = await chat.get(`/v2/messages/${id}`);
+
+      expect(body).to.include({ status: 'failed', error_code: '131026' });
+      expect(timelineOf(body)).to.deep.include({ at: '', what: 'refunded', credits: 2, ledger_seq: 3 });
     });
 
     it('of one that rode in it: it cost nothing', async () => {
