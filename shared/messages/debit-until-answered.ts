@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { type Debit, type DebitRequest, debit, debitEach, readDebits } from './debit.ts';
 
-/** `failed`: the store refused this one for a reason of its own, and nothing happened. */
+/** `failed`: nothing happened to this one, for a reason of its own. */
 export type Answered = Debit | { readonly kind: 'unknown' } | { readonly kind: 'failed'; readonly error: unknown };
 
 export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<readonly Answered[]>;
@@ -39,8 +39,11 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
   };
 
   return async (requests) => {
-    const [only] = requests;
-    if (only !== undefined && requests.length === 1) return [await debitOne(only)];
+    if (requests.length <= ALONE_MAX) {
+      return Promise.all(
+        requests.map((request) => debitOne(request).catch((error: unknown): Answered => ({ kind: 'failed', error }))),
+      );
+    }
     try {
       return await debitAll(requests);
     } catch (error) {
@@ -58,5 +61,8 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
     }
   };
 }
+
+/** So few are asked each by itself, at the same time: one round trip instead of two, for no more commands. */
+const ALONE_MAX = 2;
 
 const UNKNOWN = { kind: 'unknown' } as const;

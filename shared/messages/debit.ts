@@ -1,6 +1,7 @@
 import { Binary, BSON, type Collection, type Db, type Document, type Filter } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import { findAtOnce } from '../mongo/find-at-once.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
@@ -49,16 +50,13 @@ export interface BatchOrder {
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
   const { account, group } = request;
+  const decided = Object.fromEntries(DECIDED.map((name) => [`pending.${group}.${name}`, 1]));
   const after = await accounts.findOneAndUpdate(debitFilter(request), debitPipeline(request), {
     returnDocument: 'after',
-    projection: withoutMessages(group),
+    projection: decided,
   });
-  const paid = after?.pending?.[group];
-  if (paid !== undefined) return { kind: 'paid', pending: paid };
-  return debitOf(
-    await accounts.findOne({ _id: account }, { projection: { ...REFUSING, ...withoutMessages(group) } }),
-    request,
-  );
+  if (after?.pending?.[group] !== undefined) return debitOf(after, request);
+  return debitOf(await accounts.findOne({ _id: account }, { projection: { ...REFUSING, ...decided } }), request);
 }
 
 /**
@@ -75,41 +73,36 @@ export async function debitEach(db: Db, requests: readonly DebitRequest[]): Prom
 
 /** What each request of an answered `debitEach` came to, in their order. */
 export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
-  const found = await db
-    .collection<AccountDocument>('accounts')
-    .find(
-      { _id: { $in: requests.map(({ account }) => account) } },
-      { projection: Object.assign({}, REFUSING, ...requests.map(({ group }) => withoutMessages(group))) },
-    )
-    .toArray();
+  const projection: Record<string, 1> = { ...REFUSING };
+  for (const { group } of requests) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
+  const accounts = requests.map(({ account }) => account);
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: accounts } },
+    projection,
+    sort: { _id: 1 },
+    limit: requests.length,
+  });
   const byId = new Map(found.map((account) => [account._id, account]));
   return requests.map((request) => debitOf(byId.get(request.account) ?? null, request));
 }
 
+/** What the store decides of a pending change; the rest of it the request says. */
+const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
+
 /** What a refusal is told from (`refusalOf`). */
 const REFUSING = { status: 1, balance: 1, expiryDate: 1 } as const;
-
-/** The group's pending change; what it paid for is large, and known to whoever asks. */
-function withoutMessages(group: GroupId): Readonly<Record<string, 1>> {
-  const path = `pending.${group}`;
-  return {
-    [`${path}.seq`]: 1,
-    [`${path}.amount`]: 1,
-    [`${path}.balanceAfter`]: 1,
-    [`${path}.reason`]: 1,
-    [`${path}.reference`]: 1,
-    [`${path}.at`]: 1,
-  };
-}
 
 /** What became of a debit, by the account as it is after it. */
 function debitOf(
   now: Pick<AccountDocument, 'status' | 'balance' | 'expiryDate' | 'pending'> | null,
   request: DebitRequest,
 ): Debit {
-  const paid = now?.pending?.[request.group];
-  if (paid !== undefined) return { kind: 'paid', pending: paid };
   const required = priceOf(request);
+  const paid = now?.pending?.[request.group];
+  if (paid !== undefined) {
+    const { seq, balanceAfter, at } = paid;
+    return { kind: 'paid', pending: { seq, balanceAfter, at, ...statedOf(request, required) } };
+  }
   const why = refusalOf(now, required, request.today);
   if (why !== undefined) return { kind: 'refused', why };
   if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
@@ -179,19 +172,21 @@ function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   };
 }
 
+/** What the request itself says of its pending change. */
+function statedOf({ batch }: DebitRequest, required: number): Pick<PendingChange, 'amount' | 'reason' | 'reference'> {
+  return { amount: -required, reason: 'send', ...(batch === undefined ? {} : { reference: batch.id }) };
+}
+
 function debitPipeline(request: DebitRequest): Document[] {
   const { group, messages, schedules = [], batch, done } = request;
   const required = priceOf(request);
   const paid: PaidDocuments = { m: messages, ...(schedules.length === 0 ? {} : { s: schedules }) };
   const pending = {
     seq: { $add: ['$seq', 1] },
-    amount: -required,
     balanceAfter: { $subtract: ['$balance', required] },
-    reason: 'send',
     at: '$$NOW',
-    ...(batch === undefined
-      ? { messages: new Binary(BSON.serialize(paid, { ignoreUndefined: true })) }
-      : { reference: { $literal: batch.id } }),
+    ...statedOf(request, required),
+    ...(batch === undefined && { messages: new Binary(BSON.serialize(paid, { ignoreUndefined: true })) }),
   } satisfies Partial<Record<keyof PendingChange, unknown>>;
   const set = {
     $set: {

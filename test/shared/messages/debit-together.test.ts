@@ -95,26 +95,28 @@ describe('accounts that pay together', () => {
   }
 
   it('are told the same when they are asked again with the same groups', async () => {
-    const payers = await Promise.all([2, 2].map((credits) => makeAccount(store.db, credits)));
+    const payers = await Promise.all([2, 2, 2].map((credits) => makeAccount(store.db, credits)));
     const requests = payers.map((account) => makeRequest(account));
 
     const first = await debits()(requests);
     const again = await debits()(requests);
 
-    expect(first.map(({ kind }) => kind)).to.deep.equal(['paid', 'paid']);
+    expect(first.map(({ kind }) => kind)).to.deep.equal(['paid', 'paid', 'paid']);
     expect(again).to.deep.equal(first);
-    expect(await Promise.all(payers.map(balanceOf))).to.deep.equal([1, 1]);
+    expect(await Promise.all(payers.map(balanceOf))).to.deep.equal([1, 1, 1]);
   });
 
   it('are not held up by an account that the store cannot update', async () => {
-    const payer = await makeAccount(store.db, 2);
+    const payers = await Promise.all([2, 2].map((credits) => makeAccount(store.db, credits)));
     const broken = await makeAccount(store.db, 2);
     await accounts().updateOne({ _id: broken }, [{ $set: { seq: 'not a number' } }]);
 
-    const answers = await debits()([makeRequest(broken), makeRequest(payer)]);
+    const answers = await debits()([broken, ...payers].map((account) => makeRequest(account)));
+    const two = await debits()([broken, ...payers.slice(0, 1)].map((account) => makeRequest(account)));
 
-    expect(answers.map(({ kind }) => kind)).to.deep.equal(['failed', 'paid']);
-    expect(await Promise.all([broken, payer].map(balanceOf))).to.deep.equal([2, 1]);
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(['failed', 'paid', 'paid']);
+    expect(two.map(({ kind }) => kind)).to.deep.equal(['failed', 'paid']);
+    expect(await Promise.all([broken, ...payers].map(balanceOf))).to.deep.equal([2, 0, 1]);
   });
 
   it('lose nothing when the process dies between their debit and what follows from it', async () => {
