@@ -1,18 +1,24 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { updateCarrier } from '../../../shared/carriers/store.ts';
 import { topUp } from '../../../shared/credits/change.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { createSender, decideSender } from '../../../shared/senders/store.ts';
 import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
-import { openWorld, type World } from '../../support/smpp-world.ts';
+import { CARRIER, openWorld, type World } from '../../support/smpp-world.ts';
 
 const TEMPLATE = '1107160000000000001';
 const HOUR_MS = 3_600_000;
@@ -176,5 +182,42 @@ describe('smpp worker: a message that waited', () => {
 
     await expectRefused(back, 'cancelled');
     await world.reaches(first._id, 'delivered');
+  });
+
+  it('goes back to the queue when nobody can tell whether it may leave, and leaves once when that is known', async () => {
+    const account = await makeAccount(world.db, 10, { senders: 'registered' });
+    const routes = ['transactional'] as const;
+    await createSender(world.db, systemClock, { account, sender: 'HARKRA', routes, status: 'approved' });
+    await world.worker.stop();
+    let broken = true;
+    const db = new Proxy(world.db, {
+      get(target, property) {
+        const value: unknown = Reflect.get(target, property);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          if (broken && args[0] === 'senders') throw new Error('the store is away');
+          return value.apply(target, args);
+        };
+      },
+    });
+    const box = createSecretBox(randomBytes(32));
+    await updateCarrier(world.db, box, CARRIER, { password: 'secret' });
+    const worker = new SmppWorker({ db, clock: systemClock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
+    worker.start();
+    try {
+      const message = await put(account, { to: '919876510020' });
+      await eventually(
+        () => messages().findOne({ _id: message._id, v: { $gte: 4 } }),
+        'it was claimed twice and given back',
+      );
+      expect(world.smsc.messages().filter(({ to }) => to === message.to)).to.deep.equal([]);
+
+      broken = false;
+
+      await world.reaches(message._id, 'delivered');
+      expect(world.smsc.messages().filter(({ to }) => to === message.to)).to.have.length(1);
+    } finally {
+      await worker.stop();
+    }
   });
 });
