@@ -117,6 +117,9 @@ describe('webhooks/address-guard checkEndpointUrl', () => {
 
   const bad: readonly [string, string][] = [
     ['', 'malformed'],
+    [' https://hooks.example/', 'spaces'],
+    ['https://hooks.example/\n', 'spaces'],
+    ['https://ho\toks.example/', 'spaces'],
     ['hooks.example', 'malformed'],
     ['https://', 'malformed'],
     ['http://hooks.example/', 'must begin with https://'],
