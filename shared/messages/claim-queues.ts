@@ -1,0 +1,183 @@
+import type { Db, Filter } from 'mongodb';
+import { findAtOnce } from '../mongo/find-at-once.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { AccountShares } from './account-shares.ts';
+import type { ClaimGates } from './claim-gates.ts';
+import { accountTurns, LANES, quantumOf } from './claim-plan.ts';
+import type { MessageDocument } from './message.ts';
+
+export interface ClaimQueuesOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly paths: readonly string[];
+  readonly gates: ClaimGates;
+}
+
+/** One path and lane, whose accounts are served in turn. */
+export interface Queue {
+  readonly path: string;
+  readonly lane: number;
+  /** The account served last. */
+  cursor: string;
+  /** What each account got. */
+  readonly shares: AccountShares;
+  /** Found empty: not read again before. */
+  emptyUntilMs: number;
+  /** Held accounts of which messages were found here: reads go around them. */
+  readonly held: Set<AccountId>;
+  /** Accounts that have messages of a paused template here: gone around too, and their other messages are read apart. */
+  readonly partly: Map<AccountId, Place>;
+}
+
+/** Where the reading of an account's other messages has come to. */
+interface Place {
+  readonly behind: string;
+  readonly notBeforeMs: number;
+}
+
+const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
+/** How often an account's messages are looked through for those whose template is not paused. */
+const PARTLY_MS = 250;
+/** Reads of one queue in one claim. */
+const MAX_READS = 16;
+/** While others have more than can be taken, an empty queue is looked at this often. */
+const EMPTY_MS = 100;
+
+/**
+ * The queues of a claimer, and how they are read: the accounts in turn, around what gates hold. What was read may have been
+ * claimed by others: the claim (claim.ts) finds out.
+ */
+export class ClaimQueues {
+  readonly #options: ClaimQueuesOptions;
+  /** Lane by lane, the most urgent first. */
+  readonly all: readonly Queue[];
+
+  constructor(options: ClaimQueuesOptions) {
+    this.#options = options;
+    this.all = LANES.flatMap((lane) =>
+      options.paths.map((path) => ({
+        path,
+        lane,
+        cursor: '',
+        shares: new AccountShares(),
+        emptyUntilMs: Number.NEGATIVE_INFINITY,
+        held: new Set(),
+        partly: new Map(),
+      })),
+    );
+  }
+
+  /** Whether anything is held that reads go around. */
+  get around(): boolean {
+    return this.all.some(({ held, partly }) => held.size + partly.size > 0);
+  }
+
+  /** What a gate has let go, as it was last refreshed, is read again. */
+  letGo(): void {
+    const { gates } = this.#options;
+    for (const { held, partly } of this.all) {
+      for (const account of held) if (!gates.held.has(account)) held.delete(account);
+      for (const account of partly.keys()) if (!gates.pausedTemplates.has(account)) partly.delete(account);
+    }
+  }
+
+  /** Takes out what is held, and remembers whose it is. */
+  unheld(read: readonly MessageDocument[]): MessageDocument[] {
+    const { gates } = this.#options;
+    return read.filter((message) => {
+      if (!gates.holds(message)) return true;
+      const queue = this.of(message);
+      if (gates.held.has(message.account)) queue?.held.add(message.account);
+      else if (queue?.partly.has(message.account) === false) queue.partly.set(message.account, FROM_THE_BEGINNING);
+      return false;
+    });
+  }
+
+  /** The queue that a message waits in. */
+  of(message: MessageDocument): Queue | undefined {
+    return this.all.find(({ path, lane }) => path === message.path && lane === message.lane);
+  }
+
+  /**
+   * Up to `wanted` of a queue: behind the account served last, then from the beginning; a few of each account, and more of
+   * the same ones only when no other has any.
+   */
+  async inTurn(queue: Queue, wanted: number): Promise<MessageDocument[]> {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < queue.emptyUntilMs) return [];
+    const { path, lane } = queue;
+    const found: MessageDocument[] = [];
+    for (const [account, place] of queue.partly) {
+      const limit = Math.min(quantumOf(wanted), wanted - found.length);
+      if (limit > 0) found.push(...(await this.#readPartly(queue, account, place, limit)));
+    }
+    const around = new Set([...queue.held, ...queue.partly.keys()]);
+    const turns = accountTurns(queue.cursor, around);
+    let reads = 0;
+    for (const turn of turns) {
+      let from = turn.$gt;
+      for (let more = true; more; reads++) {
+        if (found.length >= wanted || reads >= MAX_READS + around.size) return found;
+        const limit = Math.min(quantumOf(wanted), wanted - found.length);
+        const account = { ...turn, $gt: from };
+        const batch = await this.read({ path, lane, account } as Filter<MessageDocument>, limit); // '' is before every id
+        found.push(...this.unheld(batch));
+        from = batch.at(-1)?.account ?? from;
+        more = batch.length === limit;
+      }
+    }
+    return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
+  }
+
+  /**
+   * What an account has beside the messages of paused templates. Those are passed one by one, so the reading goes on where it
+   * stopped, and begins anew not at once: a large backlog of them is passed a few times a second.
+   */
+  async #readPartly(
+    { path, lane, partly }: Queue,
+    account: AccountId,
+    { behind, notBeforeMs }: Place,
+    limit: number,
+  ): Promise<MessageDocument[]> {
+    const { gates, clock } = this.#options;
+    if (gates.held.has(account) || clock.monotonicMs() < notBeforeMs) return [];
+    const paused = gates.pausedTemplates.get(account) ?? [];
+    const filter = { path, lane, account, _id: { $gt: behind }, template: { $nin: [...paused] } };
+    const batch = await this.read(filter as Filter<MessageDocument>, limit); // '' is before every id
+    const last = batch.length < limit ? undefined : batch.at(-1);
+    const again = { ...FROM_THE_BEGINNING, notBeforeMs: clock.monotonicMs() + PARTLY_MS };
+    partly.set(account, last === undefined ? again : { behind: last._id, notBeforeMs: 0 });
+    return batch;
+  }
+
+  #markEmpty(queue: Queue): [] {
+    queue.emptyUntilMs = this.#options.clock.monotonicMs() + EMPTY_MS;
+    return [];
+  }
+
+  /** Every account of the queue had its turn, and more is wanted: of each the same again. */
+  async #readDeeper(
+    { path, lane, partly }: Queue,
+    wanted: number,
+    found: readonly MessageDocument[],
+  ): Promise<MessageDocument[]> {
+    const whole = found.filter(({ account }) => !partly.has(account));
+    const last = new Map(whole.map((message) => [message.account, message._id]));
+    const share = Math.ceil((wanted - found.length) / last.size);
+    const rest = await Promise.all(
+      [...last].map(([account, id]) => this.read({ path, lane, account, _id: { $gt: id } }, share)),
+    );
+    return [...found, ...this.unheld(rest.flat())].slice(0, wanted);
+  }
+
+  /** The first that match, in the order of lanes, accounts and ids. What has expired is left to the maintenance. */
+  read(filter: Filter<MessageDocument>, limit: number): Promise<MessageDocument[]> {
+    const { db, clock } = this.#options;
+    return findAtOnce<MessageDocument>(db, 'messages', {
+      filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
+      sort: { lane: 1, account: 1, _id: 1 },
+      limit,
+    });
+  }
+}
