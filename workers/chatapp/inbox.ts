@@ -148,7 +148,8 @@ export class Inbox {
       // Of a message that was not sent by us, or whose answer is lost for good: it is kept as it came until it expires.
       await finish([item._id]);
       figures.inbox.inc({ result: 'orphan' });
-      log.info('chat_status_orphan', { account: item.account, item: item._id });
+      // Without the provider's id: the customer's number can be read out of it.
+      log.info('chat_status_orphan', { account: item.account });
       return;
     }
     await retry(item._id, new Date(nowMs + retryPause(item.tries)));
@@ -159,7 +160,12 @@ export class Inbox {
     const { clock, retry, finish, log } = this.#options;
     const nowMs = clock.now().getTime();
     const over = nowMs - item.at.getTime() >= ORPHAN_MS;
-    log.error('inbox_item_failed', { item: item._id, given_up: over, ...errorFields(error) });
+    log.error('inbox_item_failed', {
+      account: item.account,
+      kind: item.what.kind,
+      given_up: over,
+      ...errorFields(error),
+    });
     if (over) await finish([item._id]);
     else await retry(item._id, new Date(nowMs + retryPause(item.tries)));
   }

@@ -107,6 +107,11 @@ describe('judgeSend', () => {
     ['a bare 400 is refused', answered(400, 'no'), { kind: 'refuse', reason: 'The provider answered HTTP 400' }],
     ['a 200 that is no JSON is unknown', answered(200, 'OK'), { kind: 'unknown', code: 'unreadable_answer' }],
     ['a 200 without an id is unknown', answered(200, { messages: [{}] }), { kind: 'unknown' }],
+    [
+      'a 200 with an id beyond all measure is unknown',
+      answered(200, { messages: [{ id: 'x'.repeat(600) }] }),
+      { kind: 'unknown' },
+    ],
     ['a 200 with messages of another kind is unknown', answered(200, { messages: 'x' }), { kind: 'unknown' }],
     ['an error that is no object is judged by the status', answered(400, { error: 'x' }), { kind: 'refuse' }],
     ['JSON null is judged by the status', answered(503, 'null'), { kind: 'retry' }],

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { applyChange } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
@@ -151,5 +152,36 @@ describe('decideStatuses', () => {
 
   it('a rejected message stays rejected', () => {
     expect(decideStatuses(sent({ state: 'rejected' }), told('delivered', 'failed'), KEY, NOW)).to.equal(undefined);
+  });
+
+  it('in any order and any groups: no state twice, nothing backwards, and read when it was read', () => {
+    const names: readonly Name[] = ['sent', 'delivered', 'read', 'failed'];
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.record({ status: fc.constantFrom(...names), second: fc.nat(20) }), { maxLength: 4 }), {
+          maxLength: 6,
+        }),
+        fc.constantFrom('sent', 'submitting'),
+        (groups, state) => {
+          const first = state === 'sent' ? sent() : makeChatMessage({ state, claim: CLAIM, outcome: 'unknown' });
+
+          const last = groups.reduce(
+            (message, group) =>
+              settled(
+                message,
+                group.map(({ status, second }) => makeStatus({ status, at: at(second) })),
+              ),
+            first,
+          );
+
+          const reached = states(last);
+          expect(new Set(reached).size).to.equal(reached.length);
+          const ranks = ['sent', 'failed', 'delivered', 'read'];
+          expect(reached).to.deep.equal(reached.toSorted((a, b) => ranks.indexOf(a) - ranks.indexOf(b)));
+          if (groups.flat().some(({ status }) => status === 'read')) expect(last.state).to.equal('read');
+          if (reached.length > 0) expect(last.state).to.equal(reached.at(-1));
+        },
+      ),
+    );
   });
 });

@@ -39,6 +39,8 @@ export interface GraphError {
   readonly isTransient: boolean;
 }
 
+/** Ids of messages have some 60 characters; they become part of an index. */
+const ID_MAX = 512;
 /** Longer words of the provider are cut: they go into the message and its events. */
 const REASON_MAX = 500;
 
@@ -105,7 +107,7 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
 function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const messages = body?.messages;
   const id = Array.isArray(messages) ? objectOf(messages[0])?.id : undefined;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
 /** A code that the table does not have: by what the provider says of it, else by the HTTP status. */
@@ -118,7 +120,8 @@ function unknownCode(status: number, { isTransient }: GraphError): { do: ErrorDo
 
 /**
  * Without the provider's own words. A gateway's 502 or 504 says that the request was passed on and nothing sensible came
- * back (RFC 9110 §15.6): it may have arrived. Redirects and "no such page" mean a wrong base address: all would be refused.
+ * back (RFC 9110 §15.6): it may have arrived; any other 5xx is the provider's own word that it failed. Redirects and "no such
+ * page" mean a wrong base address: all would be refused.
  */
 function plainStatus(status: number): { kind: ErrorDo; code: string } | { kind: 'unknown' } {
   if (status === 502 || status === 504) return { kind: 'unknown' };

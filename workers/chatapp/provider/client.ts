@@ -134,8 +134,8 @@ class Wire {
       const connect = (): void => {
         this.connected = true;
       };
-      // A kept connection; of a new one, TLS holds the request back until its handshake is done.
-      if (request.reusedSocket) connect();
+      // A kept connection, or one of which it is not sure. On a new one, TLS holds the request back until its handshake is done.
+      if (!socket.connecting) connect();
       else socket.once(secure ? 'secureConnect' : 'connect', connect);
     });
     return request;
