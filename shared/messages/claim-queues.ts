@@ -24,6 +24,8 @@ export interface Queue {
   readonly shares: AccountShares;
   /** Found empty: not read again before. */
   emptyUntilMs: number;
+  /** Found to be long: until then it is read account by account. */
+  longUntilMs: number;
   /** Held accounts of which messages were found here: reads go around them. */
   readonly held: Set<AccountId>;
   /** Accounts that have messages of a paused template here: gone around too, and their other messages are read apart. */
@@ -39,6 +41,9 @@ interface Place {
 const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
 /** How often an account's messages are looked through for those whose template is not paused. */
 const PARTLY_MS = 250;
+/** Most backlogs have no more messages than this: one read gives them all, where a read for each account costs more. */
+const SHORT = 100;
+const LONG_MS = 500;
 /** Reads of one queue in one claim. */
 const MAX_READS = 16;
 /** While others have more than can be taken, an empty queue is looked at this often. */
@@ -62,6 +67,7 @@ export class ClaimQueues {
         cursor: '',
         shares: new AccountShares(),
         emptyUntilMs: Number.NEGATIVE_INFINITY,
+        longUntilMs: Number.NEGATIVE_INFINITY,
         held: new Set(),
         partly: new Map(),
       })),
@@ -100,7 +106,7 @@ export class ClaimQueues {
   }
 
   /**
-   * Up to `wanted` of a queue: behind the account served last, then from the beginning; a few of each account, and more of
+   * All of a short queue; else up to `wanted`: behind the account served last, then from the beginning; a few of each account, and more of
    * the same ones only when no other has any.
    */
   async inTurn(queue: Queue, wanted: number): Promise<MessageDocument[]> {
@@ -113,6 +119,10 @@ export class ClaimQueues {
       if (limit > 0) found.push(...(await this.#readPartly(queue, account, place, limit)));
     }
     const around = new Set([...queue.held, ...queue.partly.keys()]);
+    if (around.size === 0 && nowMs >= queue.longUntilMs) {
+      const whole = await this.#readWhole(queue);
+      if (whole !== undefined) return whole;
+    }
     const turns = accountTurns(queue.cursor, around);
     let reads = 0;
     for (const turn of turns) {
@@ -128,6 +138,20 @@ export class ClaimQueues {
       }
     }
     return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
+  }
+
+  /** A short queue in one read, whoever its messages are of; undefined when it is long, and then that is not asked for a while. */
+  async #readWhole(queue: Queue): Promise<MessageDocument[] | undefined> {
+    const { path, lane, cursor } = queue;
+    const whole = await this.read({ path, lane }, SHORT + 1);
+    if (whole.length > SHORT) {
+      queue.longUntilMs = this.#options.clock.monotonicMs() + LONG_MS;
+      return undefined;
+    }
+    const found = this.unheld(whole);
+    if (found.length === 0) return this.#markEmpty(queue);
+    const behind = found.filter(({ account }) => account > cursor);
+    return [...behind, ...found.filter(({ account }) => account <= cursor)];
   }
 
   /**

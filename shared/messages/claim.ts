@@ -123,7 +123,8 @@ export class Claimer {
     for (const queue of queues) {
       const left = roomLeft(room, messages).messages;
       if (left === 0) break;
-      messages.push(...queue.shares.inTurns(await this.#queues.inTurn(queue, left), quantumOf(left)));
+      const turns = queue.shares.inTurns(await this.#queues.inTurn(queue, left), quantumOf(left));
+      messages.push(...turns.slice(0, left));
       if (messages.length >= room.messages) return { messages, fullLane: queue.lane };
     }
     return { messages, fullLane: Number.POSITIVE_INFINITY };
