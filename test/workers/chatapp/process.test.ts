@@ -89,11 +89,7 @@ describe('chatapp worker: process', function () {
       await ended(child);
     }
     const last = await startProcess();
-    await eventually(
-      async () => (await stored()).every(({ state, outcome }) => state === 'sent' || outcome === 'unknown'),
-      'all are sent or unknown',
-      60_000,
-    );
+    await allSentOrUnknown();
 
     await audit(opened, 3);
 
@@ -118,31 +114,58 @@ describe('chatapp worker: process', function () {
     expect(await world.store.db.collection('leases').countDocuments({ until: { $gt: new Date(1) } })).to.equal(0);
   });
 
-  it('two processes share the accounts; one is killed, the other takes its share over', async () => {
+  /** Two processes that share the accounts and are in the middle of sending. */
+  async function twoInTheMiddle(): Promise<{ readonly opened: readonly ChatAccount[]; readonly first: ChildProcess }> {
     const opened = await accounts();
-    const { db } = world.store;
-    for (const { id } of opened) await setAccountStatus(db, id, 'suspended');
-    const [first] = [await startProcess(), await startProcess()];
-    const owners = async () =>
-      new Set(
-        (
-          await db
-            .collection('leases')
-            .find({ until: { $gt: new Date() } })
-            .toArray()
-        ).map(({ owner }) => owner),
-      );
-    await eventually(async () => (await owners()).size === 2, 'both have shares', 60_000);
-    for (const { id } of opened) await setAccountStatus(db, id, 'active');
+    for (const { id } of opened) await setAccountStatus(world.store.db, id, 'suspended');
+    const first = await startProcess();
+    await startProcess();
+    await bothHaveShares();
+    for (const { id } of opened) await setAccountStatus(world.store.db, id, 'active');
     await eventually(() => sends(opened) > opened.length * EACH * 0.3, 'sending', 30_000);
+    return { opened, first };
+  }
 
-    first?.kill('SIGKILL');
+  function bothHaveShares(): Promise<unknown> {
+    const leases = world.store.db.collection('leases');
+    return eventually(
+      async () =>
+        new Set((await leases.find({ until: { $gt: new Date() } }).toArray()).map(({ owner }) => owner)).size === 2,
+      'both have shares',
+      60_000,
+    );
+  }
 
-    await eventually(
+  const allSentOrUnknown = () =>
+    eventually(
       async () => (await stored()).every(({ state, outcome }) => state === 'sent' || outcome === 'unknown'),
       'all are sent or unknown',
       60_000,
     );
+
+  it('two processes share the accounts; one is killed, the other takes its share over', async () => {
+    const { opened, first } = await twoInTheMiddle();
+
+    first.kill('SIGKILL');
+
+    await allSentOrUnknown();
     await audit(opened, 1);
+  });
+
+  it('a process that slept past its leases sends and settles nothing of what was taken over', async () => {
+    const { opened, first } = await twoInTheMiddle();
+
+    first.kill('SIGSTOP');
+    await allSentOrUnknown();
+    const unknown = (await stored()).filter(({ outcome }) => outcome === 'unknown').map(({ _id }) => _id);
+    first.kill('SIGCONT');
+    await bothHaveShares();
+    for (const account of opened) await world.queue(account, { to: '918888888888' });
+    await eventually(async () => (await stored()).every(({ state }) => state !== 'queued'), 'the last leave');
+    await allSentOrUnknown();
+
+    await audit(opened, 1);
+    const still = (await stored()).filter(({ outcome }) => outcome === 'unknown').map(({ _id }) => _id);
+    expect(still).to.include.members(unknown);
   });
 });
