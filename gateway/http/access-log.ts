@@ -1,3 +1,4 @@
+import type { Counter, Histogram } from 'prom-client';
 import type { GatewayDeps } from '../deps.ts';
 import type { Reply } from './context.ts';
 
@@ -18,14 +19,25 @@ export function accessLog({
 }: Pick<GatewayDeps, 'clock' | 'log' | 'metrics'>): (res: Reply, status: number) => void {
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
+  /** By method, route and status, which are few: looking a figure up by its labels costs more than counting. */
+  const kinds = new Map<
+    string,
+    { readonly requests: Counter.Internal; readonly seconds: Histogram.Internal<'route'> }
+  >();
   return ({ req, locals }, status) => {
     const { caller, requestId, messageId, batchId, scheduleId } = locals;
     // Express types the matched route as `any`; it is undefined where nothing matched.
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
     const ms = clock.monotonicMs() - locals.startedMs;
-    requests.inc({ method: req.method, route, status });
-    seconds.observe({ route }, ms / 1000);
+    const kind = `${req.method} ${route} ${status}`;
+    let figures = kinds.get(kind);
+    if (figures === undefined) {
+      figures = { requests: requests.labels(req.method, route, String(status)), seconds: seconds.labels(route) };
+      kinds.set(kind, figures);
+    }
+    figures.requests.inc();
+    figures.seconds.observe(ms / 1000);
     log.info('request', {
       method: req.method,
       route,

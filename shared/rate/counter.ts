@@ -46,7 +46,7 @@ const FULL_MAX = 10_000;
 const ALONE_MAX = 3;
 /** Two processes that begin the same document at once: the second finds it at its next try. */
 const TRIES = 3;
-/** While others may give back what they were lent, nobody is refused. They look every 100 ms; one that died gives nothing back. */
+/** While others may give back what they were lent, nobody is refused. They look four times a second; one that died gives nothing back. */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;
 

@@ -19,7 +19,7 @@ interface Loan {
 }
 
 /** How often a counter that was lent something looks whether it is wanted back. */
-const LOOK_MS = 100;
+const LOOK_MS = 250;
 /** Keys for which something is held; with more, each event is counted by itself. */
 const LOANS_MAX = 20_000;
 

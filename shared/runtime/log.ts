@@ -32,7 +32,7 @@ export function maskNumber(number: string): string {
 
 export function createLog(name: string, level: LogLevel): Log {
   // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
-  const destination = pino.destination({ dest: pm2LogFile() ?? 1, sync: false, minLength: 4096 });
+  const destination = pino.destination({ dest: pm2LogFile() ?? 1, sync: false, minLength: 12_288 });
   let timer: NodeJS.Timeout | undefined;
   // A timer for what is there to be written, not one that wakes a quiet process five times a second.
   const flushSoon = (): void => {
