@@ -81,12 +81,12 @@ function openConversation(
   document: ConversationDocument | undefined,
   now: Date,
 ): OpenConversation | undefined {
-  const written = document?.openings ?? 0;
+  const { openings: written = 0, voided = [], current } = document ?? {};
   // One that was written is as the document says, which knows what became of it.
   const unwritten = Object.values(pending)
-    .filter((opening) => opening.customer === customer && opening.number > written)
+    .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
     .sort((a, b) => a.number - b.number)
     .at(-1);
-  const newest = unwritten ?? document?.current;
+  const newest = unwritten ?? current;
   return newest !== undefined && now < newest.until ? newest : undefined;
 }

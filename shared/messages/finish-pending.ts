@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
+import { paidChatMessages, storeOpenings } from '../conversations/opening-store.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import { REPEAT_MS } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -17,16 +18,16 @@ const REST_MS = 5 * REPEAT_MS;
 const ACCOUNTS_MAX = 50;
 
 /**
- * Does what a dead gateway left: inserts the messages, schedules and ledger entries that were paid for, hands paid batches to
- * the workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the same. Returns how
- * many accounts it worked on.
+ * Does what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid for, hands
+ * paid batches to the workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the
+ * same. Returns how many accounts it worked on.
  */
 export async function finishPending(db: Db, clock: Clock): Promise<number> {
   const accounts = db.collection<AccountDocument>('accounts');
   const now = clock.now();
   const restedSince = new Date(now.getTime() - REST_MS);
   const found = await accounts
-    .find({ pendingAt: { $lte: restedSince } }, { projection: { pending: 1, seq: 1 } })
+    .find({ pendingAt: { $lte: restedSince } }, { projection: { pending: 1, opening: 1, seq: 1 } })
     .sort({ pendingAt: 1 })
     .limit(ACCOUNTS_MAX)
     .toArray();
@@ -42,6 +43,14 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
       db,
       rested.flatMap(([, pending]) => paidSchedules(pending)),
     );
+    await storeOpenings(
+      db,
+      account._id,
+      rested.flatMap(([change, pending]) => {
+        const opening = account.opening?.[change];
+        return opening === undefined ? [] : [{ opening, messages: paidChatMessages(pending), pending }];
+      }),
+    );
     const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
     await enterInLedger(db, entries);
     await markBatchesPaid(db, entries);
@@ -49,12 +58,17 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
     if (rested.length === changes.length) {
       const cleared = await accounts.updateOne(
         { _id: account._id, seq: account.seq },
-        { $unset: { pending: '', pendingAt: '' } },
+        { $unset: { pending: '', opening: '', pendingAt: '' } },
       );
       if (cleared.matchedCount === 1) continue;
     }
     // The account is busy: what is younger than this round is looked at when it has rested.
-    const unset = Object.fromEntries(rested.map(([change]) => [`pending.${change}`, '' as const]));
+    const unset = Object.fromEntries(
+      rested.flatMap(([change]) => [
+        [`pending.${change}`, '' as const],
+        [`opening.${change}`, '' as const],
+      ]),
+    );
     const later = { $set: { pendingAt: now } };
     await accounts.updateOne({ _id: account._id }, rested.length > 0 ? { ...later, $unset: unset } : later);
   }

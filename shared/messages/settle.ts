@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { giveBackRefused } from '../conversations/void.ts';
 import { refundMessages } from '../credits/refund.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { updateEach } from '../mongo/update-each.ts';
@@ -180,6 +181,10 @@ async function followUp(
   await refundMessages(
     db,
     messages.filter((message) => message.channel === 'sms'),
+  );
+  await giveBackRefused(
+    db,
+    messages.filter((message) => message.channel === 'chatapp' && message.direction === 'out'),
   );
 }
 

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import { findAcceptedChat } from '../../../shared/conversations/find-accepted.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { finishPending } from '../../../shared/messages/finish-pending.ts';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft } from '../../support/chat.ts';
+import { type LossyStore, openLossyStore } from '../../support/lossy-store.ts';
+import { makeAccount } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const CUSTOMER = '919876543210';
+
+describe('conversations/open, when things break', () => {
+  let store: TestStore;
+  let lossy: LossyStore;
+  let cut: Store;
+  before(async () => {
+    store = await openTestStore();
+    lossy = await openLossyStore(store.uri);
+    cut = await connectStore({ mongodbUri: lossy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
+  });
+  after(async () => {
+    await cut.close();
+    await lossy.close();
+    await store.close();
+  });
+
+  const accepterOn = (db = store.db) =>
+    createChatAccepter({ db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
+  const later = () => new ManualClock(new Date(Date.now() + 60_000));
+  const accountOf = (account: AccountId) => store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+  const conversationOf = (account: AccountId) =>
+    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
+  const chargesOf = (account: AccountId) =>
+    store.db.collection('ledger').countDocuments({ account, reason: 'conversation' });
+  const expectOneCharge = async (account: AccountId): Promise<void> => {
+    expect((await accountOf(account))?.balance).to.equal(8);
+    expect(await chargesOf(account)).to.equal(1);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  };
+
+  for (const [name, command, collection] of [
+    ['the debit', 'findAndModify', 'accounts'],
+    ["the follow-up in the customer's document", 'update', 'conversations'],
+    ['the follow-up in the messages', 'insert', 'messages'],
+    ['the follow-up in the ledger', 'insert', 'ledger'],
+  ] as const) {
+    it(`charges once when the answer to ${name} is lost after it was done`, async () => {
+      const account = await makeAccount(store.db, 10);
+      const before = lossy.lost;
+      lossy.loseAnswerTo(command, collection);
+
+      const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft());
+
+      expect(lossy.lost).to.equal(before + 1);
+      expect(outcome).to.include({ kind: 'accepted', credits: 2, balance: 8 });
+      expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(1);
+      expect((await conversationOf(account))?.current?.credits).to.equal(2);
+      await expectOneCharge(account);
+    });
+  }
+
+  for (const [name, command, payBy] of [
+    ['a riding message', 'insert', undefined],
+    ['a riding message with a time to pay by', 'findAndModify', new Date(Date.now() + 3_600_000)],
+  ] as const) {
+    it(`stores ${name} once when the answer is lost after it was stored`, async () => {
+      const account = await makeAccount(store.db, 10);
+      await accepterOn().accept(account, makeTemplateDraft());
+      const before = lossy.lost;
+      lossy.loseAnswerTo(command, 'messages');
+
+      const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft(), payBy);
+
+      expect(lossy.lost).to.equal(before + 1);
+      expect(outcome).to.include({ kind: 'accepted', credits: 0 });
+      expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
+      await expectOneCharge(account);
+    });
+  }
+
+  it('says that the outcome is unknown when debits do not get through, and may be asked again', async function () {
+    this.timeout(30_000);
+    const account = await makeAccount(store.db, 10);
+    lossy.loseAll('findAndModify', 'accounts');
+
+    const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft());
+    lossy.letAllPass();
+
+    expect(outcome).to.deep.equal({ kind: 'outcome_unknown' });
+    expect((await accountOf(account))?.balance).to.equal(10);
+    expect(await accepterOn(cut.db).accept(account, makeTemplateDraft())).to.include({ kind: 'accepted' });
+  });
+
+  describe('a process that is cut off between debit and follow-up', () => {
+    /** It paid; nothing else came through. */
+    const payAndVanish = async (account: AccountId, draft = makeTemplateDraft()) => {
+      lossy.loseAll('update', 'conversations');
+      try {
+        const outcome = await accepterOn(cut.db).accept(account, draft);
+        if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+        return outcome;
+      } finally {
+        lossy.letAllPass();
+      }
+    };
+
+    it('leaves all that the sweep needs: conversation, message and ledger are stored, once', async function () {
+      this.timeout(30_000);
+      const account = await makeAccount(store.db, 10);
+      await customerWrites(store.db, account, '919876543299');
+      const draft = makeTemplateDraft();
+
+      const { conversation } = await payAndVanish(account, draft);
+
+      expect(await conversationOf(account)).to.equal(null);
+      expect(await chatMessagesOf(store.db, account)).to.deep.equal([]);
+      expect((await verifyLedger(store.db, account)).problems, 'pending counts as tail').to.deep.equal([]);
+      expect(await findAcceptedChat(store.db, account, draft._id)).to.deep.include({ _id: draft._id, conversation });
+
+      await Promise.all([finishPending(store.db, later()), finishPending(store.db, later())]);
+      await finishPending(store.db, later());
+
+      const [message, ...more] = await chatMessagesOf(store.db, account);
+      expect(message).to.deep.include({ _id: draft._id, conversation, state: 'queued', content: draft.content });
+      expect(more).to.deep.equal([]);
+      expect((await conversationOf(account))?.current).to.include({ id: conversation, opener: draft._id, credits: 2 });
+      const after = await accountOf(account);
+      expect([after?.pending, after?.opening, after?.pendingAt]).to.deep.equal([undefined, undefined, undefined]);
+      await expectOneCharge(account);
+    });
+
+    it('has opened the conversation: what other gateways accept meanwhile rides in it', async function () {
+      this.timeout(30_000);
+      const account = await makeAccount(store.db, 10);
+      const { conversation } = await payAndVanish(account);
+
+      const other = await accepterOn().accept(account, makeTemplateDraft());
+      await finishPending(store.db, later());
+
+      expect(other).to.deep.equal({ kind: 'accepted', conversation, credits: 0 });
+      expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
+      await expectOneCharge(account);
+    });
+
+    it('is not followed up by the sweep while it may still be at work, nor are others in its way', async function () {
+      this.timeout(30_000);
+      const account = await makeAccount(store.db, 10);
+      await payAndVanish(account);
+      const other = await accepterOn().accept(account, makeTemplateDraft({ to: '919876543299' }));
+
+      await finishPending(store.db, systemClock);
+
+      expect(other).to.include({ kind: 'accepted', credits: 2, balance: 6 });
+      expect(await conversationOf(account)).to.equal(null);
+      expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+      await finishPending(store.db, later());
+      expect(await chargesOf(account)).to.equal(2);
+      expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+    });
+  });
+});
