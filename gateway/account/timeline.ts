@@ -6,6 +6,7 @@ import {
   type UnreadMessage,
   type WholeMessage,
 } from '../../shared/messages/read-whole.ts';
+import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 import { carrierMessageId, partRecord } from './part-record.ts';
@@ -33,7 +34,7 @@ interface Happening {
 export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
   const happened: Happening[] = isInbound(message) ? [] : beginningOf(message, paid);
   // What a carrier said comes before the state that it led to.
-  for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record) });
+  for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
   for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
   for (const delivery of deliveries) {
     for (const { at, result, durationMs } of delivery.attempts.slice(-ATTEMPTS_SHOWN)) {
@@ -88,8 +89,9 @@ function creditsOf(message: UnreadMessage): number {
 }
 
 /** What a carrier said, raw and as we read it, or what was decided because it said nothing. */
-function said(record: LogRecord): NonNullable<Happening['more']> {
-  const { carrier } = record;
+function said(record: LogRecord, { channel, account }: UnreadMessage): NonNullable<Happening['more']> {
+  const chat = channel === 'chatapp';
+  const carrier = chat ? undefined : record.carrier;
   switch (record.kind) {
     case 'answer':
       return {
@@ -97,7 +99,9 @@ function said(record: LogRecord): NonNullable<Happening['more']> {
         outcome: record.outcome,
         error_code: record.code,
         error_reason: record.reason,
-        parts: record.parts?.map((part, index) => partRecord(part, index)),
+        parts: record.parts?.map((part, index) =>
+          partRecord(part, index, chat ? chatMessageKey(account, '') : undefined),
+        ),
       };
     case 'receipt': {
       const { result, text, tlvs, key, part } = record;

@@ -2,6 +2,7 @@ import { checkDeparture } from '../../shared/conversations/depart.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import { MessageLog } from '../../shared/messages/log-store.ts';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/promotional-hours.ts';
 import { countProcesses } from '../../shared/processes/report.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
@@ -23,6 +24,7 @@ runApp(APP, async ({ config, db, listen, clock, log, metrics, life }) => {
     box: createSecretBox(loadSecretKey(config.secretKey, config.dataDir)),
     // Hours are a matter of SMS; what is asked here is whose messages are held.
     gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
+    messageLog: new MessageLog({ db, clock, log, days: config.messageLogDays }),
     leases: Array.from({ length: SHARES }, (_, n) => new Lease({ name: `${APP}:${n}`, db, clock })),
     leaseRoundMs: LEASE_TTL_MS / 3,
     listen,

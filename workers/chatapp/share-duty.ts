@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Lease } from '../../shared/leases/lease.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { MessageLog } from '../../shared/messages/log-store.ts';
 import { redoIntents, Settler } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/messages/unknowns.ts';
@@ -17,6 +18,7 @@ export interface ShareDuty {
   readonly outcomes: OutcomeSettler<ChatMessageDocument>;
   readonly statuses: Settler;
   readonly unknowns: Settler;
+  readonly messageLog: MessageLog;
   /** As of this moment. */
   held(): boolean;
 }
@@ -28,13 +30,16 @@ export interface ShareDutyOptions {
   readonly figures: Figures;
   readonly announcer: Announcer;
   readonly lease: Lease;
+  /** What providers answer that is unusual is kept for the timelines. */
+  readonly messageLog: MessageLog;
 }
 
 /**
  * Begins the duty: does again what an earlier holder may have left half done, and marks what it left `submitting` as unknown.
  * Throws when the store fails; then it is to be begun again, which is harmless.
  */
-export async function beginDuty({ db, clock, log, figures, announcer, lease }: ShareDutyOptions): Promise<ShareDuty> {
+export async function beginDuty(options: ShareDutyOptions): Promise<ShareDuty> {
+  const { db, clock, log, figures, announcer, lease, messageLog } = options;
   const { name, epoch } = lease;
   await redoIntents(db, announcer, name, epoch);
   const unknown = await takeOverUnknowns(db, name, epoch);
@@ -49,12 +54,14 @@ export async function beginDuty({ db, clock, log, figures, announcer, lease }: S
       clock,
       log,
       settler: settler('outcomes'),
+      messageLog,
       // Statuses are looked up in the store: few come in the same second as the answer.
       onKeys: () => {},
       onGroup: (size) => figures.settleSize.observe(size),
     }),
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
+    messageLog,
     held: () => lease.held && lease.epoch === epoch,
   };
 }

@@ -36,7 +36,8 @@ export async function decideUnknownsOf(
   for (const account of new Set(unknown.map((message) => message.account))) {
     const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
     const carrier = { _id: duty.lease, unknownPolicy, unknownWaitMs };
-    const count = await decideUnknowns({ db, clock, settler: duty.unknowns, carrier, account });
+    const { unknowns: settler, messageLog } = duty;
+    const count = await decideUnknowns({ db, clock, settler, carrier, account, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }
   return { decided, stray };

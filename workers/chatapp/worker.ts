@@ -4,6 +4,7 @@ import { dueItems, finishItems, retryItem } from '../../shared/chat-inbox/store.
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import type { MessageLog } from '../../shared/messages/log-store.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import { listProviders } from '../../shared/providers/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -29,6 +30,7 @@ export interface ChatWorkerOptions {
   readonly metrics: Metrics;
   readonly box: SecretBox;
   readonly gates: ClaimGates;
+  readonly messageLog: MessageLog;
   /** One per share of the accounts. */
   readonly leases: readonly Lease[];
   /** How often leases are renewed and shared out, in milliseconds. */
@@ -165,7 +167,7 @@ export class ChatWorker {
 
   /** A duty for each share that is owned, begun anew in each epoch of its lease. */
   async #takeDuties(): Promise<void> {
-    const { leases, db, clock, log } = this.#options;
+    const { leases } = this.#options;
     const owned = this.#shares.owned();
     for (const [share, duty] of this.#duties) {
       if (duty.held()) continue;
@@ -175,7 +177,7 @@ export class ChatWorker {
     for (const share of owned) {
       const lease = leases[share];
       if (lease === undefined || this.#duties.has(share)) continue;
-      const duty = await beginDuty({ db, clock, log, figures: this.#figures, announcer: this.#announcer, lease });
+      const duty = await beginDuty({ ...this.#options, figures: this.#figures, announcer: this.#announcer, lease });
       if (duty.held()) this.#duties.set(share, duty);
     }
   }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { applyCredits } from '../../../shared/credits/change.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { AnyMessage, StoredMessage } from '../../../shared/messages/message.ts';
+import { answerRecord } from '../../../shared/messages/message-log.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
@@ -193,6 +194,29 @@ describe('reading back: messages of the chat-app channel', () => {
 
       expect(body).to.include({ status: 'failed', error_code: '131026' });
       expect(timelineOf(body)).to.deep.include({ at: '', what: 'refunded', credits: 2, ledger_seq: 3 });
+    });
+
+    it('of one that the provider did not take at once: what it answered, and nothing of who asked it', async () => {
+      const { id } = await sendTemplate();
+      const at = new Date(idTime(id).getTime() + 60_000);
+      const claimed = { ...makeMessage({ _id: id }), claim: { id: newId('clm'), carrier: 'chatapp:3', epoch: 1, at } };
+      const key = chatMessageKey(chat.account, 'wamid.A:B');
+      const later = new Date(at.getTime() + 1_000);
+      const records = [
+        answerRecord(claimed, { kind: 'retry', code: 'provider_unavailable', reason: '(131016) Busy' }, at),
+        answerRecord(claimed, { kind: 'sent', parts: [{ key, state: 'accepted' }] }, later),
+      ];
+      await chat.db.collection('message_log').insertMany(records as never[]);
+
+      const { body, text } = await chat.get(`/v2/messages/${id}`);
+
+      const refusal = { error_code: 'provider_unavailable', error_reason: '(131016) Busy' };
+      const part = { number: 1, state: 'accepted', carrier_message_id: 'wamid.A:B', error: null };
+      expect(timelineOf(body)).to.include.deep.members([
+        { at: '', what: 'answer', outcome: 'retry', ...refusal },
+        { at: '', what: 'answer', outcome: 'sent', parts: [part] },
+      ]);
+      expect(text).not.to.include('chatapp:3');
     });
 
     it('of one that rode in it: it cost nothing', async () => {

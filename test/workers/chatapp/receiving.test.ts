@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { InboundItem, InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { pauseProvider } from '../../../shared/providers/store.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
@@ -174,6 +175,7 @@ describe('chatapp worker: receiving', function () {
         log: silentLog,
         figures,
         announcer: createAnnouncer({ db, clock }),
+        messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
         lease,
       });
       const claimed = (minutes: number) => ({

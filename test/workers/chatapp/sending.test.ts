@@ -3,6 +3,7 @@ import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.t
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
+import { readMessageLog } from '../../../shared/messages/log-store.ts';
 import type { MessageState } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
@@ -107,6 +108,30 @@ describe('chatapp worker: sending', function () {
       await world.allIn(account, 'sent', 5);
     });
   }
+
+  it('what the provider refused is kept for the timeline, a usual message is not', async () => {
+    const account = await world.openAccount((send, res, accept) => {
+      if (send.to.endsWith('1')) json(res, 400, graphError(131_026));
+      else accept();
+    });
+    const [usual, refused] = await world.queue(account, ...customers(2).map((to) => ({ to })));
+    await world.startWorker();
+    await world.allIn(account, 'rejected', 1);
+    await world.allIn(account, 'sent', 1);
+
+    await eventually(
+      async () => (await readMessageLog(world.store.db, refused?._id ?? 'msg_')).length === 1,
+      'what was refused is kept',
+    );
+    const [record] = await readMessageLog(world.store.db, refused?._id ?? 'msg_');
+    expect(record).to.include({
+      kind: 'answer',
+      outcome: 'rejected',
+      code: 'undeliverable',
+      reason: '(131026) in detail',
+    });
+    expect(await readMessageLog(world.store.db, usual?._id ?? 'msg_')).to.deep.equal([]);
+  });
 
   for (const code of [131_000, 131_016]) {
     it(`${code}: the message waits for its next try`, async () => {

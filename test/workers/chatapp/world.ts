@@ -5,6 +5,7 @@ import { checkDeparture } from '../../../shared/conversations/depart.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import type { AnyMessage } from '../../../shared/messages/message.ts';
 import type { ProviderChange } from '../../../shared/providers/store.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
@@ -61,7 +62,7 @@ export function chatWorld(): ChatWorld {
   after(() => store?.close());
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
-    for (const name of ['messages', 'providers', 'chat_inbox', 'deliveries', 'leases', 'intents']) {
+    for (const name of ['messages', 'providers', 'chat_inbox', 'deliveries', 'leases', 'intents', 'message_log']) {
       await opened().db.collection(name).deleteMany({});
     }
   });
@@ -99,6 +100,7 @@ export function chatWorld(): ChatWorld {
         metrics: new Metrics(),
         box: TEST_BOX,
         gates: openGates(db, clock),
+        messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
         leases: Array.from({ length: 8 }, (_, n) => new Lease({ name: `chatapp:${n}`, db, clock, identity })),
         leaseRoundMs: 50,
         countWorkers: async () => 1,
