@@ -3,6 +3,7 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { MessageId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { Breaker } from './breaker.ts';
@@ -212,6 +213,7 @@ export class AccountLine {
       const verdict = judgeSend(await client.send(sendPayload(message._id, message.to, message.content)));
       figures.seconds.observe((clock.monotonicMs() - startedMs) / 1_000);
       figures.sends.inc({ result: verdict.kind });
+      if (verdict.kind === 'accepted') crashPoint('chat:answered');
       this.#learn(message, verdict, probe);
       const stored = await this.#settle(message, outcomeOf(provider._id, verdict, probe));
       if (stored?.state === 'waiting' && stored.due !== undefined) {

@@ -6,6 +6,7 @@ import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
@@ -77,6 +78,7 @@ export class Inbox {
       received.map(({ message }) => message),
     );
     await announcer.announce(received.flatMap(({ message }) => message.history.map((entry) => ({ message, entry }))));
+    crashPoint('inbox:stored');
     await finish(received.map(({ item }) => item._id));
     figures.inbox.inc({ result: 'received' }, received.length);
   }
