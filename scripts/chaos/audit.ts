@@ -25,13 +25,13 @@ const EXAMPLES = 5;
 const FINAL: readonly string[] = ['delivered', 'read'];
 
 /** All pages of a list of the API. */
-export async function* readAll<T>(client: Client, path: string, name: string): AsyncGenerator<T> {
+export async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
   let cursor: string | undefined;
   do {
     const { body }: Answer = await client.get(
       `${path}?limit=${PAGE}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     );
-    yield* body[name] as readonly T[]; // as the API's documentation has it
+    yield* body.data as readonly T[]; // as the API's documentation has it
     cursor = typeof body.next_cursor === 'string' ? body.next_cursor : undefined;
   } while (cursor !== undefined);
 }
@@ -39,7 +39,7 @@ export async function* readAll<T>(client: Client, path: string, name: string): A
 /** Whether everything that was accepted is final now, as the API shows it. */
 export async function countOpen(client: Client, { accepted }: LoadOutcome): Promise<number> {
   let final = 0;
-  for await (const { to, status } of readAll<Listed>(client, '/v2/messages', 'messages')) {
+  for await (const { to, status } of readAll<Listed>(client, '/v2/messages')) {
     if (accepted.has(to) && FINAL.includes(status)) final += 1;
   }
   return accepted.size - final;
@@ -55,7 +55,7 @@ export async function audit(
 ): Promise<readonly Finding[]> {
   const { accepted } = outcome;
   const byRecipient = new Map<string, Listed[]>();
-  for await (const message of readAll<Listed>(client, '/v2/messages', 'messages')) {
+  for await (const message of readAll<Listed>(client, '/v2/messages')) {
     byRecipient.set(message.to, [...(byRecipient.get(message.to) ?? []), message]);
   }
   const messages = [...byRecipient.values()].flat();
@@ -78,7 +78,7 @@ export async function audit(
   const posts = stage.receiver.received();
   const posted = new Set(posts.map(({ id }) => id));
   const events: string[] = [];
-  for await (const { event_id: id } of readAll<{ event_id: string }>(client, '/v2/events', 'events')) events.push(id);
+  for await (const { event_id: id } of readAll<{ event_id: string }>(client, '/v2/events')) events.push(id);
   const known = new Set(events);
 
   const { problems } = await verifyLedger(stage.db, stage.account);

@@ -28,7 +28,7 @@ export function watchStates(client: Client): Watch {
   let looks = 0;
   const look = async (): Promise<void> => {
     const { body } = await client.get(`/v2/messages?limit=${PAGE}`);
-    for (const { message_id: id, status } of body.messages as readonly { message_id: string; status: string }[]) {
+    for (const { message_id: id, status } of body.data as readonly { message_id: string; status: string }[]) {
       const before = seen.get(id);
       if (before !== undefined && (RANK[status] ?? -1) < (RANK[before] ?? -1))
         backwards.push(`${id}: ${before}, then ${status}`);

@@ -6,17 +6,23 @@ import { type AppName, type Exit, logTail, type Setup } from '../../scripts/benc
 import { build } from '../../scripts/bench/build.ts';
 import { Fleet, freePort } from '../../scripts/bench/fleet.ts';
 import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
+import { enterApp, seedProvider } from '../../scripts/dev/seed-provider.ts';
 import { runOps } from '../../scripts/ops/run.ts';
+import type { ProviderOptions } from '../../scripts/simulator/provider/options.ts';
+import { type Provider, startProvider } from '../../scripts/simulator/provider.ts';
 import { type Receiver, startReceiver } from '../../scripts/simulator/receiver.ts';
 import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
-import { SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { eventually } from './eventually.ts';
 
 /** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
 export interface Product {
@@ -28,6 +34,8 @@ export interface Product {
   /** The test's own connection to the product's database. */
   readonly db: Db;
   readonly smsc: Smsc;
+  /** Of the chat-app channel; there when `chatapp` was asked for. */
+  readonly provider: Provider | undefined;
   readonly receiver: Receiver;
   /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
   send(to: string, message: string): Promise<Answer>;
@@ -63,9 +71,14 @@ export interface ProductOptions {
   /** Processes of batches, schedules and maintenance each. */
   readonly otherWorkers?: number;
   readonly credits?: number;
+  /** Also the chat-app channel: workers, a provider of the account whose templates are copied, an endpoint for its events. */
+  readonly chatapp?: { readonly workers?: number; readonly provider?: Partial<ProviderOptions> };
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<CarrierDocument>;
 }
+
+/** A worker hears of a provider within seconds and copies its templates then. */
+const TEMPLATES_MS = 30_000;
 
 let built: Promise<string> | undefined;
 
@@ -115,6 +128,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       fleet.start('maintenance', options.otherWorkers),
       fleet.start('batches', options.otherWorkers),
       fleet.start('schedules', options.otherWorkers),
+      ...(options.chatapp === undefined ? [] : [fleet.start('chatapp', options.chatapp.workers)]),
     ]);
 
     const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
@@ -132,6 +146,16 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await seedCarrier(deps, smsc.port, options.carrier);
 
     const url = `http://127.0.0.1:${port}`;
+    let provider: Provider | undefined;
+    if (options.chatapp !== undefined) {
+      provider = await startProvider({ statusDelayMs: 50, ...options.chatapp.provider });
+      closers.push(async () => provider?.close());
+      const { account } = seeded;
+      const chat = { account, channel: 'chatapp', url: `${receiver.url}/chatapp`, events: CHAT_EVENTS } as const;
+      receiver.trust((await createEndpoint(db, clock, deps.box, chat)).secret, '/chatapp');
+      await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
+      await eventually(async () => (await listChatTemplates(db, account)).length > 0, 'the templates', TEMPLATES_MS);
+    }
     return {
       url,
       key,
@@ -139,6 +163,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       credits,
       db,
       smsc,
+      provider,
       receiver,
       send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
       post: (path, body, headers) => ask(url + path, key, body, 'POST', headers),
