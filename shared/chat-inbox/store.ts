@@ -1,23 +1,14 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { InboxItemDocument } from './inbox-item.ts';
-
-/** Items of one command: a post of 3 MB can bring ten thousand, and the driver builds a command in one go. */
-const SLICE = 500;
 
 /**
  * Stores what a provider posted. Items that are there already are left as they are, also those that were worked off: the same
  * post again adds nothing. May be done again when it failed.
  */
 export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Promise<void> {
-  for (let first = 0; first < items.length; first += SLICE) {
-    try {
-      await inbox(db).insertMany(items.slice(first, first + SLICE), { ordered: false });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-  }
+  await insertNew(db, 'chat_inbox', items);
 }
 
 /** Up to `limit` items of these accounts that are to be worked off by now, the longest due first. */

@@ -2,7 +2,7 @@ import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { conversationKey, type OpenConversation, type Opening } from './conversation.ts';
@@ -161,10 +161,5 @@ export function openerUpdate({ opener, id, group, credits }: OpenConversation): 
 
 /** Those that are there already are left as they are (they may have moved on since). */
 export async function insertChatMessages(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
-  if (messages.length === 0) return;
-  try {
-    await db.collection<ChatMessageDocument>('messages').insertMany(messages, { ordered: false });
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
+  await insertNew(db, 'messages', messages);
 }

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { topUp } from '../../../shared/credits/change.ts';
 import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
+import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -22,6 +27,25 @@ describe('GET /v2/ledger', () => {
 
       expect(answer.status).to.equal(200);
       expect(answer.body).to.deep.equal({ data: [], next_cursor: null, has_more: false });
+    });
+
+    it('a conversation of the chat-app channel, and that it was given back', async () => {
+      const account = await makeAccount(site.db, 10);
+      const key = await makeKey(site.db, account);
+      const prices = CHAT_PRICES;
+      const accepter = createChatAccepter({ db: site.db, clock: systemClock, log: silentLog, prices });
+      const outcome = await accepter.accept(account, makeTemplateDraft());
+      if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+      const [opener] = await chatMessagesOf(site.db, account);
+      if (opener === undefined) throw new Error('it is stored');
+      await giveBackRefused(site.db, [{ ...opener, state: 'rejected', parts: [{ state: 'refused' }] }]);
+
+      const { body } = await ask('', key);
+
+      const [refund, debit] = body.data;
+      const reference = outcome.conversation;
+      expect(debit).to.include({ seq: 2, amount: -2, balance_after: 8, reason: 'conversation', reference });
+      expect(refund).to.include({ seq: 3, amount: 2, balance_after: 10, reason: 'refund', reference });
     });
 
     it('every change, newest first, with what it was for', async () => {
