@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { verifyLedger } from '../../shared/credits/verify.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
+import { type Answer, type Product, startProduct } from '../support/product.ts';
+
+const REQUESTS = 1_000;
+const KEYS = 100;
+const CONNECTIONS = 100;
+/** Of each kind of refund. */
+const REFUSED = 60;
+const EXPIRING = 60;
+const CANCELLED = 40;
+const BATCH = 1_200;
+/** Requests in flight that debit the account all the while, spread over the gateways. */
+const DEBITS_IN_FLIGHT = 12;
+const SETTLED_MS = 90_000;
+/** As long as a killed gateway's claim of a key may pay, and some more. */
+const ANSWERED_MS = 45_000;
+
+/** What this test looks at of messages and batches. */
+interface Stored {
+  readonly _id: string;
+  readonly account: string;
+  readonly batch?: string;
+  readonly state: string;
+}
+
+describe('four gateways and two of each worker on one account', function () {
+  this.timeout(SETTLED_MS + ANSWERED_MS);
+  let product: Product;
+
+  before(async () => {
+    product = await startProduct({
+      gateways: 4,
+      smppWorkers: 2,
+      otherWorkers: 2,
+      credits: 100_000,
+      // Nobody serves the promotional route: what goes there waits.
+      carrier: {
+        paths: ['transactional'],
+        // The batch is stopped long before all of it has left.
+        perSecond: 40,
+        responseTimeoutMs: 2_000,
+        unknownWaitMs: 3_000,
+        unknownPolicy: 'resend',
+      },
+    });
+  });
+  after(() => product?.stop());
+
+  const words = { message: 'Your order has left.', sender: 'HARKRA', route: 'transactional' };
+  const messages = () => product.db.collection<Stored>('messages');
+
+  it('1,000 requests at once with 100 keys: 100 are charged, every answer is the first one to the byte', async () => {
+    const many = new ManyRequests(CONNECTIONS);
+    const ask = (i: number): Promise<ManyAnswer> =>
+      many.send({
+        url: `${product.url}/v2/send`,
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${product.key}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': `key-${i % KEYS}`,
+        },
+        body: JSON.stringify({ ...words, route: 'promotional', to: `9170${String(i % KEYS).padStart(5, '0')}900` }),
+      });
+    const persistently = async (i: number): Promise<ManyAnswer> => {
+      for (;;) {
+        const answer = await ask(i);
+        if (answer.status !== 409) return answer;
+      }
+    };
+
+    const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, i) => persistently(i)));
+    many.close();
+
+    expect(answers.filter(({ status }) => status !== 200)).deep.equal([]);
+    expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).length(REQUESTS - KEYS);
+    const bodies = Array.from(
+      { length: KEYS },
+      (_, k) => new Set(answers.filter((_, i) => i % KEYS === k).map((a) => a.body)),
+    );
+    expect(bodies.filter(({ size }) => size !== 1)).deep.equal([]);
+    const told = bodies.flatMap((same) => [...same].map((body) => String(JSON.parse(body).message_id)));
+    const stored = await messages().find({ account: product.account }).toArray();
+    expect(stored.map(({ _id }) => _id).sort()).deep.equal(told.sort());
+    const { problems, balance } = await verifyLedger(product.db, product.account);
+    expect(problems).deep.equal([]);
+    expect(balance).equal(product.credits - KEYS);
+  });
+
+  it('refused, expired, cancelled and stopped, while it is debited and processes are killed: refunded once each', async () => {
+    const first = (await verifyLedger(product.db, product.account)).balance;
+    const debits = debitAllTheWhile();
+    const ends = await endWithoutLeaving().finally(() => debits.stop());
+    const accepted = await debits.accepted;
+
+    await eventually(
+      async () => {
+        const ofBatch = await messages().find({ batch: ends.batchId }).toArray();
+        const left = ofBatch.filter(({ state }) => state === 'delivered').length;
+        expect(ofBatch.filter(({ state }) => state !== 'delivered' && state !== 'rejected')).deep.equal([]);
+        const { body } = await product.get(`/v2/batches/${ends.batchId}`);
+        expect(body).include({ state: 'stopped', stopped: BATCH - left });
+        expect(await messages().countDocuments({ _id: { $in: [...accepted] } })).equal(accepted.length);
+
+        const refunds = await refundsByName();
+        for (const one of ends.single) expect(refunds.get(`ref_${one}`), one).equal(1);
+        const sum = [...refunds.values()].reduce((total, amount) => total + amount, 0);
+        expect(sum).equal(ends.single.length + BATCH - left);
+        const { problems, balance } = await verifyLedger(product.db, product.account);
+        expect(problems).deep.equal([]);
+        expect(balance).equal(first - accepted.length - left);
+        const account = { _id: product.account, pendingAt: { $exists: true } };
+        expect(await product.db.collection<{ _id: string }>('accounts').findOne(account)).equal(null);
+        return left > 0 && left < BATCH;
+      },
+      'what left is paid, all else is refunded',
+      SETTLED_MS,
+    );
+  });
+
+  /** Refused when one is there twice. */
+  async function refundsByName(): Promise<ReadonlyMap<string, number>> {
+    const entries = product.db.collection<{ account: string; reason: string; change: string; amount: number }>(
+      'ledger',
+    );
+    const refunds = new Map<string, number>();
+    for await (const { change, amount } of entries.find({ account: product.account, reason: 'refund' })) {
+      expect(refunds.has(change), change).equal(false);
+      refunds.set(change, amount);
+    }
+    return refunds;
+  }
+  /** Requests of its own, a few at a time; they have the ids of all that was accepted. */
+  function debitAllTheWhile(): { readonly accepted: Promise<readonly string[]>; stop(): void } {
+    let on = true;
+    const lanes = Array.from({ length: DEBITS_IN_FLIGHT }, async (_, lane) => {
+      const ids: string[] = [];
+      for (let i = 0; on; i++) {
+        const to = `9171${lane + 10}${String(i).padStart(5, '0')}`;
+        ids.push(String((await post('/v2/send', { ...words, route: 'promotional', to })).message_id));
+      }
+      return ids;
+    });
+    const accepted = Promise.all(lanes).then((ids) => ids.flat());
+    accepted.catch(() => {}); // Told to the test, which asks for it later.
+    return {
+      accepted,
+      stop: () => {
+        on = false;
+      },
+    };
+  }
+
+  /** The four ways, with a process of each kind killed on the way. What is refunded by an id of its own, and the batch. */
+  async function endWithoutLeaving(): Promise<{ readonly batchId: string; readonly single: readonly string[] }> {
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const booked = await Promise.all(
+      numbers('9173', CANCELLED).map((to) => post('/v2/schedule', { ...words, to, schedule_time: at })),
+    );
+    // Each is cancelled by two requests at once, of which the killed gateway may have some.
+    const cancels = [...booked, ...booked].map(({ schedule_id: one }) => remove(`/v2/schedule/${one}`));
+    await product.kill('gateway');
+    const until = new Date(Date.now() + 5_000).toISOString();
+    const waiting = { ...words, route: 'promotional', valid_until: until };
+    const expiring = Promise.all(numbers('9174', EXPIRING).map((to) => post('/v2/send', { ...waiting, to })));
+    const refused = Promise.all(numbers('9175', REFUSED, '108').map((to) => post('/v2/send', { ...words, to })));
+    const batch = await post('/v2/send-bulk', { ...words, to: numbers('9172', BATCH) });
+    const batchId = String(batch.batch_id);
+    await product.kill('smpp');
+    await eventually(() => messages().findOne({ batch: batchId, state: { $ne: 'queued' } }), 'some leave');
+    const stops = [1, 2].map(() => remove(`/v2/batches/${batchId}`));
+    await eventually(
+      () => product.db.collection<Stored>('batches').findOne({ _id: batchId, state: { $ne: 'paid' } }),
+      'the stop is decided',
+    );
+    await product.kill('batches');
+    await product.kill('maintenance');
+    await Promise.all([...cancels, ...stops]);
+    const refusedIds = (await refused).map(({ message_id: one }) => String(one));
+    const expiringIds = (await expiring).map(({ message_id: one }) => String(one));
+    await ended([...refusedIds, ...expiringIds]);
+    return { batchId, single: [...refusedIds, ...expiringIds, ...booked.map(({ schedule_id: one }) => String(one))] };
+  }
+
+  function numbers(prefix: string, count: number, ending = '900'): string[] {
+    return Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(5, '0')}${ending}`);
+  }
+
+  /** With one Idempotency-Key until it is answered, as the API's documentation asks of clients. */
+  function post(path: string, body: object): Promise<Answer['body']> {
+    const key = newId('req');
+    return persistently(() => product.post(path, body, { 'idempotency-key': key }));
+  }
+
+  function remove(path: string): Promise<Answer['body']> {
+    return persistently(() => product.delete(path));
+  }
+
+  function persistently(asked: () => Promise<Answer>): Promise<Answer['body']> {
+    return eventually(
+      async () => {
+        const { status, body } = await asked();
+        if (status === 503 || (status === 409 && body.code === 'idempotency_in_flight')) {
+          throw new Error(`answered ${status}`);
+        }
+        expect(status, JSON.stringify(body)).equal(200);
+        return body;
+      },
+      'an answer',
+      ANSWERED_MS,
+    );
+  }
+
+  async function ended(ids: readonly string[]): Promise<void> {
+    await eventually(
+      async () => {
+        const wanted = { _id: { $in: [...ids] }, state: { $in: ['delivered', 'expired', 'rejected'] } };
+        const count = await messages().countDocuments(wanted);
+        if (count < ids.length) throw new Error(`${count} of ${ids.length}`);
+        return true;
+      },
+      'all have ended',
+      SETTLED_MS,
+    );
+  }
+});
