@@ -101,7 +101,8 @@ export class Inbox {
     await this.#tellTemplates(groups);
     const matched = new Set(groups.flatMap(({ items: its }) => its));
     await finish([...matched].map(({ _id }) => _id));
-    for (const { item } of statuses) if (!matched.has(item)) await this.#unmatched(item);
+    const unmatched = statuses.filter(({ item }) => !matched.has(item));
+    await Promise.all(unmatched.map(({ item }) => this.#unmatched(item)));
   }
 
   /** The messages that statuses tell of, each with all that is told of it. */

@@ -52,7 +52,11 @@ const PROVIDERS_MS = 2_000;
 const UNKNOWNS_MS = 10_000;
 /** Reads of the queue in one round; where it stopped, the next goes on. */
 const LOOKS_MAX = 16;
+/** Items of one read of the inbox, and reads of one round: who fills one is left out of the next, so that others come too. */
 const INBOX_GROUP = 200;
+const INBOX_READS = 4;
+/** An empty inbox is not looked into more often, whatever else wakes the worker. */
+const INBOX_MS = 100;
 /** How long a stop waits for answers, and then for the last writes: together shorter than a process has to stop (lifecycle.ts). */
 const DRAIN_MS = 9_000;
 const LAST_WRITES_MS = 3_000;
@@ -78,6 +82,7 @@ export class ChatWorker {
   /** The account at which the look through the queue stopped. */
   #lookedUpTo = '';
   #claimsSeen = 0;
+  #inboxEmptyMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ChatWorkerOptions) {
     const { db, clock, log, leases, listen } = options;
@@ -204,10 +209,12 @@ export class ChatWorker {
 
   /** Whether there was anything. */
   async #workInbox(): Promise<boolean> {
-    const { db, clock, leases } = this.#options;
+    const { clock, leases } = this.#options;
+    if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;
     const accounts = [...this.#providers.keys()].filter((account) => this.#dutyOf(account) !== undefined);
     if (accounts.length === 0) return false;
-    const items = await dueItems(db, accounts, clock.now(), INBOX_GROUP);
+    const items = await this.#dueOf(accounts);
+    this.#inboxEmptyMs = items.length === 0 ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
     const shares = new Map<number, InboxItemDocument[]>();
     for (const item of items) {
       const share = shareOf(item.account, leases.length);
@@ -220,6 +227,21 @@ export class ChatWorker {
       }),
     );
     return items.length > 0;
+  }
+
+  /** The longest due ones; a flood of one account's stands before nobody else's. */
+  async #dueOf(accounts: readonly AccountId[]): Promise<readonly InboxItemDocument[]> {
+    const { db, clock } = this.#options;
+    const items: InboxItemDocument[] = [];
+    let left = accounts;
+    for (let reads = 0; reads < INBOX_READS && left.length > 0; reads++) {
+      const page = await dueItems(db, left, clock.now(), INBOX_GROUP);
+      items.push(...page);
+      if (page.length < INBOX_GROUP) break;
+      const seen = new Set(page.map(({ account }) => account));
+      left = left.filter((account) => !seen.has(account));
+    }
+    return items;
   }
 
   #numberOf(account: AccountId): string {

@@ -301,6 +301,21 @@ describe('chatapp worker: receiving', function () {
     );
   });
 
+  it('a flood of one account’s stands before nobody else’s', async () => {
+    const flooded = await world.openAccount();
+    const quiet = await world.openAccount();
+    const ago = new Date(Date.now() - 60_000);
+    await world.post(Array.from({ length: 3_000 }, (_, n) => item(flooded, { upstreamId: `wamid.f${n}` }, ago)));
+    const message = await sent(quiet, 1);
+    await world.post([item(quiet, { upstreamId: 'wamid.1' })]);
+    await world.startWorker();
+
+    await world.until(message._id, ({ state }) => state === 'delivered');
+
+    const inbox = world.store.db.collection<InboxItemDocument>('chat_inbox');
+    expect(await inbox.countDocuments({ account: flooded.id, tries: 0 })).to.be.above(1_000);
+  });
+
   it('works off a thousand statuses of several accounts', async () => {
     const accounts = await Promise.all([1, 2, 3].map(() => world.openAccount()));
     const items: InboxItemDocument[] = [];
