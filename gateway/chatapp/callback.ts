@@ -23,6 +23,8 @@ const BYTES_MAX = 3_145_728;
 const REMEMBERED_PROVIDERS = 20_000;
 /** Posts that are stored by the same commands. */
 const GROUP_MAX = 100;
+/** Items of a post that no others wait for: thousands take the store a second. */
+const LARGE_POST = 250;
 const CHALLENGE_MAX = 1_024;
 
 interface KnownProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId'> {
@@ -94,6 +96,12 @@ export function createCallback(
     },
   });
 
+  const keep = async (post: Callback): Promise<void> => {
+    if (post.items.length > LARGE_POST) return write([post]);
+    const { error } = await writer.add(post);
+    if (error !== undefined) throw error;
+  };
+
   return {
     verify: async (req, res: Reply) => {
       const provider = await findProvider(req);
@@ -119,11 +127,10 @@ export function createCallback(
       }
       const json = parseObject(body.bytes);
       if (json === undefined) return sendProblem(res, 'malformed_body');
-      const post = readCallback(json, provider, clock.now());
+      const post = await readCallback(json, provider, clock.now());
       for (const [fate, count] of Object.entries(post.ignored)) counted.inc({ fate }, count);
       if (post.items.length > 0) {
-        const { error } = await writer.add(post);
-        if (error !== undefined) throw error;
+        await keep(post);
         counted.inc({ fate: 'kept' }, post.items.length);
       }
       sendJson(res, 200, { status: 'success' });

@@ -3,12 +3,17 @@ import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { InboxItemDocument } from './inbox-item.ts';
 
+/** Items of one command: a post of 3 MB can bring 26,000, and neither we nor the store may be held up by one. */
+const SLICE = 250;
+
 /**
  * Stores what a provider posted. Items that are there already are left as they are, also those that were worked off: the same
  * post again adds nothing. May be done again when it failed.
  */
 export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Promise<void> {
-  await insertNew(db, 'chat_inbox', items);
+  for (let first = 0; first < items.length; first += SLICE) {
+    await insertNew(db, 'chat_inbox', items.slice(first, first + SLICE));
+  }
 }
 
 /** Up to `limit` items of these accounts that are to be worked off by now, the longest due first. */

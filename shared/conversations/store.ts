@@ -76,13 +76,19 @@ export async function voidConversation(db: Db, key: ConversationKey, id: Convers
   }
 }
 
+/** Upserts of one command: a callback of 3 MB can bring thousands of customers, and the store must not be held up by one. */
+const SLICE = 250;
+
 /** Two upserts of one new document can meet; the one that comes late finds it when it is asked again. */
-async function upsertAll(db: Db, updates: AnyBulkWriteOperation<ConversationDocument>[]): Promise<void> {
-  const write = () => conversationCollection(db).bulkWrite(updates, { ordered: false });
-  try {
-    await write();
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    await write();
+async function upsertAll(db: Db, updates: readonly AnyBulkWriteOperation<ConversationDocument>[]): Promise<void> {
+  for (let first = 0; first < updates.length; first += SLICE) {
+    const slice = updates.slice(first, first + SLICE);
+    const write = () => conversationCollection(db).bulkWrite(slice, { ordered: false });
+    try {
+      await write();
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      await write();
+    }
   }
 }
