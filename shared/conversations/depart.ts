@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { isApplied } from '../credits/applied.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ConversationId, MessageId } from '../runtime/ids.ts';
@@ -39,7 +40,7 @@ export async function checkDeparture(
   const conversations = await readConversations(db, messages.map(keyOf));
   const now = clock.now();
   const departures = new Map<MessageId, Departure>();
-  const moving: Promise<void>[] = [];
+  const moving: ChatMessageDocument[] = [];
   for (const message of messages) {
     const document = conversations.get(keyOf(message));
     const isVoid = document?.voided?.includes(message.conversation) === true;
@@ -48,16 +49,24 @@ export async function checkDeparture(
     } else if (!isVoid) {
       departures.set(message._id, { kind: 'go', conversation: message.conversation });
     } else {
-      moving.push(
-        accepter.acceptAgain(message).then((outcome) => {
-          const departure = departureOf(outcome);
-          if (departure !== undefined) departures.set(message._id, departure);
-        }),
-      );
+      moving.push(message);
     }
   }
-  await Promise.all(moving);
+  await Promise.all(
+    moving.map(async (message) => {
+      const departure = await moveOn(db, accepter, message);
+      if (departure !== undefined) departures.set(message._id, departure);
+    }),
+  );
   return departures;
+}
+
+/** Into another conversation. Void comes before the refund, which may be just what is short: until it is there, it is not known. */
+async function moveOn(db: Db, accepter: ChatAccepter, message: ChatMessageDocument): Promise<Departure | undefined> {
+  const refunded = await isApplied(db, message.account, `ref_${message.conversation}`);
+  const outcome = await accepter.acceptAgain(message);
+  if (outcome.kind === 'insufficient_credits' && !refunded) return undefined;
+  return departureOf(outcome);
 }
 
 function departureOf(outcome: ChatAcceptOutcome): Departure | undefined {

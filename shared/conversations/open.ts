@@ -169,10 +169,12 @@ export function createChatAccepter({ db, clock, log, prices }: ChatAccepterOptio
         again.map(({ entry, conversation }) => riderUpdate(entry._id, conversation)),
       );
       const late = new Set<MessageId>();
-      for (const { entry, conversation } of riding) {
-        if (entry.payBy === undefined) continue;
-        if (!(await insertBy(db, entry.messageIn(conversation), entry.payBy))) late.add(entry._id);
-      }
+      await Promise.all(
+        riding.map(async ({ entry, conversation }) => {
+          if (entry.payBy === undefined) return;
+          if (!(await insertBy(db, entry.messageIn(conversation), entry.payBy))) late.add(entry._id);
+        }),
+      );
       return late;
     });
     for (const { entry, conversation } of riding) {

@@ -3,6 +3,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { checkDeparture, type Departure } from '../../../shared/conversations/depart.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { voidConversation } from '../../../shared/conversations/store.ts';
 import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
@@ -165,6 +166,21 @@ describe('conversations/depart', () => {
       expect(await message(rider._id)).to.deep.equal(rider);
     });
   }
+
+  it('waits for the refund when that is what it is short of', async () => {
+    const opener = await accept();
+    const rider = await accept();
+    await accounts().updateOne({ _id: account }, { $set: { balance: 1 } });
+    await voidConversation(store.db, conversationKey(account, CUSTOMER), opener.conversation);
+
+    const early = await depart([rider]);
+    await refuse(opener);
+    const then = await depart([rider]);
+
+    expect(early).to.deep.equal([]);
+    expect(then.map(({ kind }) => kind)).to.deep.equal(['go']);
+    expect(await balance()).to.equal(1);
+  });
 
   describe('a worker that is cut off after it paid for another conversation', () => {
     const payAndVanish = async (rider: ChatMessageDocument): Promise<void> => {
