@@ -3,13 +3,15 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { findAcceptedChat } from '../../../shared/conversations/find-accepted.ts';
 import { type ChatAccepter, createChatAccepter, wouldOpen } from '../../../shared/conversations/open.ts';
+import { topUp } from '../../../shared/credits/change.ts';
 import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { createAccepter } from '../../../shared/messages/accept.ts';
 import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
-import { makeAccount } from '../../support/make.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -257,6 +259,36 @@ describe('conversations/open', () => {
 
     expect((await accountOf(account)).balance).to.equal(0);
     expect(await chargesOf(account)).to.have.lengthOf(200);
+    await expectWholeLedger(account);
+  });
+
+  it('keeps the ledger whole at every moment while SMS, conversations and top-ups change one balance', async function () {
+    this.timeout(60_000);
+    const account = await makeAccount(store.db, 200);
+    const sms = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const gateways = [newAccepter(), newAccepter()];
+    let flowing = true;
+    const watch = async (): Promise<void> => {
+      do await expectWholeLedger(account);
+      while (flowing);
+    };
+    const flow = async (): Promise<void> => {
+      await Promise.all([
+        ...Array.from({ length: 60 }, () => sms.accept(account, [makeDraft()])),
+        ...gateways.flatMap((gateway, g) =>
+          Array.from({ length: 30 }, (_, i) =>
+            gateway.accept(account, makeTemplateDraft({ to: `91987654${g}${String(i).padStart(3, '0')}` })),
+          ),
+        ),
+        ...Array.from({ length: 10 }, (_, i) => topUp(store.db, account, 1, `more-${i}`)),
+      ]);
+      flowing = false;
+    };
+
+    await Promise.all([watch(), flow()]);
+
+    expect((await accountOf(account)).balance).to.equal(200 - 60 - 120 + 10);
+    expect(await chargesOf(account)).to.have.lengthOf(60);
     await expectWholeLedger(account);
   });
 
