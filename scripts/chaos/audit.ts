@@ -45,6 +45,17 @@ export async function countOpen(client: Client, { accepted }: LoadOutcome): Prom
   return accepted.size - final;
 }
 
+/** The first messages that are not final, whole. */
+export async function readUnfinished(client: Client, { accepted }: LoadOutcome): Promise<readonly object[]> {
+  const found: object[] = [];
+  for await (const { message_id: id, to, status } of readAll<Listed>(client, '/v2/messages')) {
+    if (!accepted.has(to) || FINAL.includes(status)) continue;
+    found.push((await client.get(`/v2/messages/${id}`)).body);
+    if (found.length === EXAMPLES) break;
+  }
+  return found;
+}
+
 /** What the API, the carrier, the provider, the receiver and the ledger say about the run. Nothing is read from inside but the ledger. */
 export async function audit(
   stage: Stage,

@@ -68,11 +68,15 @@ export function* planLoad(random: Random, total: number): Generator<Planned> {
   }
 }
 
-/** Sends all of it over so many connections, each request until it is answered for good. `onAnswer` hears of each. */
+/**
+ * Sends all of it over so many connections, each request until it is answered for good, and none before `turn` resolves for
+ * it. `onAnswer` hears of each.
+ */
 export async function sendAll(
   client: Client,
   plan: Iterator<Planned>,
   connections: number,
+  turn: () => Promise<void>,
   onAnswer: (planned: Planned) => void,
 ): Promise<LoadOutcome> {
   const accepted = new Map<string, Kind>();
@@ -80,6 +84,7 @@ export async function sendAll(
   let requests = 0;
   const lane = async (): Promise<void> => {
     for (let next = plan.next(); next.done !== true; next = plan.next()) {
+      await turn();
       const planned = next.value;
       const { kind, path, body, recipients } = planned;
       const answer = await client.persist(path, body, `chaos-${++requests}`);

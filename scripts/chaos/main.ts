@@ -19,6 +19,7 @@ async function main(): Promise<number> {
     console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`),
   );
   console.log(report(verdict, options.seed));
+  if (verdict.unfinished.length > 0) console.log(JSON.stringify(verdict.unfinished, undefined, 1));
   return verdict.ok ? 0 : 1;
 }
 

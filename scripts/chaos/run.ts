@@ -1,4 +1,4 @@
-import { audit, countOpen, type Finding } from './audit.ts';
+import { audit, countOpen, type Finding, readUnfinished } from './audit.ts';
 import { createClient } from './client.ts';
 import { causeFaults, type FaultLog } from './faults.ts';
 import { planLoad, sendAll } from './load.ts';
@@ -13,6 +13,8 @@ export interface Verdict {
   readonly accepted: number;
   readonly looks: number;
   readonly seconds: number;
+  /** The first messages that did not end, with their timelines. */
+  readonly unfinished: readonly object[];
   readonly ok: boolean;
 }
 
@@ -20,6 +22,7 @@ export interface Verdict {
 const FINAL_MS = 300_000;
 const LOOK_MS = 2_000;
 const PROGRESS_EVERY = 1_000;
+const TURN_MS = 20;
 
 /** The whole run on the build in `dist`: load and faults side by side, then rest, then the audit. */
 export async function runChaos(dist: string, options: ChaosOptions, say: (line: string) => void): Promise<Verdict> {
@@ -29,11 +32,15 @@ export async function runChaos(dist: string, options: ChaosOptions, say: (line: 
     const client = createClient(stage.url, stage.key);
     const watch = watchStates(client);
     let answered = 0;
+    const loadedMs = performance.now();
     let loaded = false;
     const load = sendAll(
       client,
       planLoad(seededRandom(options.seed), options.messages),
       options.connections,
+      // Spread over the time of the faults, so that none hits an idle product.
+      () =>
+        until(() => answered / options.messages <= (performance.now() - loadedMs) / (options.kills * options.everyMs)),
       (planned) => {
         const before = answered;
         answered += planned.recipients.length;
@@ -60,10 +67,23 @@ export async function runChaos(dist: string, options: ChaosOptions, say: (line: 
       findings = await audit(stage, client, outcome, faults, watch.backwards);
     }
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
-    return { findings, faults, accepted: outcome.accepted.size, looks: watch.looks, seconds, ok: isOk(findings) };
+    const unfinished = isOk(findings) ? [] : await readUnfinished(client, outcome);
+    return {
+      findings,
+      faults,
+      unfinished,
+      accepted: outcome.accepted.size,
+      looks: watch.looks,
+      seconds,
+      ok: isOk(findings),
+    };
   } finally {
     await stage.close();
   }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, TURN_MS));
 }
 
 function isOk(findings: readonly Finding[]): boolean {
