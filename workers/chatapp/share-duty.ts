@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Lease } from '../../shared/leases/lease.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { MessageLog } from '../../shared/messages/log-store.ts';
-import { redoIntents, Settler } from '../../shared/messages/settle.ts';
+import { oldestOwed, redoIntents, Settler } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/messages/unknowns.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -41,7 +41,7 @@ export interface ShareDutyOptions {
 export async function beginDuty(options: ShareDutyOptions): Promise<ShareDuty> {
   const { db, clock, log, figures, announcer, lease, messageLog } = options;
   const { name, epoch } = lease;
-  await redoIntents(db, announcer, name, epoch);
+  await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
   const unknown = await takeOverUnknowns(db, name, epoch);
   if (unknown > 0) figures.takenOver.inc(unknown);
   log.info('share_taken', { lease: name, epoch, unknown });

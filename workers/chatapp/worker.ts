@@ -13,14 +13,15 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import type { AccountLineOptions } from './account-line.ts';
 import { accountsWithWork } from './claim.ts';
+import { Duties } from './duties.ts';
 import { createFigures, type Figures } from './figures.ts';
 import { Inbox } from './inbox.ts';
 import { type Known, Lines, markTemplateOf } from './lines.ts';
 import { errorRule } from './provider/error-table.ts';
-import { beginDuty, type ShareDuty } from './share-duty.ts';
+import type { ShareDuty } from './share-duty.ts';
 import { decideUnknownsOf } from './unknowns.ts';
 
 export interface ChatWorkerOptions {
@@ -68,12 +69,11 @@ const LAST_WRITES_MS = 3_000;
 export class ChatWorker {
   readonly #options: ChatWorkerOptions;
   readonly #figures: Figures;
-  readonly #announcer: Announcer;
   readonly #shares: Shares;
   readonly #lines: Lines;
   readonly #inbox: Inbox;
   readonly #loop: PollLoop;
-  readonly #duties = new Map<number, ShareDuty>();
+  readonly #duties: Duties;
   #providers: ReadonlyMap<AccountId, Known> = new Map();
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
@@ -88,14 +88,14 @@ export class ChatWorker {
     const { db, clock, log, leases, listen } = options;
     this.#options = options;
     this.#figures = createFigures(options.metrics);
-    this.#announcer = createAnnouncer({ db, clock });
+    const announcer = createAnnouncer({ db, clock });
     this.#lines = new Lines({ ...options, figures: this.#figures });
     this.#inbox = new Inbox({
       db,
       clock,
       log,
       figures: this.#figures,
-      announcer: this.#announcer,
+      announcer,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       markTemplate: async (message, { error }) => {
@@ -111,6 +111,7 @@ export class ChatWorker {
       isBusy: (share) => this.#lines.inHand((account) => shareOf(account, leases.length) === share) > 0,
       roundMs: options.leaseRoundMs,
     });
+    this.#duties = new Duties({ ...options, shares: this.#shares, figures: this.#figures, announcer });
     this.#loop = new PollLoop({
       name: 'chatapp',
       idleMs: IDLE_MS,
@@ -137,7 +138,7 @@ export class ChatWorker {
     await within(DRAIN_MS, drained);
     this.#lines.cutOff();
     await within(LAST_WRITES_MS, drained);
-    for (const { outcomes } of this.#duties.values()) outcomes.giveUp();
+    this.#duties.giveUp();
     await this.#shares.stop();
   }
 
@@ -148,8 +149,8 @@ export class ChatWorker {
     this.#roundStartedMs = clock.monotonicMs();
     this.#roundMs = QUIET_ROUND_MS;
     await this.#readProviders();
-    await this.#takeDuties();
-    this.#lines.update(this.#providers, (account) => this.#dutyOf(account));
+    await this.#duties.take();
+    this.#lines.update(this.#providers, (account) => this.#duties.of(account));
     this.#gauges();
     if (this.#providers.size === 0) return 'idle';
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
@@ -170,29 +171,6 @@ export class ChatWorker {
     this.#providersReadMs = startedMs;
   }
 
-  /** A duty for each share that is owned, begun anew in each epoch of its lease. */
-  async #takeDuties(): Promise<void> {
-    const { leases } = this.#options;
-    const owned = this.#shares.owned();
-    for (const [share, duty] of this.#duties) {
-      if (duty.held()) continue;
-      duty.outcomes.giveUp();
-      this.#duties.delete(share);
-    }
-    for (const share of owned) {
-      const lease = leases[share];
-      if (lease === undefined || this.#duties.has(share)) continue;
-      const duty = await beginDuty({ ...this.#options, figures: this.#figures, announcer: this.#announcer, lease });
-      if (duty.held()) this.#duties.set(share, duty);
-    }
-  }
-
-  #dutyOf(account: AccountId): ShareDuty | undefined {
-    if (!this.#shares.owns(account)) return undefined;
-    const duty = this.#duties.get(shareOf(account, this.#options.leases.length));
-    return duty?.held() ? duty : undefined;
-  }
-
   /** Wakes the lines of the accounts that have something queued; whether lines have claimed something since the last look. */
   async #lookForWork(): Promise<boolean> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
@@ -209,22 +187,24 @@ export class ChatWorker {
 
   /** Whether there was anything. */
   async #workInbox(): Promise<boolean> {
-    const { clock, leases } = this.#options;
+    const { clock } = this.#options;
     if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;
-    const accounts = [...this.#providers.keys()].filter((account) => this.#dutyOf(account) !== undefined);
+    const accounts = [...this.#providers.keys()].filter((account) => this.#duties.of(account) !== undefined);
     if (accounts.length === 0) return false;
     const items = await this.#dueOf(accounts);
     this.#inboxEmptyMs = items.length === 0 ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
-    const shares = new Map<number, InboxItemDocument[]>();
+    const groups = new Map<ShareDuty, InboxItemDocument[]>();
     for (const item of items) {
-      const share = shareOf(item.account, leases.length);
-      shares.set(share, [...(shares.get(share) ?? []), item]);
+      const duty = this.#duties.of(item.account);
+      if (duty === undefined) continue;
+      const group = groups.get(duty);
+      if (group === undefined) groups.set(duty, [item]);
+      else group.push(item);
     }
     await Promise.all(
-      [...shares].map(async ([share, group]) => {
-        const duty = this.#duties.get(share);
-        if (duty?.held()) await this.#inbox.work(group, duty.statuses, (account) => this.#numberOf(account));
-      }),
+      [...groups].map(([{ statuses }, group]) =>
+        this.#inbox.work(group, statuses, (account) => this.#numberOf(account)),
+      ),
     );
     return items.length > 0;
   }
@@ -252,8 +232,7 @@ export class ChatWorker {
     const { clock, db } = this.#options;
     if (clock.monotonicMs() - this.#unknownsMs < UNKNOWNS_MS) return;
     this.#unknownsMs = clock.monotonicMs();
-    for (const duty of this.#duties.values()) {
-      if (!duty.held()) continue;
+    for (const duty of this.#duties.held()) {
       const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;
       const { decided, stray } = await decideUnknownsOf(db, clock, duty, providerOf);
       if (stray > 0) this.#figures.takenOver.inc(stray);
