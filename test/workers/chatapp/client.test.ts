@@ -1,4 +1,5 @@
 import { createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { PROVIDER_DEFAULTS } from '../../../shared/providers/provider.ts';
 import { judgeSend } from '../../../workers/chatapp/provider/answer.ts';
@@ -66,6 +67,18 @@ describe('ProviderClient', () => {
     };
 
     expect(judgeSend(await client(server.url).send(PAYLOAD))).to.include({ kind: 'back_off', retryAfterMs: 3_000 });
+  });
+
+  it('understands an answer that is packed although nobody asked for it', async () => {
+    const server = await provider();
+    server.answer = (_, res) => {
+      res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"messages":[{"id":"wamid.Z"}]}'));
+    };
+
+    const [exchange, send] = [await client(server.url).send(PAYLOAD), server.sends[0]];
+
+    expect(judgeSend(exchange)).to.deep.equal({ kind: 'accepted', upstreamId: 'wamid.Z' });
+    expect(send?.headers['accept-encoding']).to.equal('identity');
   });
 
   it('follows no redirect: the token stays here', async () => {
@@ -147,6 +160,10 @@ describe('ProviderClient', () => {
       },
     ],
     ['an answer that is no HTTP', (_, res) => res.socket?.end('HELLO\r\n\r\n')],
+    [
+      'a small answer that unpacks to a larger one than any can be',
+      (_, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(30_000_000, 32))),
+    ],
     ['an answer larger than any can be', (_, res) => res.writeHead(200).end(Buffer.alloc(3_000_000, 32))],
   ];
   for (const [what, answer] of LOST) {

@@ -61,8 +61,8 @@ export class ProviderClient {
       maxRedirects: 0,
       maxContentLength: ANSWER_BYTES_MAX,
       responseType: 'arraybuffer',
-      // Nothing is unpacked: a small answer cannot become a large one.
-      decompress: false,
+      // Not asked for, but understood; the limit is one of what is unpacked.
+      decompress: true,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],
       transformResponse: [(body: unknown) => body],
