@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
@@ -34,8 +35,8 @@ export interface Stage {
 
 const CREDITS = 10_000_000;
 const WINDOW = 50;
-/** An unknown submit is looked at after receipts had their time. */
-const UNKNOWN_WAIT_MS = 15_000;
+/** An unknown submit goes out again after receipts had their time. */
+const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
 
 /** Starts the build in `dist`. */
@@ -81,14 +82,10 @@ export async function setStage(dist: string): Promise<Stage> {
   });
   receiver.trust(secret, '/sms');
   receiver.trust(chat.secret, '/chatapp');
-  await seedCarrier(deps, smsc.port, {
-    windowSize: WINDOW,
-    responseTimeoutMs: 5_000,
-    unknownPolicy: 'resend',
-    unknownWaitMs: UNKNOWN_WAIT_MS,
-  });
+  await seedCarrier(deps, smsc.port, { windowSize: WINDOW, responseTimeoutMs: 5_000, ...UNKNOWN });
   const url = `http://127.0.0.1:${port}`;
   await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
+  await setProvider(db, clock, deps.box, account, UNKNOWN);
   await templatesCopied(db, account);
 
   const [key = ''] = keys;
