@@ -1,6 +1,6 @@
-import type { BatchDocument } from '../../shared/batches/batch.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
 import { findPaidBatch } from '../../shared/batches/find-paid.ts';
-import { type BatchCounts, countBatch, refundedCredits } from '../../shared/batches/progress.ts';
+import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isBatchId } from '../../shared/runtime/ids.ts';

@@ -1,4 +1,5 @@
-import type { MessageDocument } from '../messages/message.ts';
+import type { MessageDocument, MessageState } from '../messages/message.ts';
+import type { STATES } from '../messages/status.ts';
 import type { BatchId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
 import type { Pattern } from '../templates/pattern.ts';
@@ -38,7 +39,15 @@ export interface BatchDocument
   readonly stopGroups?: number;
   /** The last of them, until it is known that all that follows from it is done. */
   readonly stopGroup?: StopGroup;
+  /** There when all its messages ended long ago: they may be removed from then on (batches/prune.ts). */
+  readonly counts?: BatchCounts;
 }
+
+/** States of SMS as the API shows them. */
+export type ShownState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
+
+/** How many entries of a batch are in each state; together `total`. */
+export type BatchCounts = Readonly<Record<ShownState, number>>;
 
 export type BatchContent =
   /** The same for all; `dltId` when it was rendered from a template, or matches one. */

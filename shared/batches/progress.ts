@@ -3,19 +3,15 @@ import { ledgerCollection } from '../credits/ledger-store.ts';
 import type { MessageDocument, MessageState } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
 import { type BatchId, batchMessageRange } from '../runtime/ids.ts';
-import type { BatchDocument } from './batch.ts';
-
-/** States of SMS as the API shows them. */
-export type ShownState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
-
-/** How many entries of a batch are in each state; together `total`. */
-export type BatchCounts = Readonly<Record<ShownState, number>>;
+import type { BatchCounts, BatchDocument } from './batch.ts';
 
 /**
  * Counts a batch's messages by one range of their `_id`. Entries that are no messages yet are queued; those that never will
- * be are rejected, as the stopped messages are. One reading beside a batch that moves: a count may be a moment old.
+ * be are rejected, as the stopped messages are. One reading beside a batch that moves: a count may be a moment old. Of one
+ * that ended long ago the document says it: its messages may be removed.
  */
 export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCounts> {
+  if (batch.counts !== undefined) return batch.counts;
   const states = await db
     .collection<MessageDocument>('messages')
     .aggregate<{ readonly _id: MessageState; readonly n: number }>([

@@ -1,6 +1,13 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
-import { type BatchChunkDocument, type BatchDocument, type BatchState, chunkId, type StopGroup } from './batch.ts';
+import {
+  type BatchChunkDocument,
+  type BatchCounts,
+  type BatchDocument,
+  type BatchState,
+  chunkId,
+  type StopGroup,
+} from './batch.ts';
 
 export function batchCollection(db: Db): Collection<BatchDocument> {
   return db.collection('batches');
@@ -96,6 +103,23 @@ export async function beginStop(db: Db, id: BatchId): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['paid', 'split'] } },
     { $set: { state: 'stopping', open: true } },
+  );
+}
+
+/** Those of `ids` that do not have the counts of their messages (yet). */
+export async function findUncounted(db: Db, ids: readonly BatchId[]): Promise<readonly BatchId[]> {
+  if (ids.length === 0) return [];
+  const uncounted = await batchCollection(db)
+    .find({ _id: { $in: [...ids] }, counts: { $exists: false } }, { projection: { _id: 1 } })
+    .toArray();
+  return uncounted.map(({ _id }) => _id);
+}
+
+/** Keeps the counts of a batch whose messages ended, with which nobody has anything to do. Idempotent. */
+export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Promise<void> {
+  await batchCollection(db).updateOne(
+    { _id: id, state: { $in: ['split', 'stopped'] }, open: { $exists: false }, counts: { $exists: false } },
+    { $set: { counts } },
   );
 }
 

@@ -131,6 +131,27 @@ export const SETTINGS = {
     168,
     'How long a message may wait and travel before it expires, in hours.',
   ),
+  messageDays: integer(
+    'MESSAGE_DAYS',
+    90,
+    14,
+    3_650,
+    'How long messages are kept after their end, and conversations after the last exchange, in days. The ledger is kept for ever.',
+  ),
+  deliveryDays: integer(
+    'DELIVERY_DAYS',
+    30,
+    21,
+    3_650,
+    'How long webhook deliveries are kept, with the log of their posts, in days.',
+  ),
+  batchDays: integer(
+    'BATCH_DAYS',
+    90,
+    14,
+    3_650,
+    'How long batches and schedules are kept after their end, in days; a batch at least as long as its messages.',
+  ),
   messageLogDays: integer(
     'MESSAGE_LOG_DAYS',
     30,

@@ -36,7 +36,7 @@ export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
 export type Stream = (typeof STREAMS)[number];
 
 /** What a stream is about to settle, or just has: overwritten by its next group. */
-interface IntentDocument {
+export interface IntentDocument {
   readonly _id: string;
   readonly epoch: number;
   readonly messages: readonly MessageId[];
@@ -110,7 +110,7 @@ export class Settler {
   async payOwed(): Promise<void> {
     const owed = this.#owed;
     if (owed.length === 0) return;
-    await followUp(this.#options, owed);
+    await followUp(this.#options, owed, [...new Set(owed.map(({ message }) => message))]);
     if (this.#owed === owed) this.#owed = [];
   }
 
@@ -136,10 +136,29 @@ export class Settler {
 }
 
 /**
- * What every holder of a lease does first: it puts its epoch into the intents, so that an earlier holder that only slept
- * announces nothing any more, then does the follow-up of groups that were left half done.
+ * An intent stays until the next group of its lease. What it names and is older was announced, or nobody held the lease for
+ * weeks; its deliveries may be removed by now (webhooks/prune.ts), and to announce it again would post it again. The shortest
+ * retention of deliveries (`DELIVERY_DAYS`) is a day longer.
  */
-export async function redoIntents(db: Db, announcer: Announcer, lease: string, epoch: number): Promise<void> {
+const OWED_MS = 20 * 86_400_000;
+
+/** Events before this time are not announced again. */
+export function oldestOwed(now: Date): Date {
+  return new Date(now.getTime() - OWED_MS);
+}
+
+/**
+ * What every holder of a lease does first: it puts its epoch into the intents, so that an earlier holder that only slept
+ * announces nothing any more, then does the follow-up of groups that were left half done: events since `since`
+ * (`oldestOwed`), refunds whatever their age.
+ */
+export async function redoIntents(
+  db: Db,
+  announcer: Announcer,
+  lease: string,
+  epoch: number,
+  since = new Date(0),
+): Promise<void> {
   const collection = db.collection<IntentDocument>('intents');
   await fenceIntents(collection, lease, epoch);
   const intents = await collection.find({ _id: { $in: STREAMS.map((stream) => intentId(lease, stream)) } }).toArray();
@@ -150,7 +169,11 @@ export async function redoIntents(db: Db, announcer: Announcer, lease: string, e
     .find({ _id: { $in: ids } })
     .toArray();
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
-  await followUp({ db, announcer }, changes);
+  await followUp(
+    { db, announcer },
+    changes.filter(({ entry }) => entry.at >= since),
+    messages,
+  );
 }
 
 /** Throws `LeaseLostError` when a later holder was here. */
@@ -174,10 +197,10 @@ async function fenceIntents(intents: Collection<IntentDocument>, lease: string, 
 async function followUp(
   { db, announcer }: Pick<SettlerOptions, 'db' | 'announcer'>,
   changes: readonly StateChange[],
+  messages: readonly AnyMessage[],
 ): Promise<void> {
   await announcer.announce(changes);
   crashPoint('settle:announced');
-  const messages = [...new Set(changes.map((change) => change.message))];
   await refundMessages(
     db,
     messages.filter((message) => message.channel === 'sms'),

@@ -2,11 +2,12 @@ import type { Db } from 'mongodb';
 import { pruneUnpaid } from '../../shared/batches/prune.ts';
 import { Lease } from '../../shared/leases/lease.ts';
 import { finishPending } from '../../shared/messages/finish-pending.ts';
-import { redoIntents, Settler } from '../../shared/messages/settle.ts';
+import { oldestOwed, redoIntents, Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { sweepDue } from './sweep-due.ts';
 
 const LEASE = 'maintenance';
@@ -17,6 +18,7 @@ export interface DutiesDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly announcer: Announcer;
+  readonly retention: Retention;
 }
 
 /** What the holder of the maintenance lease does, each duty when its turn comes (main.ts has the times). */
@@ -29,16 +31,29 @@ export interface Duties {
   finishPending(): Promise<void>;
   /** Batches that were stored and never paid. */
   pruneBatches(): Promise<void>;
+  /** What ended long ago. It may take hours, and ends early when the lease goes. */
+  pruneOld(): Promise<void>;
+  /** Customers of the chat-app channel with whom nothing was exchanged for long. */
+  pruneConversations(): Promise<void>;
   release(): Promise<void>;
 }
 
-export function createDuties({ db, clock, log, metrics, announcer }: DutiesDeps): Duties {
+export function createDuties({ db, clock, log, metrics, announcer, retention }: DutiesDeps): Duties {
   const lease = new Lease({ name: LEASE, db, clock });
   const swept = metrics.counter('maintenance_due_total', 'Messages whose due time came');
   const finished = metrics.counter(
     'maintenance_pending_total',
     'Accounts whose pending changes were finished by the sweep',
   );
+  const pruned = metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']);
+  const pruning: PruneDeps = {
+    db,
+    clock,
+    log,
+    retention,
+    held: () => lease.held,
+    onRemoved: (what, count) => pruned.inc({ what }, count),
+  };
   let settler: Settler | undefined;
   let epoch = 0;
 
@@ -59,7 +74,7 @@ export function createDuties({ db, clock, log, metrics, announcer }: DutiesDeps)
         settler = undefined;
         epoch = 0;
         if (!held) return;
-        await redoIntents(db, announcer, LEASE, lease.epoch);
+        await redoIntents(db, announcer, LEASE, lease.epoch, oldestOwed(clock.now()));
         epoch = lease.epoch;
         settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
         log.info('lease_taken', { lease: LEASE, epoch });
@@ -86,6 +101,8 @@ export function createDuties({ db, clock, log, metrics, announcer }: DutiesDeps)
         const count = await pruneUnpaid(db, clock);
         if (count > 0) log.info('unpaid_batches_pruned', { batches: count });
       }),
+    pruneOld: () => guarded('prune', () => pruneOld(pruning)),
+    pruneConversations: () => guarded('prune_conversations', () => pruneConversations(pruning)),
     release: () => lease.release(),
   };
 }

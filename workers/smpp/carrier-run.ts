@@ -5,7 +5,7 @@ import { Claimer } from '../../shared/messages/claim.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import type { Departures } from '../../shared/messages/departures.ts';
 import type { MessageLog } from '../../shared/messages/log-store.ts';
-import { redoIntents, Settler, type Stream } from '../../shared/messages/settle.ts';
+import { oldestOwed, redoIntents, Settler, type Stream } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
@@ -80,11 +80,11 @@ export class CarrierRun {
 
   /** False when another process holds the lease. Throws when the store fails. */
   async start(): Promise<boolean> {
-    const { db, carrier, log, figures, announcer, leaseTtlMs = LEASE_TTL_MS } = this.#options;
+    const { db, clock, carrier, log, figures, announcer, leaseTtlMs = LEASE_TTL_MS } = this.#options;
     if (!(await this.#lease.keep())) return false;
     this.#every(leaseTtlMs / 3, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
-    await redoIntents(db, announcer, name, epoch);
+    await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
     const unknown = await takeOverUnknowns(db, carrier._id, epoch);
     if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
     log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });

@@ -24,7 +24,14 @@ describe('maintenance duties', () => {
 
   const dutiesAt = async (clock: ManualClock): Promise<Duties> => {
     const announcer = createAnnouncer({ db: store.db, clock });
-    const duties = createDuties({ db: store.db, clock, log: silentLog, metrics: new Metrics(), announcer });
+    const duties = createDuties({
+      db: store.db,
+      clock,
+      log: silentLog,
+      metrics: new Metrics(),
+      announcer,
+      retention: { messages: 90, deliveries: 30, batches: 90 },
+    });
     await duties.keepLease();
     return duties;
   };

@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import { batchWalk } from '../../shared/batches/prune-old.ts';
+import { conversationWalk } from '../../shared/conversations/prune.ts';
+import { isRedoOpen, messageWalk } from '../../shared/messages/prune.ts';
+import { type PruneTurn, pruneAlong } from '../../shared/mongo/prune-walk.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { scheduleWalk } from '../../shared/schedules/prune.ts';
+import { deliveryWalk } from '../../shared/webhooks/prune.ts';
+
+/** How long things are kept after their end, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
+export interface Retention {
+  /** Conversations too. */
+  readonly messages: number;
+  readonly deliveries: number;
+  /** Schedules too. */
+  readonly batches: number;
+}
+
+export interface PruneDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly retention: Retention;
+  /** Whether the duty is still ours. */
+  held(): boolean;
+  onRemoved(what: string, count: number): void;
+}
+
+const DAY_MS = 86_400_000;
+/** Between two commands; at least nine times what the one before took, so that a busy store is asked for less. */
+const PAUSE_MS = 50;
+const SHARE = 9;
+const PAUSE_MAX_MS = 5_000;
+
+/** Removes what is old, group by group. Throws the driver's error; the next round goes on. */
+export async function pruneOld(deps: PruneDeps): Promise<void> {
+  const { db, clock, log, retention } = deps;
+  const now = clock.now();
+  const daysAgo = (days: number): Date => new Date(now.getTime() - days * DAY_MS);
+  const messagesBefore = daysAgo(retention.messages);
+  const batchesBefore = daysAgo(retention.batches);
+  await prune(deps, 'deliveries', async () => deliveryWalk(db, daysAgo(retention.deliveries)));
+  if (await isRedoOpen(db, now)) {
+    log.warn('prune_waits', { reason: 'something that was begun long ago is not finished' });
+    return;
+  }
+  await prune(deps, 'schedules', async () => scheduleWalk(db, batchesBefore));
+  await prune(deps, 'batches', async (turn) => batchWalk(db, { messagesBefore, batchesBefore }, turn));
+  await prune(deps, 'messages', () => messageWalk(db, messagesBefore));
+}
+
+/** Apart from the others and seldom: it looks at all of them. */
+export async function pruneConversations(deps: PruneDeps): Promise<void> {
+  const { db, clock, retention } = deps;
+  const now = clock.now();
+  if (await isRedoOpen(db, now)) return;
+  const before = new Date(now.getTime() - retention.messages * DAY_MS);
+  await prune(deps, 'conversations', async () => conversationWalk(db, before));
+}
+
+async function prune<Found extends { readonly _id: string }>(
+  { clock, log, held, onRemoved }: PruneDeps,
+  what: string,
+  walkWith: (turn: PruneTurn) => Promise<Parameters<typeof pruneAlong<Found>>[0]>,
+): Promise<void> {
+  let sinceMs = clock.monotonicMs();
+  const turn: PruneTurn = {
+    mayGoOn: held,
+    pause: async () => {
+      const tookMs = clock.monotonicMs() - sinceMs;
+      await setTimeout(Math.min(Math.max(PAUSE_MS, SHARE * tookMs), PAUSE_MAX_MS));
+      sinceMs = clock.monotonicMs();
+    },
+  };
+  const removed = await pruneAlong(await walkWith(turn), turn);
+  onRemoved(what, removed);
+  if (removed > 0) log.info('pruned', { what, documents: removed });
+}
