@@ -124,6 +124,10 @@ describe('kill at every named place between two effects', function () {
     },
     ends: [end],
   });
+  const customerWrites: Pick<Case, 'act' | 'ends'> = {
+    act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
+    ends: [{ count: 1, state: 'received', price: 0 }],
+  };
   /** A batch that waits, because no carrier serves its path, and is stopped. */
   let batchId = '';
   const stops: Pick<Case, 'prepare' | 'act' | 'ends'> = {
@@ -189,12 +193,10 @@ describe('kill at every named place between two effects', function () {
       act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Is it on its way?'),
       ends: [{ count: 1, state: 'received', price: 0 }],
     },
-    {
-      point: 'callback:kept',
-      app: 'gateway',
-      act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
-      ends: [{ count: 1, state: 'received', price: 0 }],
-    },
+    // Taken, and nobody knows: its status settles it.
+    { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
+    { point: 'callback:kept', app: 'gateway', ...customerWrites },
+    { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
     {
       point: 'pending:redone',
       app: 'maintenance',

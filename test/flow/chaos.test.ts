@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { build } from '../../scripts/bench/build.ts';
+import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
+import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
+
+const RUN_MS = 600_000;
+const SHORT = { ...CHAOS_DEFAULTS, messages: 3_000, kills: 10, pauses: 1, pauseMs: 20_000, everyMs: 2_500 };
+
+/** The short form of `npm run chaos`; scripts/chaos/README.md says what runs and what is looked at. */
+describe('ten random kills and a pause while 3,000 messages flow', function () {
+  this.timeout(RUN_MS);
+  let verdict: Verdict;
+
+  before(async () => {
+    verdict = await runChaos(await build(), SHORT, () => {});
+  });
+
+  it('all that was asked for was accepted, and processes did die', () => {
+    expect(verdict.accepted).equal(SHORT.messages);
+    expect([...verdict.faults.kills.values()].reduce((sum, count) => sum + count, 0)).above(0);
+  });
+
+  it('nothing is lost, doubled, mischarged or untold, and no state went back', () => {
+    const faults = verdict.findings.filter(({ found, allowed }) => found > allowed);
+
+    expect(faults, JSON.stringify(verdict.unfinished)).deep.equal([]);
+    expect(verdict.looks).above(0);
+  });
+});
