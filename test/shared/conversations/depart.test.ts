@@ -225,9 +225,11 @@ describe('conversations/depart', () => {
       await depart([rider]);
 
       await refuse(await message(rider._id));
-      const next = await accept();
       await sweep();
+      const swept = (await conversation())?.current;
+      const next = await accept();
 
+      expect(swept).to.equal(undefined);
       expect((await conversation())?.current?.id).to.equal(next.conversation);
       expect((await conversation())?.voided).to.have.lengthOf(2);
       expect(await balance()).to.equal(8);

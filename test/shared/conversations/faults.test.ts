@@ -99,6 +99,23 @@ describe('conversations/open, when things break', () => {
     expect(await accepterOn(cut.db).accept(account, makeTemplateDraft())).to.include({ kind: 'accepted' });
   });
 
+  it('lets nothing leave that came too late to ride, also when it is cut off before that is cleared away', async function () {
+    this.timeout(30_000);
+    const account = await makeAccount(store.db, 10);
+    await accepterOn().accept(account, makeTemplateDraft());
+    const draft = makeTemplateDraft();
+    lossy.loseAll('delete', 'messages');
+
+    const outcome = await accepterOn(cut.db).accept(account, draft, new Date(Date.now() - 1));
+    lossy.letAllPass();
+
+    expect(outcome).to.deep.equal({ kind: 'outcome_unknown' });
+    const left = (await chatMessagesOf(store.db, account)).find(({ _id }) => _id === draft._id);
+    expect(left?.state).to.equal('rejected');
+    expect(await findAcceptedChat(store.db, account, draft._id)).to.equal(undefined);
+    await expectOneCharge(account);
+  });
+
   describe('a process that is cut off between debit and follow-up', () => {
     /** It paid; nothing else came through. */
     const payAndVanish = async (account: AccountId, draft = makeTemplateDraft()) => {

@@ -180,6 +180,24 @@ describe('conversations/void', () => {
     await expectGivenBackOnce(opener);
   });
 
+  it('nor is a newer conversation written over by such a sweep', async () => {
+    const clock = new ManualClock(new Date());
+    const onClock = () => createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
+    await onClock().accept(account, makeTemplateDraft());
+    clock.turn(25 * 3_600_000);
+    const gateway = onClock();
+    const newer = await gateway.accept(account, makeTemplateDraft());
+    if (newer.kind !== 'accepted') throw new Error(newer.kind);
+    const before = await conversation();
+    // With its next debit a gateway clears what it has followed up: the older opening is left to the sweep.
+    await gateway.accept(account, makeTemplateDraft({ to: '919876543299' }));
+
+    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+
+    expect(before?.current?.id).to.equal(newer.conversation);
+    expect(await conversation()).to.deep.equal(before);
+  });
+
   it('leaves a newer conversation of the customer alone', async () => {
     const clock = new ManualClock(new Date());
     const turned = createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
