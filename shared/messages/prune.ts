@@ -34,7 +34,7 @@ export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found
   const below = lowestId('msg', before);
   const intended = await intendedBelow(db, below);
   return {
-    group: 100,
+    group: 50,
     look: (after, limit) =>
       messages
         .find<Found>(
@@ -71,8 +71,8 @@ async function intendedBelow(db: Db, below: MessageId): Promise<ReadonlySet<Mess
   return new Set(intents.flatMap(({ messages }) => messages).filter((id) => id < below));
 }
 
-/** What is begun is redone within seconds (finish-pending.ts, schedules/release.ts) while somebody is there to do it. */
-const REDONE_MS = 3_600_000;
+/** What is begun is redone within minutes (finish-pending.ts, schedules/release.ts) while somebody is there to do it. */
+const REDONE_MS = 24 * 3_600_000;
 
 /**
  * Whether something that was begun long ago still waits to be done again. That would store messages and schedules once more if
