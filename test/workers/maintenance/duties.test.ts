@@ -11,7 +11,7 @@ import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { createDuties, type Duties } from '../../../workers/maintenance/duties.ts';
-import { makeAccount, makeDraft } from '../../support/make.ts';
+import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -106,6 +106,26 @@ describe('maintenance duties', () => {
     await duties.sweepDue();
 
     expect(await messages().findOne({ _id: id })).to.include({ state: 'queued' });
+  });
+
+  it('removes what is old when nobody else holds the lease, and only then', async () => {
+    const now = Date.now() + 100 * 86_400_000;
+    const { due: _, ...message } = makeMessage({
+      state: 'delivered',
+      history: [{ state: 'delivered', at: new Date() }],
+    });
+    await messages().insertOne(message);
+    const lease = store.db.collection<{ _id: string; owner: string; epoch: number; until: Date }>('leases');
+    await lease.insertOne({ _id: 'maintenance', owner: 'other@boot/1/1', epoch: 4, until: inHours(1) });
+    const duties = await dutiesAt(new ManualClock(new Date(now)));
+
+    await duties.pruneOld();
+    expect(await messages().countDocuments({})).to.equal(1);
+
+    await lease.updateOne({ _id: 'maintenance' }, { $set: { until: new Date(0) } });
+    await duties.keepLease();
+    await duties.pruneOld();
+    expect(await messages().countDocuments({})).to.equal(0);
   });
 
   it('does again, as the next holder, the refund and the event that a dead holder left half done', async () => {

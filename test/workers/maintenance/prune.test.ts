@@ -3,10 +3,14 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch } from '../../../shared/batches/progress.ts';
 import { readBatch } from '../../../shared/batches/store.ts';
+import { candidateKeys } from '../../../shared/carriers/message-key.ts';
 import type { ConversationDocument } from '../../../shared/conversations/conversation.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { ORPHAN_MS, type OrphanDocument } from '../../../shared/messages/orphan.ts';
 import { oldestOwed, redoIntents, Settler } from '../../../shared/messages/settle.ts';
+import { ReceiptSettler } from '../../../shared/messages/settle-receipts.ts';
 import { batchMessageIds, eventId, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
@@ -184,6 +188,33 @@ describe('maintenance: what ended long ago is removed', () => {
 
     await redoIntents(store.db, createAnnouncer({ db: store.db, clock }), LEASE, 2, oldestOwed(clock.now()));
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 2, problems: [] });
+  });
+
+  it('a receipt for a message that is gone is kept for a while as one that fits nothing', async () => {
+    await put([delivered(100, { parts: [{ key: 'c:77', state: 'delivered' }] })]);
+    await pruneOld(deps());
+    const announcer = createAnnouncer({ db: store.db, clock });
+    const receipts = new ReceiptSettler({
+      db: store.db,
+      clock,
+      carrier: 'c',
+      messageLog: new MessageLog({ db: store.db, clock, log: silentLog, days: 30 }),
+      settler: new Settler({ db: store.db, announcer, lease: LEASE, epoch: 1, stream: 'receipts' }),
+      onGroup: () => {},
+      answersStored: async () => {},
+    });
+
+    const result = await receipts.add({
+      candidates: candidateKeys({ _id: 'c', idForm: 'learn' }, ['77']),
+      from: '919876543210',
+      to: 'HARKRA',
+      part: { state: 'delivered', operator: 'Carrier' },
+      excerpt: '',
+    });
+
+    expect(result).to.equal('orphan');
+    const [orphan] = await store.db.collection<OrphanDocument>('orphans').find().toArray();
+    expect(orphan?.expiresAt.getTime()).to.equal(clock.now().getTime() + ORPHAN_MS);
   });
 
   describe('batches', () => {
