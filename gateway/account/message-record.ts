@@ -1,4 +1,5 @@
 import type { MessageSummary } from '../../shared/messages/list.ts';
+import { operatorOf } from '../../shared/messages/operator.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
@@ -11,7 +12,7 @@ export function messageRecord(message: MessageSummary): object {
     to: message.to,
     status: STATES[message.state].shown,
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
-    operator: message.operator ?? null,
+    operator: operatorOf(message),
     ...(message.channel === 'chatapp' ? { ...chatFields(message), type: typeOf(message) } : { channel: 'sms' }),
     sender: message.sender,
     route: message.route,

@@ -1,3 +1,4 @@
+import { operatorOf } from '../../shared/messages/operator.ts';
 import { type MessageStatus, readMessageStatus } from '../../shared/messages/read.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
@@ -26,7 +27,7 @@ function statusRecord(message: MessageStatus): object {
     to: message.to,
     status: STATES[message.state].shown,
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
-    operator: message.operator ?? null,
+    operator: operatorOf(message),
     reference: message.reference,
     error_code: message.errorCode,
     error_reason: message.errorReason,

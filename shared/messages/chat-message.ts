@@ -57,6 +57,6 @@ export interface InboundContent {
   readonly type: string;
   /** The text, the caption, the title of the button; empty where the type has none. */
   readonly body: string;
-  /** The type's own members as the provider sent them, unread. */
+  /** The other members as the provider sent them, unread: the type's own below its name, `context` …: `{ image: { id: '1' } }`. */
   readonly more?: Readonly<Record<string, unknown>>;
 }

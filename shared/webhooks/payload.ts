@@ -1,5 +1,6 @@
 import type { InboundMessageDocument } from '../messages/chat-message.ts';
 import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
+import { CHAT_OPERATOR } from '../messages/operator.ts';
 import { isoTimestamp } from '../runtime/clock.ts';
 import type { MessageEvent } from './endpoint.ts';
 
@@ -17,6 +18,7 @@ export function eventName(entry: HistoryEntry): MessageEvent {
 export function eventBody(message: AnyMessage, entry: HistoryEntry): string {
   if ('direction' in message && message.direction === 'in') return receivedBody(message, entry);
   const delivered = entry.state === 'delivered';
+  const arrived = delivered || entry.state === 'read';
   const errored = entry.state === 'failed' || entry.state === 'expired' || entry.state === 'rejected';
   return JSON.stringify({
     event: eventName(entry),
@@ -24,7 +26,7 @@ export function eventBody(message: AnyMessage, entry: HistoryEntry): string {
     to: message.to,
     // The state of this change: the message may have gone further by the time that a redo announces it.
     status: entry.state,
-    operator: message.operator ?? (delivered ? deliveredBy(message) : null),
+    operator: message.operator ?? (arrived ? deliveredBy(message) : null),
     ...(delivered ? { delivered_at: isoTimestamp(message.deliveredAt ?? entry.at) } : {}),
     timestamp: isoTimestamp(entry.at),
     ...(errored ? { error_code: message.errorCode ?? null, error_reason: message.errorReason ?? null } : {}),
@@ -33,22 +35,25 @@ export function eventBody(message: AnyMessage, entry: HistoryEntry): string {
   });
 }
 
-/** The specification's six fields, then `to` (the business's number) and, below its type's name, what the type has of its own. */
-function receivedBody({ _id, from, to, inbound }: InboundMessageDocument, entry: HistoryEntry): string {
+/**
+ * The specification's six fields, and no others for a text ("exactly the spec's payload", decisions.md); other types have what is
+ * their own below their name, an answer to a message its `context`. The business's number is not told: an account has one.
+ */
+function receivedBody({ _id, from, inbound }: InboundMessageDocument, entry: HistoryEntry): string {
   const { type, body, more } = inbound;
-  return JSON.stringify({
+  const fields = {
     event: eventName(entry),
     from,
     message_id: _id,
     type,
     body,
     timestamp: isoTimestamp(entry.at),
-    to,
-    ...(more === undefined ? {} : { [type]: more }),
-  });
+  };
+  // The fields again: whatever the provider names its members, none takes the place of ours.
+  return JSON.stringify({ ...fields, ...more, ...fields });
 }
 
 /** `operator` of message.delivered is never null (decisions.md, Webhooks): the carrier's short name when no better one was stored. */
 function deliveredBy(message: AnyMessage): string {
-  return message.channel === 'chatapp' ? 'chatapp' : (message.claim?.carrier ?? 'unknown');
+  return message.channel === 'chatapp' ? CHAT_OPERATOR : (message.claim?.carrier ?? 'unknown');
 }

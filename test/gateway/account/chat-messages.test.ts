@@ -65,7 +65,7 @@ describe('reading back: messages of the chat-app channel', () => {
         message_id: id,
         to: CUSTOMER,
         status: 'read',
-        operator: null,
+        operator: 'chatapp',
         reference: 'order 7',
         channel: 'chatapp',
         direction: 'out',

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { eventBody } from '../../../shared/webhooks/payload.ts';
 import { makeMessage } from './make.ts';
@@ -63,6 +64,24 @@ describe('webhooks/payload', () => {
 
     expect(parsed(message, { state: 'sent', at: AT })).to.include({ event: 'message.sent', status: 'sent' });
     expect(parsed(message, { state: 'sent', at: AT })).not.to.have.property('delivered_at');
+  });
+
+  it('message.received has the specification’s members, then the provider’s, which take the place of none', () => {
+    const message: InboundMessageDocument = {
+      ...makeMessage({}),
+      channel: 'chatapp',
+      direction: 'in',
+      state: 'received',
+      to: '15550783881',
+      from: '919876543210',
+      upstreamId: 'wamid.1',
+      inbound: { type: 'image', body: 'Look', more: { image: { id: '7001' }, event: 'message.read', timestamp: '1' } },
+    };
+
+    expect(eventBody(message, { state: 'received', at: AT })).to.equal(
+      `{"event":"message.received","from":"919876543210","message_id":"${message._id}","type":"image","body":"Look",` +
+        '"timestamp":"2026-11-21T04:30:01+00:00","image":{"id":"7001"}}',
+    );
   });
 
   it('the text of the message is in no event', () => {

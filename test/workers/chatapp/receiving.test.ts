@@ -202,19 +202,23 @@ describe('chatapp worker: receiving', function () {
 
   const INBOUND: readonly Pick<InboundItem, 'type' | 'body' | 'more'>[] = [
     { type: 'text', body: 'hi' },
-    { type: 'image', body: 'my cat', more: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' } },
-    { type: 'audio', body: '', more: { id: '2', mime_type: 'audio/ogg' } },
-    { type: 'video', body: '', more: { id: '3' } },
-    { type: 'document', body: '', more: { id: '4', filename: 'a.pdf' } },
-    { type: 'sticker', body: '', more: { id: '5' } },
-    { type: 'location', body: '', more: { latitude: 1.5, longitude: 2 } },
+    {
+      type: 'image',
+      body: 'my cat',
+      more: { image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' } },
+    },
+    { type: 'audio', body: '', more: { audio: { id: '2', mime_type: 'audio/ogg' } } },
+    { type: 'video', body: '', more: { video: { id: '3' } } },
+    { type: 'document', body: '', more: { document: { id: '4', filename: 'a.pdf' } } },
+    { type: 'sticker', body: '', more: { sticker: { id: '5' } } },
+    { type: 'location', body: '', more: { location: { latitude: 1.5, longitude: 2 } } },
     { type: 'contacts', body: '', more: { contacts: [{ name: { formatted_name: 'B' } }] } },
-    { type: 'reaction', body: '👍', more: { message_id: 'wamid.1', emoji: '👍' } },
-    { type: 'button', body: 'Yes', more: { payload: 'YES', text: 'Yes' } },
-    { type: 'interactive', body: 'Yes', more: { button_reply: { id: 'yes', title: 'Yes' } } },
-    { type: 'order', body: '', more: { product_items: [] } },
+    { type: 'reaction', body: '👍', more: { reaction: { message_id: 'wamid.1', emoji: '👍' } } },
+    { type: 'button', body: 'Yes', more: { button: { payload: 'YES', text: 'Yes' } } },
+    { type: 'interactive', body: 'Yes', more: { interactive: { button_reply: { id: 'yes', title: 'Yes' } } } },
+    { type: 'order', body: '', more: { order: { product_items: [] } } },
     { type: 'unsupported', body: '', more: { errors: [{ code: 131_051 }] } },
-    { type: 'hologram', body: '', more: { anything: { at: ['all'] } } },
+    { type: 'hologram', body: '', more: { hologram: { anything: { at: ['all'] } } } },
   ];
   it('customers’ messages of every type are stored and told once, at the provider’s time', async () => {
     const account = await world.openAccount();
@@ -253,7 +257,15 @@ describe('chatapp worker: receiving', function () {
       type: 'text',
       body: 'hi',
       timestamp: '2026-11-21T09:00:00+00:00',
-      to: PROVIDER.displayNumber,
+    });
+    expect(events.find(({ type }) => type === 'image')).to.deep.equal({
+      event: 'message.received',
+      from: ASHA,
+      message_id: byUpstream.get('wamid.in1')?._id,
+      type: 'image',
+      body: 'my cat',
+      timestamp: '2026-11-21T09:00:00+00:00',
+      image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' },
     });
   });
 
