@@ -63,6 +63,8 @@ export interface Smsc {
   texts(): WholeText[];
   /** Breaks all connections, or one, without a word; returns how many. */
   cutSessions(sessionId?: number): number;
+  /** Resets all connections: what was on its way to the other side is lost, too. */
+  resetSessions(): void;
   /** Asks all bound sessions to unbind. */
   unbindSessions(): void;
   /** Sends enquire_link on all bound sessions. */
@@ -204,6 +206,9 @@ export async function startSmsc(overrides: Partial<SmscOptions> = {}): Promise<S
       const cut = addressed(sessionId);
       for (const session of cut) session.cut();
       return cut.length;
+    },
+    resetSessions: () => {
+      for (const session of addressed(undefined)) session.reset();
     },
     unbindSessions: () => requestAll(COMMAND.unbind),
     enquireSessions: () => requestAll(COMMAND.enquireLink),

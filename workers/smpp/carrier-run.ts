@@ -43,7 +43,9 @@ export interface CarrierRunOptions {
 }
 
 const SWEEP_MS = 3_000;
+/** How often unknown submits are looked at; as often as they are to wait, where that is shorter. */
 const UNKNOWNS_MS = 10_000;
+const SHORTEST_UNKNOWNS_MS = 500;
 /** Longest wait for answers at a stop, whatever the carrier's response timeout is: PM2 waits no longer than 20 s. */
 const STOP_ANSWERS_MS = 8_000;
 /** After that, how long the store may take for the last outcomes. */
@@ -91,7 +93,8 @@ export class CarrierRun {
     this.#parts = this.#assemble(epoch);
     await this.#parts.receipts.recover();
     this.#every(SWEEP_MS, 'sweep', () => this.#sweep());
-    this.#every(UNKNOWNS_MS, 'unknowns', () => this.#decideUnknowns());
+    const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, carrier.unknownWaitMs), SHORTEST_UNKNOWNS_MS);
+    this.#every(unknownsMs, 'unknowns', () => this.#decideUnknowns());
     for (const { bind } of this.#parts.lines) bind.start();
     this.#parts.dispatch.start();
     return true;

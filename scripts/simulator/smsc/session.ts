@@ -133,6 +133,13 @@ export class Session implements ReceivingSession {
     this.#gone();
   }
 
+  /** As `cut`, by a reset (RST): what was on its way is lost, too. */
+  reset(): void {
+    if (this.#state === 'closed') return;
+    this.#socket.resetAndDestroy();
+    this.#gone();
+  }
+
   #gone(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
