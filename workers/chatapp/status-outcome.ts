@@ -49,7 +49,8 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, key: str
   return {
     state: next,
     set: {
-      parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'failed'), ...errorOf(failure) }],
+      // Failed before it arrived: the provider bills nothing, and a conversation that it opened is given back (void.ts).
+      parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'refused'), ...errorOf(failure) }],
       ...(failure === undefined ? deliveredAt(message, status, now) : failure),
     },
     unset: ['due', 'outcome', ...(failure === undefined ? (['errorCode', 'errorReason'] as const) : [])],

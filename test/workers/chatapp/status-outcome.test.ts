@@ -91,7 +91,7 @@ describe('decideStatuses', () => {
       state: 'failed',
       errorCode: 'session_closed',
       errorReason: '(131047) More than 24 hours have passed',
-      parts: [{ key: KEY, state: 'failed', error: 'session_closed' }],
+      parts: [{ key: KEY, state: 'refused', error: 'session_closed' }],
     });
   });
 

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { expect } from 'chai';
+import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
+import type { Provider } from '../../scripts/simulator/provider.ts';
+import { verifyLedger } from '../../shared/credits/verify.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, type Product, startProduct } from '../support/product.ts';
+
+const SETTLED_MS = 60_000;
+const BUSINESS_PRICE = 2;
+const USER_PRICE = 1;
+
+/** What a caller sees of a template to a customer whose number ends in these digits (scripts/simulator/README.md). */
+interface MagicCase {
+  readonly ending: string;
+  readonly status: string;
+  /** Events, in any order; those with a question mark may be left out (statuses of one second in one post). */
+  readonly events: readonly string[];
+  readonly errorCode?: string;
+  readonly refunded?: true;
+  readonly language?: string;
+}
+
+const MAGIC: readonly MagicCase[] = [
+  { ending: '301', status: 'failed', events: ['sent', 'failed'], errorCode: 'undeliverable', refunded: true },
+  { ending: '302', status: 'rejected', events: ['rejected'], errorCode: 'undeliverable', refunded: true },
+  { ending: '303', status: 'rejected', events: ['rejected'], errorCode: 'session_closed', refunded: true },
+  { ending: '304', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '305', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '306', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '307', status: 'read', events: ['sent', 'read'] },
+  { ending: '308', status: 'read', events: ['sent', 'delivered?', 'read'] },
+  { ending: '309', status: 'read', events: ['sent', 'delivered', 'read'] },
+  { ending: '310', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '311', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '312', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '313', status: 'sent', events: ['sent'] },
+  { ending: '314', status: 'delivered', events: ['sent', 'failed?', 'delivered'] },
+  { ending: '315', status: 'rejected', events: ['rejected'], errorCode: 'media_unavailable', refunded: true },
+  // The provider pauses the template: another language of it, so that the others can go on.
+  {
+    ending: '317',
+    status: 'rejected',
+    events: ['rejected'],
+    errorCode: 'template_paused',
+    refunded: true,
+    language: 'hi',
+  },
+  { ending: '318', status: 'delivered', events: ['sent', 'delivered'] },
+];
+
+describe('the chat-app channel, through real processes', function () {
+  this.timeout(SETTLED_MS * 2);
+  let product: Product;
+  let provider: Provider;
+
+  before(async () => {
+    product = await startProduct({ chatapp: {} });
+    assert(product.provider !== undefined, 'it was asked for');
+    provider = product.provider;
+  });
+  after(() => product?.stop());
+
+  const sendTemplate = (to: string, language = 'en_US') =>
+    product.post('/v2/chatapp/send', { to, template: 'order_update', language, params: ['Asha', '1234'] });
+  const balance = async () => Number((await product.get('/v2/balance')).body.balance);
+  const postsOf = (id: unknown) => product.receiver.received().filter(({ json }) => json.message_id === id);
+
+  async function reaches(id: unknown, status: string): Promise<Answer['body']> {
+    return eventually(
+      async () => {
+        const { body } = await product.get(`/v2/status/${id}`);
+        if (body.status !== status) throw new Error(JSON.stringify(body));
+        return body;
+      },
+      `${id} ${status}`,
+      SETTLED_MS,
+    );
+  }
+
+  it('a template opens a conversation, the customer answers, a text goes in the session, and outside it is refused', async () => {
+    const before = await balance();
+    const template = await sendTemplate('919876543210');
+    expect(template.body).deep.equal({
+      status: 'success',
+      message_id: template.body.message_id,
+      conversation_id: template.body.conversation_id,
+    });
+    await reaches(template.body.message_id, 'read');
+    expect(await balance()).equal(before - BUSINESS_PRICE);
+
+    const closed = await product.post('/v2/chatapp/send-text', { to: '919876543210', message: 'Too early' });
+    expect([closed.status, closed.body.code]).deep.equal([403, 'session_closed']);
+
+    provider.says('919876543210', 'Where is it now?');
+    await eventually(
+      () => {
+        const received = product.receiver.received().find(({ json }) => json.event === 'message.received');
+        expect(received?.signature).equal('valid');
+        expect(received?.json).deep.include({ from: '919876543210', type: 'text', body: 'Where is it now?' });
+        return true;
+      },
+      'what the customer wrote',
+      SETTLED_MS,
+    );
+
+    const text = await product.post('/v2/chatapp/send-text', { to: '919876543210', message: 'It arrives tomorrow.' });
+    expect(text.status, JSON.stringify(text.body)).equal(200);
+    await reaches(text.body.message_id, 'read');
+    expect(await balance(), 'the conversation is paid').equal(before - BUSINESS_PRICE);
+    expect(provider.taken().at(-1)?.body.text).deep.equal({ body: 'It arrives tomorrow.', preview_url: false });
+  });
+
+  it('a customer who writes first opens the session: the business pays the lower price, once', async () => {
+    const before = await balance();
+    provider.says('919876543220', 'Do you deliver to Pune?');
+    const send = (path: string, body: object) => product.post(`/v2/chatapp/${path}`, { to: '919876543220', ...body });
+    const first = await eventually(
+      async () => {
+        const answer = await send('send-text', { message: 'We do.' });
+        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+        return answer;
+      },
+      'the session',
+      SETTLED_MS,
+    );
+    const buttons = await send('send-buttons', {
+      body: 'Shall we?',
+      buttons: [
+        { id: 'yes', title: 'Yes' },
+        { id: 'no', title: 'No' },
+      ],
+    });
+
+    expect(buttons.status, JSON.stringify(buttons.body)).equal(200);
+    await reaches(first.body.message_id, 'read');
+    await reaches(buttons.body.message_id, 'read');
+    expect(await balance()).equal(before - USER_PRICE);
+  });
+
+  it('every fate that a provider can prepare ends in its state, told once, and what it refused is given back', async () => {
+    const before = await balance();
+    const ids = new Map<string, unknown>();
+    for (const { ending, language } of MAGIC) {
+      const { status, body } = await sendTemplate(`919876545${ending}`, language);
+      expect(status, JSON.stringify(body)).equal(200);
+      ids.set(ending, body.message_id);
+    }
+
+    for (const { ending, status, errorCode } of MAGIC) {
+      const record = await reaches(ids.get(ending), status);
+      expect([ending, record.error_code]).deep.equal([ending, errorCode]);
+    }
+    await eventually(
+      () => {
+        for (const { ending, events } of MAGIC) {
+          const told = postsOf(ids.get(ending)).map(({ json, signature }) => `${json.status} ${signature}`);
+          const wanted = events.filter((event) => !event.endsWith('?') || told.includes(`${event.slice(0, -1)} valid`));
+          expect([ending, ...told.sort()]).deep.equal([
+            ending,
+            ...wanted.map((event) => `${event.replace('?', '')} valid`).sort(),
+          ]);
+        }
+        return true;
+      },
+      'the webhooks of all',
+      SETTLED_MS,
+    );
+    const paid = MAGIC.filter(({ refunded }) => refunded === undefined).length * BUSINESS_PRICE;
+    // 314 is given back when its failure is settled before its delivery comes, which it does not owe again.
+    const right = [before - paid, before - paid + BUSINESS_PRICE];
+    await eventually(async () => right.includes(await balance()), 'the refunds', SETTLED_MS);
+    expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });
+
+    const taken = new Map<string, number>();
+    for (const { to } of provider.taken()) taken.set(to, (taken.get(to) ?? 0) + 1);
+    expect([...taken].filter(([to, times]) => to.startsWith('919876545') && times > 1)).deep.equal([]);
+  });
+
+  it('a provider that lets the account in no more stops the channel; when it is resumed, what waited leaves', async () => {
+    provider.refuseAll(ERRORS.token);
+    const waiting = await sendTemplate('919876546320');
+    expect(waiting.status).equal(200);
+    await eventually(
+      async () => {
+        const { status, body } = await sendTemplate('919876546321');
+        expect([status, body.code]).deep.equal([503, 'chatapp_stopped']);
+        return true;
+      },
+      'a refusal',
+      SETTLED_MS,
+    );
+    expect((await product.get(`/v2/status/${waiting.body.message_id}`)).body.status).equal('queued');
+
+    provider.refuseAll(undefined);
+    await product.ops(`provider resume ${product.account}`);
+    await reaches(waiting.body.message_id, 'read');
+    await eventually(async () => (await sendTemplate('919876546322')).status === 200, 'sends again', SETTLED_MS);
+  });
+});
