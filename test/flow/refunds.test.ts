@@ -1,0 +1,108 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { beginStop } from '../../shared/batches/store.ts';
+import type { LedgerEntryDocument } from '../../shared/credits/ledger-entry.ts';
+import { verifyLedger } from '../../shared/credits/verify.ts';
+import { createAccepter } from '../../shared/messages/accept.ts';
+import type { MessageDraft } from '../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { makeBatch, payBatch } from '../support/batches.ts';
+import { makeAccount, makeDraft } from '../support/make.ts';
+import type { Refunding } from '../support/refunding.ts';
+import { makeBooking } from '../support/schedules.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+
+const EACH = 40;
+const BATCH = 700;
+const CREDITS = 10_000;
+const ACCEPTERS = 4;
+const IN_FLIGHT = 8;
+const HOUR_MS = 3_600_000;
+
+describe('two processes that refund the same at the same instant', function () {
+  this.timeout(60_000);
+  let store: TestStore;
+  const children: ChildProcess[] = [];
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await store.close();
+  });
+
+  const accepters = Array.from(
+    { length: ACCEPTERS },
+    () => () => createAccepter({ db: store.db, clock: systemClock, log: silentLog }),
+  );
+
+  async function startRefunding(name: string): Promise<ChildProcess> {
+    const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName };
+    const child = fork('test/support/refunding.ts', [name], { env, execArgv: ['--import', 'tsx'] });
+    children.push(child);
+    expect((await once(child, 'message'))[0]).equal('ready');
+    return child;
+  }
+
+  /** Everything that can end without having left, paid by the account. */
+  async function makeEnding(account: AccountId): Promise<Refunding> {
+    const { db } = store;
+    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+    const drafts = (more: Partial<MessageDraft> = {}) => Array.from({ length: EACH }, () => makeDraft(more));
+    const refused = drafts();
+    const expiring = drafts({ validUntil: new Date(Date.now() - 1) });
+    const bookings = Array.from({ length: EACH }, () => makeBooking(new Date(Date.now() + HOUR_MS)));
+    const payBy = new Date(Date.now() + HOUR_MS);
+    await accepter.accept(account, refused);
+    await accepter.accept(account, expiring);
+    await Promise.all(bookings.map((booking) => accepter.book(account, booking, payBy)));
+    const batch = makeBatch(account, BATCH, { perChunk: BATCH / 2 });
+    await payBatch(db, batch);
+    await beginStop(db, batch._id);
+
+    const messages = db.collection<MessageDocument>('messages');
+    const claim = { id: newId('clm'), carrier: 'sim', epoch: 1, at: new Date() };
+    const idsOf = (some: readonly MessageDraft[]) => some.map(({ _id }) => _id);
+    await messages.updateMany({ _id: { $in: idsOf(refused) } }, { $set: { state: 'submitting', claim } });
+    const past = { state: 'waiting', due: new Date(Date.now() - 1) } as const;
+    await messages.updateMany({ _id: { $in: idsOf(expiring) } }, { $set: past });
+    return { account, refused: idsOf(refused), schedules: bookings.map(({ _id }) => _id), batch: batch._id };
+  }
+
+  it('refused, expired, cancelled, stopped: each comes back once, while four accepters debit the account', async () => {
+    const account = await makeAccount(store.db, CREDITS);
+    const ending = await makeEnding(account);
+    const processes = await Promise.all(['one', 'two'].map(startRefunding));
+    let on = true;
+    const debits = accepters.flatMap((open) => {
+      const accepter = open();
+      return Array.from({ length: IN_FLIGHT }, async () => {
+        let paid = 0;
+        while (on) if ((await accepter.accept(account, [makeDraft()])).kind === 'accepted') paid += 1;
+        return paid;
+      });
+    });
+
+    const said = processes.map((child) => once(child, 'message').then(([word]: unknown[]) => word));
+    for (const child of processes) child.send(ending);
+    const words = await Promise.all(said).finally(() => {
+      on = false;
+    });
+    const paid = (await Promise.all(debits)).reduce((sum, count) => sum + count, 0);
+
+    expect(words).deep.equal(['done', 'done']);
+    expect(paid).above(0);
+    expect(await verifyLedger(store.db, account)).deep.include({ problems: [], balance: CREDITS - paid });
+    const refunds = await store.db
+      .collection<LedgerEntryDocument>('ledger')
+      .find({ account, reason: 'refund' })
+      .toArray();
+    expect(new Set(refunds.map(({ change }) => change)).size).equal(refunds.length);
+    expect(refunds.reduce((sum, { amount }) => sum + amount, 0)).equal(3 * EACH + BATCH);
+    expect(refunds.filter(({ amount }) => amount === 1)).length(3 * EACH);
+  });
+});

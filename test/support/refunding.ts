@@ -1,0 +1,78 @@
+import { batchCollection } from '../../shared/batches/store.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
+import { type Change, entryAt } from '../../shared/messages/change.ts';
+import type { AnyMessage } from '../../shared/messages/message.ts';
+import { redoIntents, Settler } from '../../shared/messages/settle.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/runtime/clock.ts';
+import type { AccountId, BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts';
+import { cancelSchedule } from '../../shared/schedules/cancel.ts';
+import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { stopBatch } from '../../workers/batches/stop.ts';
+import { sweepDue } from '../../workers/maintenance/sweep-due.ts';
+
+/** What ends without having left; each process that is told so does all of it. */
+export interface Refunding {
+  readonly account: AccountId;
+  readonly refused: readonly MessageId[];
+  readonly schedules: readonly ScheduleId[];
+  readonly batch: BatchId;
+}
+
+/**
+ * A process that refunds in every way there is, for tests that let several do it at the same instant: it says `ready`, is
+ * told a `Refunding`, and says `done`. Its argument names it. It ends when its channel does.
+ */
+const [, , name = ''] = process.argv;
+const { db } = await connectStore(loadConfig());
+const announcer = createAnnouncer({ db, clock });
+
+process.on('message', (told) => {
+  // Only the test that started it speaks on this channel.
+  work(told as Refunding).then(
+    () => process.send?.('done'),
+    (error: unknown) => process.send?.(String(error)),
+  );
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+
+async function work({ account, refused, schedules, batch }: Refunding): Promise<void> {
+  const paid = await batchCollection(db).findOne({ _id: batch });
+  if (paid === null) throw new Error('no such batch');
+  const deps = { db, clock, announcer, held: () => true, render: () => Promise.reject(new Error('a plain text')) };
+  await Promise.all([
+    refuse(refused),
+    expire(),
+    Promise.all(schedules.map((id) => cancelSchedule(db, clock, account, id))),
+    stopBatch(deps, paid),
+  ]);
+  // Both follow up what the other one may have left.
+  for (const other of ['one', 'two']) await redoIntents(db, announcer, leaseOf(other), 2);
+}
+
+async function refuse(ids: readonly MessageId[]): Promise<void> {
+  const messages = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+  await settler('outcomes').settle(messages.map((message) => ({ message, decide: rejected })));
+}
+
+async function expire(): Promise<void> {
+  const due = settler('due');
+  while ((await sweepDue(db, due, clock)) > 0);
+}
+
+function rejected(message: AnyMessage): Change | undefined {
+  if (message.state !== 'submitting') return undefined;
+  return { state: 'rejected', entries: [entryAt('rejected', clock.now(), message.history)] };
+}
+
+function settler(stream: 'outcomes' | 'due'): Settler {
+  return new Settler({ db, announcer, lease: leaseOf(name), epoch: 1, stream });
+}
+
+function leaseOf(process: string): string {
+  return `carrier:${process}`;
+}
