@@ -43,8 +43,8 @@ export interface Product {
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** A line of `npm run ops`, words divided by spaces; rejects when it was not done. */
-  ops(line: string): Promise<void>;
+  /** A line of `npm run ops`, words divided by spaces or given apart; resolves with what it wrote, rejects when it was not done. */
+  ops(line: string | readonly string[]): Promise<string>;
   /** Ends one process of an app, the first unless told; resolves when PM2's part is played: its successor is ready. */
   kill(app: AppName, signal?: NodeJS.Signals, pid?: number): Promise<void>;
   /** The living processes of an app. */
@@ -172,10 +172,10 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       ops: async (line) => {
         const said: string[] = [];
         const terminal = { out: (text: string) => said.push(text), err: (text: string) => said.push(text) };
-        const code = await runOps(line.split(' '), terminal, () =>
-          loadConfig({ MONGODB_URI: mongodbUri, ...setup.env }),
-        );
-        if (code !== 0) throw new Error(`ops ${line}: ${said.join(' ')}`);
+        const words = typeof line === 'string' ? line.split(' ') : line;
+        const code = await runOps(words, terminal, () => loadConfig({ MONGODB_URI: mongodbUri, ...setup.env }));
+        if (code !== 0) throw new Error(`ops ${words.join(' ')}: ${said.join(' ')}`);
+        return said.join('\n');
       },
       kill: (app, signal, pid) => fleet.kill(app, signal, pid),
       pids: (app) => fleet.pids(app).map(({ pid }) => pid),

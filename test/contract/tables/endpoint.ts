@@ -1,0 +1,15 @@
+import type { RequestRecord, ResultRecord } from './fields.ts';
+
+/** A row of "Endpoints". */
+export interface EndpointRow {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly request: RequestRecord | 'none';
+  readonly response: ResultRecord;
+  /** Members that decisions.md adds to the response, or allows. */
+  readonly extras: readonly string[];
+  /** What a key needs (decisions.md, Keys and limits). */
+  readonly scope: 'send' | 'read';
+  /** Takes credits: refused with 403 where there are none. */
+  readonly charged: boolean;
+}

@@ -1,0 +1,28 @@
+/** What a printed curl line asks for. */
+export interface CurlAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The lines of a printed text that ask for this path, in their order. Throws when there is none. */
+export function curlLines(text: string, path: string): string[] {
+  const lines = text.split('\n').filter((line) => line.includes('curl -s http') && line.includes(path));
+  if (lines.length === 0) throw new Error(`no curl line for ${path} in:\n${text}`);
+  return lines;
+}
+
+/** Does what a printed curl line does, as a shell would read its words; a bare machine may have no curl. */
+export async function doCurlLine(line: string): Promise<CurlAnswer> {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const after = (option: string) => words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []));
+  const url = words.find((word) => word.startsWith('http://'));
+  if (url === undefined) throw new Error(`no address in ${line}`);
+  const [body] = after('-d');
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: after('-H').map((header): [string, string] => [header.split(': ')[0] ?? '', header.split(': ')[1] ?? '']),
+    ...(body === undefined ? {} : { body }),
+  });
+  const json: unknown = await answer.json();
+  return { status: answer.status, body: { ...Object(json) } };
+}

@@ -1,0 +1,20 @@
+import { greeting } from '../../scripts/dev/greeting.ts';
+import { runFiles } from '../../scripts/dev/run-files.ts';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
+import type { Product } from './product.ts';
+
+/** What `npm start` would print of this product. */
+export async function printedWalk({ url, key, account, credits, db, provider }: Product): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
+  if (document === null || provider === undefined) throw new Error('no account, or no provider');
+  return greeting(loadConfig({ HOST: hostname, PORT: port }), runFiles('data'), {
+    account: document,
+    balance: credits,
+    key,
+    webhooks: [],
+    providerUrl: provider.url,
+    providerApp: { url, app_secret: '', verify_token: '' },
+  });
+}
