@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isGone, type ProcessIdentity, processIdentity } from '../../shared/runtime/process-identity.ts';
+import { curlLines, doCurlLine } from '../support/curl-line.ts';
 import { eventually } from '../support/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -102,14 +103,14 @@ describe('npm start', function () {
 
   it('prints a curl line that works: the message is delivered and its signed webhook shown; Ctrl-C leaves nothing', async () => {
     const run = await start().ready();
-    const sent = await request(curlLine(run.out, '/v2/send'));
+    const sent = await doCurl(run.out, '/v2/send');
     expect(sent).to.include({ status: 'success', to: '919876543210', status_code: '1000', credits_used: 1 });
     const id = String(sent.message_id);
 
     let status: Readonly<Record<string, unknown>> = {};
     await eventually(
       async () => {
-        status = await request(curlLine(run.out, '/v2/status/').replace('MESSAGE_ID', id));
+        status = await doCurl(run.out, '/v2/status/', id);
         return status.status === 'delivered';
       },
       'delivered',
@@ -127,7 +128,7 @@ describe('npm start', function () {
     );
 
     const processes = run.processes();
-    expect(processes).to.have.length(13); // npm, starter, guard, PM2, 2 gateways, 6 workers, the simulator
+    expect(processes).to.have.length(14); // npm, starter, guard, PM2, 2 gateways, 7 workers, the simulator
     run.ctrlC();
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
@@ -153,7 +154,7 @@ describe('npm start', function () {
     let id = '';
     await eventually(
       async () => {
-        id = String((await request(curlLine(run.out, '/v2/send'))).message_id ?? '');
+        id = String((await doCurl(run.out, '/v2/send')).message_id ?? '');
         return id !== '';
       },
       'the store to be back',
@@ -249,25 +250,12 @@ describe('npm start', function () {
   });
 });
 
-function curlLine(out: string, path: string): string {
-  return out.split('\n').find((line) => line.includes('curl -s http') && line.includes(path)) ?? '';
-}
-
 function accountOf(out: string): string | undefined {
   return /acc_\w+/.exec(out)?.[0];
 }
 
-/** Does what the printed curl line does, as a shell would read its words; a bare machine may have no curl. */
-async function request(line: string): Promise<Readonly<Record<string, unknown>>> {
-  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-  const after = (option: string) => words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []));
-  const [body] = after('-d');
-  const answer = await fetch(words[2] ?? '', {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: after('-H').map((header): [string, string] => [header.split(': ')[0] ?? '', header.split(': ')[1] ?? '']),
-    ...(body === undefined ? {} : { body }),
-  });
-  const answered: unknown = await answer.json();
-  expect(answered).to.be.an('object');
-  return { ...(answered as object) }; // Looked at the line above.
+/** The body that the first printed line for a path gets, with this id in the place of the printed one. */
+async function doCurl(out: string, path: string, id = ''): Promise<Readonly<Record<string, unknown>>> {
+  const [line = ''] = curlLines(out, path);
+  return (await doCurlLine(line.replace('MESSAGE_ID', id))).body;
 }
