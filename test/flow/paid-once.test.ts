@@ -113,8 +113,6 @@ describe('four gateways and two of each worker on one account', function () {
         const { problems, balance } = await verifyLedger(product.db, product.account);
         expect(problems).deep.equal([]);
         expect(balance).equal(first - accepted.length - left);
-        const account = { _id: product.account, pendingAt: { $exists: true } };
-        expect(await product.db.collection<{ _id: string }>('accounts').findOne(account)).equal(null);
         return left > 0 && left < BATCH;
       },
       'what left is paid, all else is refunded',
