@@ -8,6 +8,7 @@ import { type BenchOptions, helpText, readOptions } from './options.ts';
 import { acceptAlone, bulk, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { type Report, reportText } from './report.ts';
+import { releaseTogether } from './schedule-load.ts';
 import { type Stage, setStage } from './stage.ts';
 import { measureYardstick } from './yardstick.ts';
 
@@ -46,6 +47,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
     ...(has('whole') && { whole: await wholePath(stage, options, options.messages) }),
     ...(has('one-account') && { oneAccount: await wholePath(stage, options, options.messages, stage.loneKeys) }),
     ...(has('bulk') && { bulk: await bulk(stage, options) }),
+    ...(has('schedules') && { schedules: await releaseTogether(stage, options.connections, options.schedules) }),
     ...(has('rate') && { rate: await steadyRate(stage, options) }),
     ...(has('lone') && { lone: await loneMessages(stage, options) }),
     ...(has('idle') && { idle: await idle(stage, options) }),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { APPS, type AppName } from './app-process.ts';
 
-export const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'rate', 'lone', 'idle'] as const;
+export const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle'] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** What the command line asks for; README.md explains each. */
@@ -22,6 +22,8 @@ export interface BenchOptions {
   /** Bulk sends, and recipients of each. */
   readonly batches: number;
   readonly batchSize: number;
+  /** Booked for one and the same second. */
+  readonly schedules: number;
   readonly lone: number;
   readonly idleSeconds: number;
   /** Pin everything to so many cores; 0: wherever the system likes. */
@@ -44,6 +46,7 @@ const NUMBERS = {
   'rate-seconds': ['20', 'its length'],
   batches: ['10', 'bulk sends'],
   'batch-size': ['10000', 'recipients of each'],
+  schedules: ['10000', 'schedules that are due in one second'],
   lone: ['50', 'messages sent one at a time on an idle system'],
   'idle-seconds': ['10', 'how long idle CPU is measured'],
   cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
@@ -57,6 +60,7 @@ const QUICK: Partial<Record<NumberName, string>> = {
   'rate-seconds': '4',
   batches: '2',
   'batch-size': '2000',
+  schedules: '1000',
   lone: '10',
   'idle-seconds': '3',
 };
@@ -99,6 +103,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     rateSeconds: number('rate-seconds'),
     batches: number('batches'),
     batchSize: number('batch-size'),
+    schedules: number('schedules'),
     lone: number('lone'),
     idleSeconds: number('idle-seconds'),
     cores: number('cores'),

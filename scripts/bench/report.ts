@@ -1,4 +1,5 @@
 import type { IdleFigures, LatencyFigures, LoopFigures, Times } from './phases.ts';
+import type { ScheduleFigures } from './schedule-load.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
 /** Everything that was measured; `--json` prints it as it is. */
@@ -16,6 +17,7 @@ export interface Report {
   readonly whole?: LoopFigures;
   readonly oneAccount?: LoopFigures;
   readonly bulk?: LoopFigures;
+  readonly schedules?: ScheduleFigures;
   readonly rate?: LatencyFigures;
   readonly lone?: LatencyFigures;
   readonly idle?: IdleFigures;
@@ -26,7 +28,7 @@ type Row = readonly [what: string, value: string, target: string];
 
 /** Figures first with the targets beside them, then CPU by process, then memory. */
 export function reportText(report: Report): string {
-  const { machine, accept, whole, oneAccount, bulk, rate, lone, idle } = report;
+  const { machine, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
   const rows: Row[] = [];
   if (accept) {
     rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
@@ -36,6 +38,15 @@ export function reportText(report: Report): string {
   if (whole) rows.push(...loopRows('whole path', whole, '≥ 1,300/s'));
   if (oneAccount) rows.push(...loopRows('whole path, one account', oneAccount, ''));
   if (bulk) rows.push(...loopRows('bulk, accepted → last webhook', bulk, '≥ 1,500/s'));
+  if (schedules) {
+    const { schedules: count, releasedMs, bookedPerSecond } = schedules;
+    rows.push([
+      `${count.toLocaleString('en')} due in one second: queued after`,
+      `${(releasedMs / 1_000).toFixed(1)} s`,
+      '≤ 5 s',
+    ]);
+    rows.push(['  booked', perSecond(bookedPerSecond), '']);
+  }
   if (rate) rows.push(...latencyRows(`at ${report.settings.ratePerSecond}/s`, rate, '≤ 15 / ≤ 60'));
   if (lone) rows.push(...latencyRows('lone message', lone, 'p99 ≤ 150'));
   if (idle) rows.push(['idle CPU, % of a core', idle.percent.toFixed(1), '≤ 5']);

@@ -57,7 +57,9 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   const world = await World.start(dist, options.receiptDelayMs);
   if (mongodbUri === '') await fleet.start('embedded-db');
   await fleet.start('gateway', options.gateways);
-  for (const app of ['batches', 'smpp', 'webhooks', 'maintenance'] as const) await fleet.start(app);
+  for (const app of ['batches', 'schedules', 'smpp', 'webhooks', 'chatapp', 'maintenance'] as const) {
+    await fleet.start(app);
+  }
 
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;

@@ -1,0 +1,51 @@
+import { HttpLane } from './http-lane.ts';
+import { nextDestination, type Target, TEXT } from './load.ts';
+import { machineMs } from './machine-time.ts';
+import type { Stage } from './stage.ts';
+
+export interface ScheduleFigures {
+  readonly schedules: number;
+  readonly bookedPerSecond: number;
+  /** From the second that they all were booked for until the last one was a queued message, in milliseconds. */
+  readonly releasedMs: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+/** Bookings a second that the slowest machine manages: the second is chosen so far ahead. */
+const BOOKINGS_PER_SECOND = 150;
+const LOOK_MS = 20;
+const STALL_MS = 60_000;
+
+/** Books `total` schedules for one second, on a route that no carrier serves, and waits until all are queued. */
+export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleFigures> {
+  const target: Target = { url: stage.url, keys: stage.keys, route: 'promotional' };
+  const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);
+  const refused: Record<string, number> = {};
+  const { hostname, port } = new URL(target.url);
+  const firstMs = machineMs();
+  let left = total;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const lane = await HttpLane.open(hostname, Number(port));
+      while (left > 0) {
+        const key = target.keys[left % target.keys.length];
+        left -= 1;
+        const to = nextDestination();
+        const body = { to, message: TEXT, sender: 'HARKRA', route: target.route, schedule_time: at.toISOString() };
+        const headers = `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+        const { status } = await lane.post('/v2/schedule', headers, JSON.stringify(body));
+        if (status !== 200) refused[status] = (refused[status] ?? 0) + 1;
+      }
+      lane.close();
+    }),
+  );
+  const bookedPerSecond = (total / (machineMs() - firstMs)) * 1_000;
+  // A schedule is due until its message is stored; by a partial index.
+  const waiting = () => stage.db.collection('schedules').countDocuments({ due: { $exists: true } });
+  const deadline = at.getTime() + STALL_MS;
+  while ((await waiting()) > 0) {
+    if (Date.now() > deadline) throw new Error('schedules are not released');
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return { schedules: total, bookedPerSecond, releasedMs: Date.now() - at.getTime(), refused };
+}
