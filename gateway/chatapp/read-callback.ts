@@ -22,8 +22,6 @@ export type Ignored = 'foreign' | 'other' | 'unreadable';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A provider redelivers for up to seven days (facts: chat-app); an item is remembered longer. */
-const KEPT_MS = 8 * 24 * 3_600_000;
 const UPSTREAM_ID_MAX = 512;
 const SLICE = 500;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
@@ -140,7 +138,6 @@ class Reader implements Callback {
       due: this.#now,
       tries: 0,
       what,
-      expiresAt: new Date(this.#now.getTime() + KEPT_MS),
     });
   }
 

@@ -13,8 +13,8 @@ export interface InboxItemDocument {
   readonly due?: Date;
   readonly tries: number;
   readonly what: InboundItem | StatusItem;
-  /** The store removes it then. */
-  readonly expiresAt: Date;
+  /** When the store removes it; set when it is worked off, so that nothing that was answered with 200 goes unread. */
+  readonly expiresAt?: Date;
 }
 
 /** A customer's message. */

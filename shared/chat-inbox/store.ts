@@ -5,6 +5,8 @@ import type { InboxItemDocument } from './inbox-item.ts';
 
 /** Items of one command: a post of 3 MB can bring 26,000, and neither we nor the store may be held up by one. */
 const SLICE = 250;
+/** Longer than a provider posts again: seven days (facts: chat-app). */
+const KEPT_MS = 8 * 86_400_000;
 
 /**
  * Stores what a provider posted. Items that are there already are left as they are, also those that were worked off: the same
@@ -31,10 +33,13 @@ export async function dueItems(
     .toArray();
 }
 
-/** They are worked off, and kept until they expire so that they are not taken again. Idempotent. */
+/** They are worked off, and kept until no provider posts them again so that they are not taken again. Idempotent. */
 export async function finishItems(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await inbox(db).updateMany({ _id: { $in: [...ids] } }, { $unset: { due: '' } });
+  await inbox(db).updateMany({ _id: { $in: [...ids] } }, [
+    { $set: { expiresAt: { $add: ['$at', KEPT_MS] } } },
+    { $unset: 'due' },
+  ]);
 }
 
 /** It cannot be worked off yet: again at `due`. One that is worked off stays so. */

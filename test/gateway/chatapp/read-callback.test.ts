@@ -24,7 +24,6 @@ describe('chatapp/read-callback', () => {
         due: NOW,
         tries: 0,
         what: { kind: 'message', upstreamId: 'wamid.A', from: CUSTOMER, sentAt: SENT, type: 'text', body: 'hi' },
-        expiresAt: new Date('2026-11-29T10:00:00Z'),
       },
     ]);
     expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);

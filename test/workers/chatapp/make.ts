@@ -42,6 +42,5 @@ export function makeItem(account: AccountId, what: InboxItemDocument['what'], at
     due: at,
     tries: 0,
     what,
-    expiresAt: new Date(at.getTime() + 8 * DAY_MS),
   };
 }
