@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import { CHAT_EVENTS, type EndpointDocument, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
 import {
@@ -7,6 +8,7 @@ import {
   listEndpoints,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http/fields.ts';
@@ -16,7 +18,8 @@ import { type CheckUrl, invalidUrlRequest } from './public-url.ts';
 
 /**
  * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. An address that the
- * account has already keeps its id and secret, takes the new events and is active again; a new one's secret is told this once.
+ * account has already keeps its id and secret, takes the new events and is active again; a new one's secret is told this once. Answered half a
+ * second later, when no event passes the new address by any more.
  */
 export function createChatWebhook(
   { db, clock, box }: Pick<GatewayDeps, 'db' | 'clock' | 'box'>,
@@ -43,6 +46,8 @@ export function createChatWebhook(
       const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
       const made = await createEndpoint(db, clock, box, wanted).catch(tooMany);
       if ('kind' in made) return made;
+      // Until every process has looked again: what happens after the answer is posted to this address, without exception.
+      await wait(SUBSCRIPTIONS_FRESH_MS);
       const { endpoint, created } = made;
       const answer = webhookResult(endpoint);
       return created ? { ...answer, body: { ...answer.body, secret: made.secret } } : answer;

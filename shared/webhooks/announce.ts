@@ -23,7 +23,7 @@ export interface Announcer {
   announce(changes: readonly StateChange[]): Promise<void>;
 }
 
-/** One per process: it remembers the endpoints of accounts for two seconds. */
+/** One per process: it remembers the endpoints of accounts for half a second. */
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
   const subscriptions = new Subscriptions(db, clock);
   return {

@@ -6,8 +6,12 @@ import type { EndpointDocument } from './endpoint.ts';
 /** What announcing needs to know of an active endpoint. */
 export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events'>;
 
-/** How long a process believes what it read: an endpoint made or changed gets its events from then on at the latest. */
-const FRESH_MS = 2_000;
+/**
+ * How long a process believes what it read: an endpoint made or changed gets its events from then on at the latest, and is
+ * registered only when that time is over (gateway/chatapp/webhook.ts waits for it). Short, because somebody waits; long enough
+ * for one busy account to cost two reads a second in place of one for each group of events.
+ */
+export const SUBSCRIPTIONS_FRESH_MS = 500;
 /** Accounts kept at a time; the oldest reading makes room. An account's endpoints are few (endpoint-store.ts). */
 const ACCOUNTS_MAX = 10_000;
 
@@ -16,7 +20,7 @@ interface Reading {
   readonly subscriptions: readonly Subscription[];
 }
 
-/** The active endpoints of accounts, remembered for seconds: a busy account costs one read every two seconds, not one per event. */
+/** The active endpoints of accounts, remembered for a moment: a busy account does not cost one read per event. */
 export class Subscriptions {
   readonly #endpoints: Collection<EndpointDocument>;
   readonly #clock: Clock;
@@ -34,7 +38,8 @@ export class Subscriptions {
     const stale: AccountId[] = [];
     for (const account of accounts) {
       const reading = this.#readings.get(account);
-      if (reading !== undefined && nowMs - reading.atMs < FRESH_MS) found.set(account, reading.subscriptions);
+      if (reading !== undefined && nowMs - reading.atMs < SUBSCRIPTIONS_FRESH_MS)
+        found.set(account, reading.subscriptions);
       else stale.push(account);
     }
     if (stale.length > 0) {

@@ -4,6 +4,7 @@ import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createAnnouncer, type StateChange } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeEndpoint, makeMessage } from './make.ts';
@@ -100,12 +101,12 @@ describe('webhooks/announce', () => {
     expect(await deliveriesTo(account)).to.deep.equal([]);
   });
 
-  it('a new endpoint gets its events two seconds later at the latest', async () => {
+  it('a new endpoint gets its events half a second later at the latest', async () => {
     const account = newId('acc');
     const announcer = createAnnouncer({ db: store.db, clock });
     await announcer.announce([change(makeMessage({ account }), 'sent')]);
     await endpoint({ account });
-    clock.turn(2_000);
+    clock.turn(SUBSCRIPTIONS_FRESH_MS);
 
     await announcer.announce([change(makeMessage({ account }), 'sent')]);
 
