@@ -25,6 +25,9 @@ export function changeListener(storeDir: string, database: string): ListenForCha
       writeFileSync(file, '', { flag: 'a', mode: 0o600 });
       const watcher = watch(file, { persistent: false }, onChange);
       watcher.on('error', () => watcher.close()); // The caller's polling goes on.
+      // Heard at once where watching works: some file systems accept a watch and never tell.
+      const now = new Date();
+      utimesSync(file, now, now);
       return () => watcher.close();
     } catch {
       return undefined; // Out of inotify watches, say: polling alone does.

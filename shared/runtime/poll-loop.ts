@@ -10,8 +10,8 @@ export interface PollLoopOptions {
   /** The longest pause while there is nothing to do. */
   readonly idleMs: number;
   /**
-   * Listens for what makes work likely and wakes the loop then; returns how to stop that, or undefined when it cannot. While it
-   * listens, pauses grow to `LISTENING_MS`.
+   * Listens for what makes work likely and wakes the loop then; returns how to stop that, or undefined when it cannot. Once
+   * it has heard anything, pauses grow to `LISTENING_MS`; a listener that hears nothing at all may be deaf.
    */
   listen?(wake: () => void): (() => void) | undefined;
   readonly log: Log;
@@ -30,6 +30,7 @@ export class PollLoop {
   #wake: (() => void) | undefined;
   #woken = false;
   #unlisten: (() => void) | undefined;
+  #heard = false;
   #done: Promise<void> = Promise.resolve();
 
   constructor(options: PollLoopOptions) {
@@ -37,7 +38,10 @@ export class PollLoop {
   }
 
   start(): void {
-    this.#unlisten = this.#options.listen?.(() => this.wake());
+    this.#unlisten = this.#options.listen?.(() => {
+      this.#heard = true;
+      this.wake();
+    });
     this.#done = this.#run();
   }
 
@@ -58,7 +62,7 @@ export class PollLoop {
   async #run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.#stopped) {
-      let longestMs = this.#unlisten === undefined ? this.#options.idleMs : LISTENING_MS;
+      let longestMs = this.#heard ? LISTENING_MS : this.#options.idleMs;
       try {
         if ((await this.#options.work()) === 'more') {
           pauseMs = FIRST_PAUSE_MS;

@@ -36,10 +36,15 @@ describe('signals of changed collections', () => {
     });
     expect(stop).to.be.a('function');
     closers.unshift(() => stop?.());
+    // Its own signal is heard at once; the store tells more with each change from when it knows of the file.
     let n = 0;
+    let told = 0;
+    let before = count.heard;
     await eventually(async () => {
+      if (count.heard > before) told += 1;
+      before = count.heard;
       await db.collection<{ _id: string }>(collection).insertOne({ _id: `first ${n++}` });
-      return count.heard > 0;
+      return told > 3;
     }, 'the store sees the listener');
     return count;
   }
@@ -61,6 +66,16 @@ describe('signals of changed collections', () => {
 
     expect(await found).to.deep.equal({ _id: 2 });
     await eventually(() => count.heard > before, 'the other listener hears it too');
+  });
+
+  it('a new listener hears itself begin, so that it knows that it can hear', async () => {
+    let heard = 0;
+    const stop = changeListener(embeddedStoreDir(dataDir), 'shop')('nothing', () => {
+      heard += 1;
+    });
+    closers.unshift(() => stop?.());
+
+    await eventually(() => heard > 0, 'its own signal');
   });
 
   it('the last of many changes is heard after it happened', async () => {

@@ -62,6 +62,25 @@ describe('a poll loop', () => {
     expect(heard).to.equal(undefined);
   });
 
+  it('polls as before while it has heard nothing, and sleeps longer from then on', async () => {
+    let tell = (): void => {};
+    start({
+      idleMs: 5,
+      listen: (wake) => {
+        tell = wake;
+        return () => {};
+      },
+    });
+    await eventually(() => rounds > 100, 'rounds although nothing was told');
+
+    tell();
+    const told = rounds;
+    const began = performance.now();
+    // Pauses double from 5 ms on: the tenth round ends after more than two seconds, and not after fifty milliseconds.
+    await eventually(() => rounds >= told + 9, 'rounds with longer and longer pauses');
+    expect(performance.now() - began).above(1_000);
+  });
+
   it('polls as before when it cannot listen', async () => {
     start({ idleMs: 5, listen: () => undefined });
 
