@@ -9,6 +9,7 @@ import { walkMediaTypes } from './walks/media-types.ts';
 import { walkPrinted } from './walks/printed.ts';
 import { walkSchedules } from './walks/schedules.ts';
 import { walkStates } from './walks/states.ts';
+import { walkTemplates } from './walks/templates.ts';
 import { createWorld, type World } from './world.ts';
 
 describe('the specification, table by table, against the running product', function () {
@@ -26,6 +27,7 @@ describe('the specification, table by table, against the running product', funct
   describe('Endpoints', () => walkEndpoints(world));
   describe('Authentication', () => walkAuthentication(world));
   describe('Supported media types', () => walkMediaTypes(world));
+  describe('Templates', () => walkTemplates(world));
   describe('Errors', () => walkErrors(world));
   describe('States and transitions', () => walkStates(world));
   describe('Scheduled message', () => walkSchedules(world));

@@ -28,6 +28,7 @@ function walkAnswer(row: EndpointRow, world: () => World): void {
     expect(answer.status, answer.text).to.equal(200);
     expect(answer.headers.get('content-type')).to.match(/^application\/json(;|$)/);
     expectRecord(answer.body, RESULTS[row.response], row.extras);
+    for (const name of ['ratelimit', 'ratelimit-policy']) expect(answer.headers.get(name), name).not.to.equal(null);
   });
 
   it('answers 401 without a key and with a wrong one', async () => {
@@ -36,6 +37,7 @@ function walkAnswer(row: EndpointRow, world: () => World): void {
 
       expectProblem(answer, 401);
       expect(answer.headers.get('www-authenticate')).to.match(/^Bearer/);
+      expect(answer.headers.get('ratelimit'), 'of nobody').to.equal(null);
     }
   });
 
@@ -121,6 +123,20 @@ function walkFields(row: EndpointRow, fields: readonly Field[], world: () => Wor
         for (const one of named) expect(one).to.match(new RegExp(`^${name}($|\\[)`));
       }
     });
+
+    if (field.type === 'array') {
+      it(`${name}: answers 400 that names each entry that is wrong, by its index`, async () => {
+        const entries = Object.values(Object(good()[name]));
+        const records = Array.isArray(field.of);
+        const wrong = records ? { id: 'maybe' } : 7;
+
+        const answer = await ask({ ...good(), [name]: [wrong, ...entries, wrong] });
+
+        expectProblem(answer, 400, 'invalid_request');
+        const named = [0, entries.length + 1].map((index) => `${name}[${index}]${records ? '.title' : ''}`);
+        expect(namedFields(answer)).to.include.members(named);
+      });
+    }
   }
 
   it('answers 400 that names all that is wrong at once', async () => {
