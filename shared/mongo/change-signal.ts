@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
+import { systemClock } from '../runtime/clock.ts';
 
 /**
  * The embedded store tells the processes of its machine that a collection has changed by touching a file,
@@ -26,7 +27,7 @@ export function changeListener(storeDir: string, database: string): ListenForCha
       const watcher = watch(file, { persistent: false }, onChange);
       watcher.on('error', () => watcher.close()); // The caller's polling goes on.
       // Heard at once where watching works: some file systems accept a watch and never tell.
-      const now = new Date();
+      const now = systemClock.now();
       utimesSync(file, now, now);
       return () => watcher.close();
     } catch {
