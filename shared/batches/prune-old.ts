@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../messages/message.ts';
+import type { AnyMessage } from '../messages/any-message.ts';
 import { endedBefore } from '../messages/prune.ts';
 import type { PruneTurn, PruneWalk } from '../mongo/prune-walk.ts';
 import { type BatchId, batchMessageRange, lowestId } from '../runtime/ids.ts';

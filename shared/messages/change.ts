@@ -1,4 +1,5 @@
-import type { AnyMessage, HistoryEntry, MessageState, StoredMessage } from './message.ts';
+import type { AnyMessage } from './any-message.ts';
+import type { HistoryEntry, MessageState, StoredMessage } from './message.ts';
 
 /** Fields that a settle may set or unset. */
 type Settable = Pick<

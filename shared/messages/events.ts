@@ -2,7 +2,8 @@ import type { Db } from 'mongodb';
 import { type AccountId, type EventId, eventId, type MessageId } from '../runtime/ids.ts';
 import type { MessageEvent } from '../webhooks/endpoint.ts';
 import { eventName } from '../webhooks/payload.ts';
-import type { AnyMessage, HistoryEntry } from './message.ts';
+import type { AnyMessage } from './any-message.ts';
+import type { HistoryEntry } from './message.ts';
 
 /** Entries of histories are events; older ones than this are not listed. */
 export const EVENTS_MS = 7 * 24 * 3_600_000;

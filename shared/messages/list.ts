@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { type AccountId, type BatchId, batchMessageRange, lowestId, type MessageId } from '../runtime/ids.ts';
+import type { AnyMessage } from './any-message.ts';
 import type {
   ChatContent,
   ChatMessageDocument,
@@ -7,7 +8,7 @@ import type {
   InboundMessageDocument,
   MediaType,
 } from './chat-message.ts';
-import type { AnyMessage, MessageDocument, MessageState, StoredMessage } from './message.ts';
+import type { MessageDocument, MessageState, StoredMessage } from './message.ts';
 
 /** What lists show of a message; never its text. */
 const SUMMARY_FIELDS = [

@@ -1,6 +1,5 @@
 import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
-import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
 
 export type Route = 'transactional' | 'promotional';
 
@@ -65,9 +64,6 @@ export interface MessageDocument extends StoredMessage {
   /** The change that refunds it together with others (docs/decisions/0012); absent: it is refunded by its own id, if at all. */
   readonly refund?: `ref_${string}`;
 }
-
-/** Whatever the collection `messages` holds. */
-export type AnyMessage = MessageDocument | ChatMessageDocument | InboundMessageDocument;
 
 /**
  * queued → submitting → sent → delivered | failed | expired | rejected. `waiting` has a due time and returns to `queued`.

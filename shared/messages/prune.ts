@@ -4,7 +4,8 @@ import { findUncounted } from '../batches/store.ts';
 import { idsOf, type PruneWalk } from '../mongo/prune-walk.ts';
 import { lowestId, type MessageId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
-import type { AnyMessage, MessageDocument, MessageState } from './message.ts';
+import type { AnyMessage } from './any-message.ts';
+import type { MessageDocument, MessageState } from './message.ts';
 import type { IntentDocument } from './settle.ts';
 import { STATES } from './status.ts';
 

@@ -6,6 +6,7 @@ import { type AccountId, eventId, type MessageId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../webhooks/delivery.ts';
 import { deliveriesOf } from '../webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../webhooks/endpoint.ts';
+import type { AnyMessage } from './any-message.ts';
 import type {
   ChatContent,
   ChatMessageDocument,
@@ -14,7 +15,7 @@ import type {
   MediaType,
 } from './chat-message.ts';
 import { readMessageLog } from './log-store.ts';
-import type { AnyMessage, MessageDocument } from './message.ts';
+import type { MessageDocument } from './message.ts';
 import type { LogRecord } from './message-log.ts';
 
 /** A message of any channel without what was written in it. */

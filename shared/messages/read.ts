@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
 import type { AccountId, MessageId } from '../runtime/ids.ts';
+import type { AnyMessage } from './any-message.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
-import type { AnyMessage, MessageDocument, StoredMessage } from './message.ts';
+import type { MessageDocument, StoredMessage } from './message.ts';
 
 /** What the status endpoint shows of a message; never its text. */
 const STATUS_FIELDS = [

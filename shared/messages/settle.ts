@@ -7,7 +7,7 @@ import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer, StateChange } from '../webhooks/announce.ts';
 import { applyChange, type Change, changeUpdate } from './change.ts';
-import type { AnyMessage } from './message.ts';
+import type { AnyMessage } from './any-message.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended

@@ -2,9 +2,10 @@ import type { Collection, Db } from 'mongodb';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
+import type { AnyMessage } from './any-message.ts';
 import { type Change, entryAt } from './change.ts';
 import type { MessageLog } from './log-store.ts';
-import type { AnyMessage, Part } from './message.ts';
+import type { Part } from './message.ts';
 import { policyRecord } from './message-log.ts';
 import type { Settler } from './settle.ts';
 

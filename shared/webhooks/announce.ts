@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { HistoryEntry } from '../messages/message.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type EndpointId, eventId } from '../runtime/ids.ts';

@@ -1,5 +1,6 @@
+import type { AnyMessage } from '../messages/any-message.ts';
 import type { InboundMessageDocument } from '../messages/chat-message.ts';
-import type { AnyMessage, HistoryEntry } from '../messages/message.ts';
+import type { HistoryEntry } from '../messages/message.ts';
 import { CHAT_OPERATOR } from '../messages/operator.ts';
 import { isoTimestamp } from '../runtime/clock.ts';
 import type { MessageEvent } from './endpoint.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { verifyLedger } from '../../shared/credits/verify.ts';
-import type { AnyMessage } from '../../shared/messages/message.ts';
+import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { eventId, newId } from '../../shared/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { batchCollection } from '../../shared/batches/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
+import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
-import type { AnyMessage } from '../../shared/messages/message.ts';
 import { redoIntents, Settler } from '../../shared/messages/settle.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';

@@ -1,5 +1,5 @@
+import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
-import type { AnyMessage } from '../../shared/messages/message.ts';
 
 /** How long after its validity a `sent` message may still get a receipt; then it is closed as it is. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../shared/messages/message.ts';
+import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { decideDue } from './decide-due.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { applyCredits } from '../../../shared/credits/change.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { AnyMessage, StoredMessage } from '../../../shared/messages/message.ts';
+import type { StoredMessage } from '../../../shared/messages/message.ts';
 import { answerRecord } from '../../../shared/messages/message-log.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { LOOK_MAX, within } from '../../../shared/messages/events.ts';
-import type { AnyMessage, HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
+import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { eventId, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { eventBody } from '../../../shared/webhooks/payload.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
