@@ -6,8 +6,9 @@ import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer, StateChange } from '../webhooks/announce.ts';
-import { applyChange, type Change, changeUpdate } from './change.ts';
 import type { AnyMessage } from './any-message.ts';
+import { applyChange, type Change, changeUpdate } from './change.ts';
+import type { HistoryEntry } from './message.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
@@ -47,6 +48,17 @@ export class LeaseLostError extends Error {
   readonly code = 'lease_lost';
 }
 
+interface Decided<M extends AnyMessage> {
+  readonly message: M;
+  readonly change: Change;
+}
+
+/** A message that was perhaps written, and the states that it then reached. */
+interface Uncertain {
+  readonly message: MessageId;
+  readonly states: readonly HistoryEntry['state'][];
+}
+
 /** Rounds in which some message changed between read and write. */
 const MAX_ROUNDS = 5;
 
@@ -56,6 +68,8 @@ export class Settler {
   readonly #intents: Collection<IntentDocument>;
   /** Follow-up of an earlier group that failed: first of all it is done again. */
   #owed: readonly StateChange[] = [];
+  /** An earlier group whose answer was lost: what was written of it is found out first of all, and owed. */
+  #uncertain: readonly Uncertain[] = [];
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -66,7 +80,8 @@ export class Settler {
   /**
    * Settles one group; returns, in the items' order, the messages as they are stored now, undefined where nothing was to be changed. One
    * group at a time. Throws the driver's error when the store fails: then the same group is to be settled again, or, if nobody
-   * does, its next reader decides anew. Throws `LeaseLostError` when another holder was here.
+   * does, its next reader decides anew; what follows from what was written all the same, the next call does (`payOwed`). Throws
+   * `LeaseLostError` when another holder was here.
    */
   async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.payOwed();
@@ -74,44 +89,78 @@ export class Settler {
     const follow: StateChange[] = [];
     let open = items.map((item, index) => ({ item, index, message: item.message }));
     let announced = false;
-    for (let round = 0; open.length > 0; round++) {
-      if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
-      const decided = open.flatMap((entry) => {
-        const change = entry.item.decide(entry.message);
-        return change === undefined ? [] : [{ ...entry, change, after: applyChange(entry.message, change) }];
-      });
-      if (decided.length === 0) break;
-      if (!announced && decided.some(({ change }) => (change.entries ?? []).length > 0)) {
-        await this.#intend(items.map((item) => item.message._id));
-        crashPoint('settle:intended');
-        announced = true;
-      }
-      const updates = decided.map(({ message, change }) => changeUpdate(message, change));
-      const matched = await updateEach(this.#options.db, 'messages', updates);
-      const stored = matched === decided.length ? undefined : await this.#read<M>(decided.map((d) => d.message._id));
-      open = [];
-      for (const entry of decided) {
-        const fresh = stored?.get(entry.message._id);
-        if (stored === undefined || (fresh !== undefined && isAsDecided(fresh, entry.after))) {
-          settled[entry.index] = entry.after;
-          follow.push(...(entry.change.entries ?? []).map((change) => ({ message: entry.after, entry: change })));
-        } else if (fresh !== undefined) {
-          open.push({ item: entry.item, index: entry.index, message: fresh });
+    try {
+      for (let round = 0; open.length > 0; round++) {
+        if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
+        const decided = open.flatMap((entry) => {
+          const change = entry.item.decide(entry.message);
+          return change === undefined ? [] : [{ ...entry, change, after: applyChange(entry.message, change) }];
+        });
+        if (decided.length === 0) break;
+        if (!announced && decided.some(({ change }) => (change.entries ?? []).length > 0)) {
+          await this.#intend(items.map((item) => item.message._id));
+          crashPoint('settle:intended');
+          announced = true;
+        }
+        const stored = await this.#write<M>(decided);
+        open = [];
+        for (const entry of decided) {
+          const fresh = stored?.get(entry.message._id);
+          if (stored === undefined || (fresh !== undefined && isAsDecided(fresh, entry.after))) {
+            settled[entry.index] = entry.after;
+            follow.push(...(entry.change.entries ?? []).map((change) => ({ message: entry.after, entry: change })));
+          } else if (fresh !== undefined) {
+            open.push({ item: entry.item, index: entry.index, message: fresh });
+          }
         }
       }
+    } finally {
+      // Also when a later round failed.
+      this.#owed = follow;
     }
     if (follow.length > 0) crashPoint('settle:updated');
-    this.#owed = follow;
     await this.payOwed();
     return settled;
   }
 
   /** Does again what failed after an earlier group, if anything did. May be called at any time. */
   async payOwed(): Promise<void> {
+    await this.#lookAgain();
     const owed = this.#owed;
     if (owed.length === 0) return;
     await followUp(this.#options, owed, [...new Set(owed.map(({ message }) => message))]);
     if (this.#owed === owed) this.#owed = [];
+  }
+
+  /** Undefined: all were written. Else the messages as they are stored, for each to be compared with what was decided. */
+  async #write<M extends AnyMessage>(decided: readonly Decided<M>[]): Promise<Map<MessageId, M> | undefined> {
+    try {
+      const updates = decided.map(({ message, change }) => changeUpdate(message, change));
+      const matched = await updateEach(this.#options.db, 'messages', updates);
+      return matched === decided.length ? undefined : await this.#read<M>(decided.map(({ message }) => message._id));
+    } catch (error) {
+      this.#uncertain = decided.flatMap(({ message, change: { entries = [] } }) =>
+        entries.length === 0 ? [] : { message: message._id, states: entries.map(({ state }) => state) },
+      );
+      throw error;
+    }
+  }
+
+  /**
+   * Perhaps the store did what it never answered. Nobody else would follow that up: who settles the group again may find nothing
+   * left to change, and the next group overwrites the intent.
+   */
+  async #lookAgain(): Promise<void> {
+    const uncertain = this.#uncertain;
+    if (uncertain.length === 0) return;
+    const stored = await this.#read(uncertain.map(({ message }) => message));
+    const written = uncertain.flatMap(({ message: id, states }) => {
+      const message = stored.get(id);
+      const entries = message?.history.filter(({ state }) => states.includes(state)) ?? [];
+      return message === undefined ? [] : entries.map((entry) => ({ message, entry }));
+    });
+    this.#owed = [...this.#owed, ...written];
+    if (this.#uncertain === uncertain) this.#uncertain = [];
   }
 
   async #intend(messages: readonly MessageId[]): Promise<void> {

@@ -7,8 +7,12 @@ import { decideDue } from './decide-due.ts';
 /** Messages of one group: what is overdue in masses (a carrier was down for two days) is worked off group by group. */
 const GROUP_MAX = 200;
 
-/** Settles one group of messages whose `due` has come, the longest overdue first; returns how many there were. */
+/**
+ * Settles one group of messages whose `due` has come, the longest overdue first; returns how many there were. What an earlier
+ * group still owes (events, refunds) is done also when nothing is due.
+ */
 export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
+  await settler.payOwed();
   const found = await db
     .collection<AnyMessage>('messages')
     .find({ due: { $lte: clock.now() } })

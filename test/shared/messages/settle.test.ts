@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type Db, MongoNetworkError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
@@ -22,6 +23,29 @@ class TestAnnouncer implements Announcer {
     if (this.away) throw new Error('the store is away');
     this.told.push(...changes.map(({ message, entry }) => `${message._id} ${entry.state}`));
   }
+}
+
+/** The store does the first such command, but its answer never arrives. */
+function losingAnswerOf(db: Db, name: string, collection: string): Db {
+  let lost = false;
+  return new Proxy(db, {
+    get(target, property) {
+      if (property !== 'command') return Reflect.get(target, property);
+      return async (...[command, options]: Parameters<Db['command']>) => {
+        const answer = await target.command(command, options);
+        if (lost || Reflect.get(command, name) !== collection) return answer;
+        lost = true;
+        throw new MongoNetworkError('the connection broke');
+      };
+    },
+  });
+}
+
+function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 describe('Settler', () => {
@@ -117,6 +141,44 @@ describe('Settler', () => {
     await worker.settle([{ message: second, decide: sent }]);
 
     expect(announcer.told).to.deep.equal([`${first._id} sent`, `${second._id} sent`]);
+  });
+
+  it('a change whose answer was lost, and which nobody settles again, is followed up before the next group', async () => {
+    const account = await makeAccount(store.db, 0);
+    const [first, second] = [await put({ account }), await put({ account })];
+    const lossy = new Settler({
+      db: losingAnswerOf(store.db, 'update', 'messages'),
+      announcer,
+      lease: LEASE,
+      epoch: 1,
+      stream: 'receipts',
+    });
+
+    const error = await rejectionOf(lossy.settle([{ message: first, decide: rejected }]));
+    await lossy.settle([{ message: second, decide: sent }]);
+
+    expect(error).to.be.instanceOf(MongoNetworkError);
+    expect(await stored(first)).to.include({ state: 'rejected' });
+    expect(announcer.told).to.deep.equal([`${first._id} rejected`, `${second._id} sent`]);
+    const paid = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    expect(paid?.balance).to.equal(1);
+  });
+
+  it('a change that never reached the store is not announced', async () => {
+    const message = await put();
+    const away = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'command') return Reflect.get(target, property);
+        return () => Promise.reject(new MongoNetworkError('the connection broke'));
+      },
+    });
+    const cut = new Settler({ db: away, announcer, lease: LEASE, epoch: 1, stream: 'receipts' });
+
+    await rejectionOf(cut.settle([{ message, decide: sent }]));
+    await cut.payOwed();
+
+    expect(await stored(message)).to.include({ state: 'submitting', v: 1 });
+    expect(announcer.told).to.deep.equal([]);
   });
 
   it('a holder that dies between the change and its events: the next one announces and refunds', async () => {
