@@ -37,7 +37,8 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
       .toArray();
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
-    const todo = credits.filter(({ id }) => !known.has(id));
+    // Also when an id is asked for twice at once.
+    const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];
 
     const [first] = todo;

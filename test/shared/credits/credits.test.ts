@@ -56,6 +56,15 @@ describe('credits', () => {
     expect(refunds).to.equal(20);
   });
 
+  it('refunds a message once that is named twice in one call', async () => {
+    const account = await makeAccount(store.db, 10);
+    const message = { ...queuedMessage(account, newId('grp'), makeDraft()), state: 'rejected' as const };
+
+    await refundMessages(store.db, [message, { ...message }]);
+
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 11, problems: [] });
+  });
+
   it('applies again what had only been announced by a process that died before the ledger entry', async () => {
     const account = await makeAccount(store.db, 10);
     await applyCredits(store.db, account, [{ id: 'ref_msg_a', amount: 1, reason: 'refund' }]);
