@@ -90,9 +90,9 @@ export class Inbox {
     const found = await this.#find(statuses);
     const groups = [...found.values()];
     const settled = await settler.settle(
-      groups.map(({ message, key, statuses: told }) => ({
+      groups.map(({ message, statuses: told }) => ({
         message,
-        decide: (stored: ChatMessageDocument) => decideStatuses(stored, told, key, clock.now()),
+        decide: (stored: ChatMessageDocument) => decideStatuses(stored, told, clock.now()),
       })),
     );
     for (const [i, { statuses: told }] of groups.entries()) {
@@ -124,12 +124,11 @@ export class Inbox {
     }
     const groups = new Map<string, Group>();
     for (const [i, { item, status }] of statuses.entries()) {
-      const key = keys[i] ?? '';
       const named = status.ours !== undefined && isMessageId(status.ours) ? byId.get(status.ours) : undefined;
-      const message = byKey.get(key) ?? named;
+      const message = byKey.get(keys[i] ?? '') ?? named;
       if (message === undefined || message.account !== item.account) continue;
       // By message, not by key: two groups of one message would be in each other's way.
-      const group = groups.get(message._id) ?? { message, key, statuses: [], items: [] };
+      const group = groups.get(message._id) ?? { message, statuses: [], items: [] };
       group.statuses.push(status);
       group.items.push(item);
       groups.set(message._id, group);
@@ -181,7 +180,6 @@ interface Told {
 
 interface Group {
   readonly message: ChatMessageDocument;
-  readonly key: string;
   readonly statuses: StatusItem[];
   readonly items: InboxItemDocument[];
 }

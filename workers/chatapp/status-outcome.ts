@@ -3,6 +3,7 @@ import { applyChange, type Change, entryAt, joinChanges } from '../../shared/mes
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { HistoryEntry, Part } from '../../shared/messages/message.ts';
 import { mayBecome, STATES } from '../../shared/messages/status.ts';
+import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { errorReason } from './provider/answer.ts';
 import { errorRule } from './provider/error-table.ts';
 
@@ -15,14 +16,13 @@ const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Re
 export function decideStatuses(
   message: ChatMessageDocument,
   statuses: readonly StatusItem[],
-  key: string,
   now: Date,
 ): Change | undefined {
   let current = message;
   let change: Change | undefined;
   const inOrder = statuses.toSorted((a, b) => a.at.getTime() - b.at.getTime() || RANK[a.status] - RANK[b.status]);
   for (const status of inOrder) {
-    const next = decideStatus(current, status, key, now);
+    const next = decideStatus(current, status, now);
     if (next === undefined) continue;
     current = applyChange(current, next);
     change = change === undefined ? next : joinChanges(change, next);
@@ -30,7 +30,8 @@ export function decideStatuses(
   return change;
 }
 
-function decideStatus(message: ChatMessageDocument, status: StatusItem, key: string, now: Date): Change | undefined {
+function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Date): Change | undefined {
+  const key = chatMessageKey(message.account, status.upstreamId);
   const known = message.parts?.[0];
   const another = known?.key !== undefined && known.key !== key;
   // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.

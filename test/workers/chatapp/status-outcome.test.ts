@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { applyChange } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
-const KEY = 'chatapp:acc:wamid.1';
+const ACCOUNT = newId('acc');
+const KEY = chatMessageKey(ACCOUNT, 'wamid.1');
 const CLAIM = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date('2026-11-21T09:59:00Z') };
 
 type Name = StatusItem['status'];
@@ -24,6 +26,7 @@ function told(...names: readonly Name[]): StatusItem[] {
 
 const sent = (overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument =>
   makeChatMessage({
+    account: ACCOUNT,
     state: 'sent',
     claim: CLAIM,
     parts: [{ key: KEY, state: 'accepted' }],
@@ -32,7 +35,7 @@ const sent = (overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument
   });
 
 function settled(message: ChatMessageDocument, statuses: readonly StatusItem[], now = NOW): ChatMessageDocument {
-  const change = decideStatuses(message, statuses, KEY, now);
+  const change = decideStatuses(message, statuses, now);
   return change === undefined ? message : applyChange(message, change);
 }
 
@@ -115,12 +118,18 @@ describe('decideStatuses', () => {
     const failed = settled(sent(), told('failed'));
     const muchLater = new Date(NOW.getTime() + 73 * 3_600_000);
 
-    expect(decideStatuses(failed, told('delivered'), KEY, muchLater)).to.equal(undefined);
+    expect(decideStatuses(failed, told('delivered'), muchLater)).to.equal(undefined);
   });
 
   for (const state of ['submitting', 'queued', 'waiting'] as const) {
     it(`settles a send whose answer never came and that is ${state}, and knows its id from then on`, () => {
-      const unknown = makeChatMessage({ state, claim: CLAIM, outcome: 'unknown', parts: [{ state: 'unknown' }] });
+      const unknown = makeChatMessage({
+        account: ACCOUNT,
+        state,
+        claim: CLAIM,
+        outcome: 'unknown',
+        parts: [{ state: 'unknown' }],
+      });
 
       const message = settled(unknown, told('delivered'));
 
@@ -131,7 +140,7 @@ describe('decideStatuses', () => {
   }
 
   it('`sent` settles it too', () => {
-    const unknown = makeChatMessage({ state: 'submitting', claim: CLAIM, outcome: 'unknown' });
+    const unknown = makeChatMessage({ account: ACCOUNT, state: 'submitting', claim: CLAIM, outcome: 'unknown' });
 
     expect(settled(unknown, told('sent'))).to.deep.include({ state: 'sent', parts: [{ key: KEY, state: 'accepted' }] });
   });
@@ -143,15 +152,25 @@ describe('decideStatuses', () => {
   });
 
   it('of a message that was sent twice, only good news of the other try counts', () => {
-    const twice = sent({ parts: [{ key: 'chatapp:acc:wamid.2', state: 'accepted' }] });
+    const twice = sent({ parts: [{ key: chatMessageKey(ACCOUNT, 'wamid.2'), state: 'accepted' }] });
 
-    expect(decideStatuses(twice, told('failed'), KEY, NOW)).to.equal(undefined);
-    expect(decideStatuses(twice, told('sent'), KEY, NOW)).to.equal(undefined);
+    expect(decideStatuses(twice, told('failed'), NOW)).to.equal(undefined);
+    expect(decideStatuses(twice, told('sent'), NOW)).to.equal(undefined);
     expect(settled(twice, told('delivered')).state).to.equal('delivered');
   });
 
+  it('of a message that was sent twice, both tries may be told of together, in any order', () => {
+    const twice = sent({ parts: [{ key: chatMessageKey(ACCOUNT, 'wamid.2'), state: 'accepted' }] });
+    const first = makeStatus({ upstreamId: 'wamid.1', status: 'sent', at: at(0) });
+    const second = makeStatus({ upstreamId: 'wamid.2', status: 'failed', at: at(1) });
+
+    for (const statuses of [[first, second], [second, first], [second]]) {
+      expect(settled(twice, statuses).state).to.equal('failed');
+    }
+  });
+
   it('a rejected message stays rejected', () => {
-    expect(decideStatuses(sent({ state: 'rejected' }), told('delivered', 'failed'), KEY, NOW)).to.equal(undefined);
+    expect(decideStatuses(sent({ state: 'rejected' }), told('delivered', 'failed'), NOW)).to.equal(undefined);
   });
 
   it('in any order and any groups: no state twice, nothing backwards, and read when it was read', () => {
