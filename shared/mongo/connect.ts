@@ -1,4 +1,4 @@
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { repairDriver } from './driver-repair.ts';
@@ -23,6 +23,16 @@ const SERVER_SELECTION_MS = 3_000;
 const POOL_CHECK_MS = 10_000;
 
 /**
+ * What money and messages rest on, whatever MONGODB_URI asks for: `readPreference=secondaryPreferred` there would let a refund
+ * miss the ledger entry that says it was made. Reads are `local`: a debit that asks again must see what is not on a majority yet.
+ */
+const GUARANTEES = {
+  readPreference: 'primary',
+  readConcern: new ReadConcern('local'),
+  writeConcern: { w: 'majority', journal: true },
+} satisfies DbOptions;
+
+/**
  * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled:
  * what we tell anyone is stored. Throws `StartError` with one sentence when nothing there speaks MongoDB's protocol.
  */
@@ -37,7 +47,7 @@ export async function connectStore(
     const client = newClient(storeUri(config));
     try {
       await client.db('admin').command({ ping: 1 });
-      return { db: client.db(config.mongodbDatabase), close: () => client.close() };
+      return { db: client.db(config.mongodbDatabase, GUARANTEES), close: () => client.close() };
     } catch (error) {
       await client.close();
       if (performance.now() < deadline) continue;
@@ -53,7 +63,9 @@ function newClient(uri: string): MongoClient {
   try {
     const client = new MongoClient(uri, {
       appName: 'harkara',
-      writeConcern: { w: 'majority', journal: true },
+      // A write that the driver asks again by itself fails with "no server" when it finds none the second time, although the
+      // first may be done: nobody could tell that from a write that was never sent (until-answered.ts, which asks again itself).
+      retryWrites: false,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
       connectTimeoutMS: SERVER_SELECTION_MS,

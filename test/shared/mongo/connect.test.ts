@@ -47,6 +47,22 @@ describe('connectStore', () => {
     expect(await store.db.collection('things').countDocuments()).to.equal(0);
   });
 
+  it('reads from the primary and writes to a majority, once, whatever the address asks for', async () => {
+    const server = await startEmbeddedStore({ dir: embeddedStoreDir(dataDir), durability: 'none' });
+    closers.push(() => server.close());
+    const weak = 'w=1&journal=false&wtimeoutMS=10&readPreference=secondaryPreferred&readConcernLevel=majority';
+
+    const mongodbUri = `${server.uri}/?retryWrites=true&${weak}`;
+    const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase: 'x' }, 0);
+    closers.unshift(() => store.close());
+
+    const { readPreference, readConcern, writeConcern } = store.db.collection('ledger');
+    expect(readPreference?.mode).to.equal('primary');
+    expect(readConcern?.level).to.equal('local');
+    expect(writeConcern).to.include({ w: 'majority', journal: true }).and.not.to.have.property('wtimeoutMS');
+    expect(store.db.client.options.retryWrites).to.equal(false);
+  });
+
   it('says in one sentence when there is none', async () => {
     const error: unknown = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase: 'x' }, 0).catch(
       (reason: unknown) => reason,
