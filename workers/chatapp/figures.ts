@@ -20,6 +20,11 @@ export function createFigures(metrics: Metrics) {
       'result',
     ]),
     stops: metrics.counter('chatapp_stopped_total', 'Providers that were stopped: somebody must look.', ['code']),
+    troubles: metrics.counter(
+      'chatapp_troubles_told_total',
+      'Groups of statuses that tell of a trouble which only a person can mend.',
+      ['code'],
+    ),
     takenOver: metrics.counter('chatapp_unknown_taken_over_total', 'Sends left unsettled by an earlier holder.'),
     policy: metrics.counter('chatapp_unknown_decided_total', 'Unknown sends that policy decided.', ['policy']),
     syncs: metrics.counter('chatapp_template_syncs_total', 'Copies of providers’ template lists, by result.', [

@@ -12,6 +12,7 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import type { Figures } from './figures.ts';
 import { inboundMessage } from './inbound.ts';
+import { errorRule } from './provider/error-table.ts';
 import { decideStatuses } from './status-outcome.ts';
 
 export interface InboxOptions {
@@ -24,7 +25,7 @@ export interface InboxOptions {
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
   /** A status said what a template's state is. */
-  markTemplate(message: ChatMessageDocument, status: StatusItem): Promise<void>;
+  markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
 
 /** How long a status is tried again that fits no message: its send's answer may be on its way into the store. */
@@ -98,7 +99,7 @@ export class Inbox {
     for (const [i, { statuses: told }] of groups.entries()) {
       figures.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, told.length);
     }
-    await this.#tellTemplates(groups);
+    await this.#tellFailures(groups);
     const matched = new Set(groups.flatMap(({ items: its }) => its));
     await finish([...matched].map(({ _id }) => _id));
     const unmatched = statuses.filter(({ item }) => !matched.has(item));
@@ -136,10 +137,22 @@ export class Inbox {
     return groups;
   }
 
-  async #tellTemplates(groups: readonly Group[]): Promise<void> {
+  /** What failures say beyond their messages: of templates, and of the account's standing at the provider. */
+  async #tellFailures(groups: readonly Group[]): Promise<void> {
+    const { markTemplate, figures, log } = this.#options;
+    const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
     for (const { message, statuses } of groups) {
-      const failed = statuses.find(({ status, error }) => status === 'failed' && error !== undefined);
-      if (failed !== undefined) await this.#options.markTemplate(message, failed);
+      const error = statuses.find((told) => told.status === 'failed' && told.error !== undefined)?.error;
+      const rule = error === undefined ? undefined : errorRule(error.code);
+      if (rule?.template !== undefined) await markTemplate(message, rule.template);
+      if (rule?.do !== 'stop') continue;
+      const { account } = message;
+      standing.set(`${account} ${rule.code}`, { account, code: rule.code });
+    }
+    for (const fields of standing.values()) {
+      figures.troubles.inc({ code: fields.code });
+      // The channel is not stopped for it: a status may come days late, and tell of what was mended since.
+      log.error('provider_trouble_told', fields);
     }
   }
 

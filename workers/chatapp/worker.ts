@@ -20,7 +20,6 @@ import { Duties } from './duties.ts';
 import { createFigures, type Figures } from './figures.ts';
 import { Inbox } from './inbox.ts';
 import { type Known, Lines, markTemplateOf } from './lines.ts';
-import { errorRule } from './provider/error-table.ts';
 import type { ShareDuty } from './share-duty.ts';
 import { decideUnknownsOf } from './unknowns.ts';
 
@@ -98,10 +97,7 @@ export class ChatWorker {
       announcer,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
-      markTemplate: async (message, { error }) => {
-        const status = error === undefined ? undefined : errorRule(error.code)?.template;
-        if (status !== undefined) await markTemplateOf(db, message, status);
-      },
+      markTemplate: (message, status) => markTemplateOf(db, message, status),
     });
     this.#shares = new Shares({
       leases,

@@ -103,6 +103,28 @@ describe('chatapp worker: receiving', function () {
     expect(delivered).not.to.have.property('errorCode');
   });
 
+  it('a failure for a reason that a person must mend is told to the operator, once for an account', async () => {
+    const account = await world.openAccount();
+    const messages = [await sent(account, 1), await sent(account, 2), await sent(account, 3)];
+    const codes = [131_042, 131_042, 131_026];
+    await world.post(
+      codes.map((code, i) =>
+        item(account, { upstreamId: `wamid.${i + 1}`, status: 'failed', error: { code, title: 'x' } }),
+      ),
+    );
+    const told: unknown[] = [];
+
+    await world.startWorker({
+      log: { ...silentLog, error: (event, fields) => void told.push({ event, ...fields }) },
+    });
+
+    for (const { _id } of messages) await world.until(_id, ({ state }) => state === 'failed');
+    await workedOff();
+    expect(told).to.deep.equal([
+      { event: 'provider_trouble_told', account: account.id, code: 'provider_payment_problem' },
+    ]);
+  });
+
   it('a status that comes before its send’s answer is stored waits for it', async () => {
     const account = await world.openAccount();
     await world.startWorker();
