@@ -183,7 +183,8 @@ export class AccountLine {
 
   #refuse(message: ChatMessageDocument, { code, reason }: { readonly code: string; readonly reason: string }): void {
     this.#options.figures.departures.inc({ code });
-    this.#run(this.#settle(message, { kind: 'rejected', parts: [], code, reason }).then(() => undefined));
+    const settled = this.#settle(message, { kind: 'rejected', parts: [], code, reason });
+    this.#run(this.#pacing.refusing(message.to, settled));
   }
 
   #start(message: ChatMessageDocument): void {

@@ -23,6 +23,8 @@ export class Pacing {
   readonly #options: PacingOptions;
   readonly #throttle: Throttle;
   readonly #inFlight = new Set<string>();
+  /** Customers whose message is being settled without having been sent. */
+  readonly #refusing = new Set<string>();
   /** Customers that get nothing before then, by the monotonic clock. */
   readonly #notBefore = new Map<string, number>();
   /** How often in a row the provider wanted a customer left alone. */
@@ -49,7 +51,7 @@ export class Pacing {
     for (const [customer, ms] of this.#notBefore) {
       if (ms <= nowMs && !this.#inFlight.has(customer)) this.#notBefore.delete(customer);
     }
-    return [...new Set([...this.#inFlight, ...this.#notBefore.keys()])];
+    return [...new Set([...this.#inFlight, ...this.#refusing, ...this.#notBefore.keys()])];
   }
 
   /** Until something may change by time alone: a token, or the first customer that waits. Undefined: nothing waits for time. */
@@ -70,6 +72,19 @@ export class Pacing {
   /** It has ended, and what became of it is stored or known to be left. */
   end(customer: string): void {
     this.#inFlight.delete(customer);
+  }
+
+  /**
+   * A message to this customer is refused here: until `work` has stored that, the customer gets nothing. The conversation that it
+   * opened is given back by then, and the customer's next message must not leave in it. Takes no token and no place.
+   */
+  async refusing(customer: string, work: Promise<unknown>): Promise<void> {
+    this.#refusing.add(customer);
+    try {
+      await work;
+    } finally {
+      this.#refusing.delete(customer);
+    }
   }
 
   /** The customer gets nothing for so long: its message is tried again first. */

@@ -43,6 +43,22 @@ describe('Pacing', () => {
     expect(paced.busy()).to.deep.equal([]);
   });
 
+  it('a customer is busy until it is stored that a message to it was refused, which takes no place', async () => {
+    const paced = pacing();
+    let store = (): void => undefined;
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const { room } = paced;
+    const refused = paced.refusing(ASHA, stored);
+    expect([paced.busy(), paced.room]).to.deep.equal([[ASHA], room]);
+
+    store();
+    await refused;
+
+    expect(paced.busy()).to.deep.equal([]);
+  });
+
   it('a customer that the provider wants left alone is, longer each time until it takes a message', () => {
     const paced = pacing();
     const waits: (number | undefined)[] = [];

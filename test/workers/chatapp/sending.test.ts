@@ -2,11 +2,16 @@ import { expect } from 'chai';
 import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
+import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { readMessageLog } from '../../../shared/messages/log-store.ts';
 import type { MessageState } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
@@ -322,6 +327,37 @@ describe('chatapp worker: sending', function () {
 
     expect(rejected.errorCode).to.equal('session_closed');
     expect(account.provider.sends.map(({ to }) => to)).to.deep.equal([fresh]);
+  });
+
+  it('what rode with a text that is refused here pays for another conversation before it leaves', async () => {
+    const { db } = world.store;
+    const account = await world.openAccount();
+    const prices = { userCredits: 1, businessCredits: 2 };
+    const accepter = createChatAccepter({ db, clock, log: silentLog, prices });
+    const all = customers(10);
+    const wrote = (at: Date) => all.map((customer) => ({ account: account.id, customer, at }));
+    await recordInbound(db, wrote(new Date()));
+    const validUntil = new Date(Date.now() + 3_600_000);
+    for (const to of all) {
+      await accepter.accept(account.id, { _id: newId('msg'), to, content: { kind: 'text', text: 'hi' }, validUntil });
+      const content = { kind: 'template', name: 'hello', language: 'en', params: [] } as const;
+      await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
+    }
+    await db
+      .collection('conversations')
+      .updateMany({ account: account.id }, { $set: { lastInboundAt: new Date(Date.now() - 25 * 3_600_000) } });
+
+    await world.startWorker();
+
+    await world.allIn(account, 'rejected', all.length);
+    await world.allIn(account, 'sent', all.length);
+    const ledger = await db.collection<LedgerEntryDocument>('ledger').find({ account: account.id }).toArray();
+    const chats = ledger.filter(({ reason }) => reason === 'conversation' || reason === 'refund');
+    expect(chats.map(({ reason, amount }) => `${reason} ${amount}`).sort()).to.deep.equal([
+      ...all.map(() => 'conversation -1'),
+      ...all.map(() => 'conversation -2'),
+      ...all.map(() => 'refund 1'),
+    ]);
   });
 
   it('copies the provider’s templates, page by page; what is not listed any more goes', async () => {
