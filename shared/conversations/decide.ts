@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import type { AccountDocument } from '../accounts/account.ts';
-import type { Refusal } from '../messages/debit.ts';
+import { type Refusal, refusalOf } from '../credits/refusal.ts';
 import { isoDate } from '../runtime/clock.ts';
 import { type MessageId, newId } from '../runtime/ids.ts';
 import { type ConversationDocument, conversationKey, type OpenConversation, type Opening } from './conversation.ts';
@@ -40,9 +41,11 @@ export function decideChats(
   now: Date,
   prices: ChatPrices,
 ): ChatDecision[] {
-  if (account === null || account.status !== 'active') return orders.map(() => ({ kind: 'account_suspended' }));
-  const { expiryDate } = account;
-  if (expiryDate < isoDate(now)) return orders.map(() => ({ kind: 'credits_expired', expiryDate }));
+  const today = isoDate(now);
+  // Who may spend nothing gets no free message either.
+  const refusal = refusalOf(account, 0, today);
+  if (refusal !== undefined) return orders.map(() => refusal);
+  assert(account !== null, 'an account that is not there is refused');
   let { balance, chats = 0 } = account;
   const paid = new Map<string, OpenConversation>();
   return orders.map((order): ChatDecision => {
@@ -54,7 +57,8 @@ export function decideChats(
     if (conversation !== undefined) return { kind: 'ride', conversation };
     const by = openerAt(document, now);
     const credits = conversationPrice(by, prices);
-    if (credits > balance) return { kind: 'insufficient_credits', balance, required: credits };
+    const refused = refusalOf({ ...account, balance }, credits, today);
+    if (refused !== undefined) return refused;
     balance -= credits;
     chats += 1;
     const opening: Opening = {

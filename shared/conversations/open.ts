@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import type { Refusal } from '../credits/refusal.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
-import type { Refusal } from '../messages/debit.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';

@@ -1,6 +1,7 @@
 import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
+import { payerFilter } from '../credits/refusal.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
@@ -48,10 +49,8 @@ export async function payForOpenings(
     (await accounts.findOneAndUpdate(
       {
         _id: account,
-        status: 'active',
         chats: chats ?? { $exists: false },
-        balance: { $gte: required },
-        expiryDate: { $gte: today },
+        ...payerFilter(required, today),
         ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
       },
       openingPipeline(debit, required),

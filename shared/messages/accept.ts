@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { ledgerEntryOf } from '../credits/ledger-store.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import type { Refusal } from '../credits/refusal.ts';
 import { REPEAT_MS } from '../mongo/until-answered.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
@@ -8,7 +9,7 @@ import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import { LaneGrouper } from '../runtime/lane-grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
-import type { BatchOrder, DebitRequest, Refusal } from './debit.ts';
+import type { BatchOrder, DebitRequest } from './debit.ts';
 import { type Answered, createDebitUntilAnswered } from './debit-until-answered.ts';
 import { type MessageDraft, queuedMessage } from './draft.ts';
 import { type PaidGroup, paidGroupWriter } from './insert.ts';
@@ -147,18 +148,18 @@ export function createAccepter({
     const paid: PaidGroup = { messages, schedules, entry: ledgerEntryOf(account, group, pending) };
     return {
       outcome: { kind: 'accepted', credits: -pending.amount, balance: pending.balanceAfter },
-      stored: store(account, group, paid),
+      stored: store(account, group, paid, debit.repeated !== true),
     };
   };
 
   /** Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
-  const store = async (account: AccountId, group: GroupId, paid: PaidGroup): Promise<void> => {
+  const store = async (account: AccountId, group: GroupId, paid: PaidGroup, mayClear: boolean): Promise<void> => {
     const deadline = clock.monotonicMs() + REPEAT_MS;
     for (;;) {
       try {
         await writer.add(paid);
         crashPoint('accept:stored');
-        remember(account, [group]);
+        if (mayClear) remember(account, [group]);
         return;
       } catch (error) {
         log.warn('follow_up_failed', { group, ...errorFields(error) });

@@ -4,10 +4,17 @@ import { isStoreTrouble } from '../mongo/errors.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { type Debit, type DebitRequest, debit, debitEach, readDebits } from './debit.ts';
+import { type Debit, type DebitRequest, debit, debitEach } from './debit.ts';
+import { debitAgain, readDebits } from './debit-again.ts';
 
-/** `failed`: nothing happened to this one, for a reason of its own. */
-export type Answered = Debit | { readonly kind: 'unknown' } | { readonly kind: 'failed'; readonly error: unknown };
+/**
+ * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt whose answer was lost may still be on
+ * its way to the store; only while the pending change is there it is sure to do nothing, so that is for the sweep to clear.
+ */
+export type Answered =
+  | (Debit & { readonly repeated?: true })
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<readonly Answered[]>;
 
@@ -18,16 +25,35 @@ export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<
 export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Clock; log: Log }): DebitUntilAnswered {
   const accounts = db.collection<AccountDocument>('accounts');
 
+  const repeat = async (request: DebitRequest): Promise<Answered> => {
+    const debit = await debitAgain(db, request);
+    return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
+  };
+
   const debitOne = async (request: DebitRequest): Promise<Answered> => {
-    const what = { account: request.account, group: request.group };
-    const asked = await untilAnswered({ clock, log, what }, () => debit(accounts, request));
-    return asked === 'unknown' ? UNKNOWN : asked.answer;
+    let asked = false;
+    const answer = await untilAnswered<Answered>(
+      { clock, log, what: { account: request.account, group: request.group } },
+      () => {
+        if (asked) return repeat(request);
+        asked = true;
+        return debit(accounts, request);
+      },
+    );
+    return answer === 'unknown' ? UNKNOWN : answer.answer;
   };
 
   const debitAll = async (requests: readonly DebitRequest[]): Promise<readonly Answered[]> => {
     const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
-    const paid = await untilAnswered(tools, () => debitEach(db, requests));
+    let asked = false;
+    const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
+      if (asked) return Promise.all(requests.map(repeat));
+      asked = true;
+      await debitEach(db, requests);
+      return undefined;
+    });
     if (paid === 'unknown') return requests.map(() => UNKNOWN);
+    if (paid.answer !== undefined) return paid.answer;
     try {
       const read = await untilAnswered(tools, () => readDebits(db, requests));
       return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
@@ -52,7 +78,8 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
       return Promise.all(
         requests.map(async (request): Promise<Answered> => {
           try {
-            return await debitOne(request);
+            const answer = await untilAnswered({ clock, log, what: { group: request.group } }, () => repeat(request));
+            return answer === 'unknown' ? UNKNOWN : answer.answer;
           } catch (own) {
             return isStoreTrouble(own) ? UNKNOWN : { kind: 'failed', error: own };
           }

@@ -1,7 +1,7 @@
 import { Binary, BSON, type Collection, type Db, type Document, type Filter } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
-import { findAtOnce } from '../mongo/find-at-once.ts';
+import { PAYER, type Payer, payerFilter, type Refusal, refusalOf } from '../credits/refusal.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
@@ -11,13 +11,6 @@ import type { MessageDocument } from './message.ts';
 export type Debit =
   | { readonly kind: 'paid'; readonly pending: PendingChange }
   | { readonly kind: 'refused'; readonly why: Refusal };
-
-export type Refusal =
-  | { readonly kind: 'insufficient_credits'; readonly balance: number; readonly required: number }
-  | { readonly kind: 'account_suspended' }
-  | { readonly kind: 'credits_expired'; readonly expiryDate: string }
-  /** `payBy` had passed by the store's time. */
-  | { readonly kind: 'too_late' };
 
 export interface DebitRequest {
   readonly account: AccountId;
@@ -43,10 +36,9 @@ export interface BatchOrder {
 }
 
 /**
- * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. May be
- * asked again with the same group when the answer was lost: the filter lets a group be paid only once, and a group that
- * was paid is recognised by its pending change. (It is cleared by a later debit of the same process or by the sweep, which
- * leaves changes alone that are younger than any repeated attempt.)
+ * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. For the
+ * first attempt: its filter lets a group be paid only once while its pending change is there. When the answer was lost, or may
+ * have been, `debitAgain` (debit-again.ts) knows those too that were cleared since.
  */
 export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
   const { account, group } = request;
@@ -56,12 +48,12 @@ export async function debit(accounts: Collection<AccountDocument>, request: Debi
     projection: decided,
   });
   if (after?.pending?.[group] !== undefined) return debitOf(after, request);
-  return debitOf(await accounts.findOne({ _id: account }, { projection: { ...REFUSING, ...decided } }), request);
+  return debitOf(await accounts.findOne({ _id: account }, { projection: { ...PAYER, ...decided } }), request);
 }
 
 /**
  * The same for a group of each of several accounts, which are different ones: as many updates as accounts, in one command.
- * Each account decides for itself. `readDebits` says what it came to. May be asked again like `debit`.
+ * Each account decides for itself. `readDebits` (debit-again.ts) says what it came to.
  */
 export async function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<void> {
   await updateEach(
@@ -71,43 +63,27 @@ export async function debitEach(db: Db, requests: readonly DebitRequest[]): Prom
   );
 }
 
-/** What each request of an answered `debitEach` came to, in their order. */
-export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
-  const projection: Record<string, 1> = { ...REFUSING };
-  for (const { group } of requests) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
-  const accounts = requests.map(({ account }) => account);
-  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
-    filter: { _id: { $in: accounts } },
-    projection,
-    sort: { _id: 1 },
-    limit: requests.length,
-  });
-  const byId = new Map(found.map((account) => [account._id, account]));
-  return requests.map((request) => debitOf(byId.get(request.account) ?? null, request));
-}
-
 /** What the store decides of a pending change; the rest of it the request says. */
-const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
+export const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
 
-/** What a refusal is told from (`refusalOf`). */
-const REFUSING = { status: 1, balance: 1, expiryDate: 1 } as const;
-
-/** What became of a debit, by the account as it is after it. */
-function debitOf(
-  now: Pick<AccountDocument, 'status' | 'balance' | 'expiryDate' | 'pending'> | null,
-  request: DebitRequest,
-): Debit {
+/** What became of a debit, by the account as it is after it, whose pending change is not cleared yet. */
+export function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
   const required = priceOf(request);
   const paid = now?.pending?.[request.group];
-  if (paid !== undefined) {
-    const { seq, balanceAfter, at } = paid;
-    return { kind: 'paid', pending: { seq, balanceAfter, at, ...statedOf(request, required) } };
-  }
+  if (paid !== undefined) return paidDebit(request, paid);
   const why = refusalOf(now, required, request.today);
   if (why !== undefined) return { kind: 'refused', why };
   if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
   // What stood in the way is gone since; the answer is about the moment of the debit.
   return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now?.balance ?? 0, required } };
+}
+
+/** It was paid, as its pending change or its ledger entry says. */
+export function paidDebit(
+  request: DebitRequest,
+  { seq, balanceAfter, at }: Pick<PendingChange, (typeof DECIDED)[number]>,
+): Debit {
+  return { kind: 'paid', pending: { seq, balanceAfter, at, ...statedOf(request, priceOf(request)) } };
 }
 
 /** Why a debit of `required` credits would be refused now; undefined when it would be paid. Charges nothing. */
@@ -117,20 +93,8 @@ export async function wouldRefuse(
   required: number,
   today: string,
 ): Promise<Refusal | undefined> {
-  const now = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: REFUSING });
+  const now = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: PAYER });
   return refusalOf(now, required, today);
-}
-
-/** The debit's filter, said in words: what an account is refused for, in the order in which it is told. */
-function refusalOf(
-  account: Pick<AccountDocument, 'status' | 'balance' | 'expiryDate'> | null,
-  required: number,
-  today: string,
-): Refusal | undefined {
-  if (account === null || account.status !== 'active') return { kind: 'account_suspended' };
-  if (account.expiryDate < today) return { kind: 'credits_expired', expiryDate: account.expiryDate };
-  if (account.balance < required) return { kind: 'insufficient_credits', balance: account.balance, required };
-  return undefined;
 }
 
 /** The messages that a pending change paid for. */
@@ -159,14 +123,12 @@ function priceOf({ messages, schedules = [], batch }: DebitRequest): number {
   return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
 }
 
-/** Who may pay: `refusalOf` says the same in words. */
-function debitFilter(request: DebitRequest): Filter<AccountDocument> {
+/** Who may pay, once. */
+export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   const { account, group, today, payBy } = request;
   return {
     _id: account,
-    status: 'active',
-    balance: { $gte: priceOf(request) },
-    expiryDate: { $gte: today },
+    ...payerFilter(priceOf(request), today),
     [`pending.${group}`]: { $exists: false },
     ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
   };
@@ -177,7 +139,7 @@ function statedOf({ batch }: DebitRequest, required: number): Pick<PendingChange
   return { amount: -required, reason: 'send', ...(batch === undefined ? {} : { reference: batch.id }) };
 }
 
-function debitPipeline(request: DebitRequest): Document[] {
+export function debitPipeline(request: DebitRequest): Document[] {
   const { group, messages, schedules = [], batch, done } = request;
   const required = priceOf(request);
   const paid: PaidDocuments = { m: messages, ...(schedules.length === 0 ? {} : { s: schedules }) };
