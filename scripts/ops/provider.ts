@@ -1,5 +1,5 @@
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
-import { BadProvider, RANGES } from '../../shared/providers/provider-form.ts';
+import { BadProvider, GRAPH_ID, RANGES } from '../../shared/providers/provider-form.ts';
 import {
   findProvider,
   listProviders,
@@ -18,7 +18,7 @@ import { sheet, table } from './show.ts';
 const TOKEN_VARIABLE = 'CHATAPP_TOKEN';
 const SECRET_VARIABLE = 'CHATAPP_APP_SECRET';
 const account = required(accountId, 'the account');
-const graphId = words('ID', '1 to 64 letters, digits, _ and -', /^[A-Za-z0-9_-]{1,64}$/);
+const graphId = words('ID', '1 to 64 letters, digits, _ and -', GRAPH_ID);
 
 /** `standard` only for the help: what is left out keeps its value, or takes the default the first time. */
 function setting<T>(

@@ -2,7 +2,8 @@ import type { AccountId } from '../runtime/ids.ts';
 
 /**
  * One message or one status that a provider posted to the callback: stored before the post is answered, worked off by the
- * chatapp worker, then removed. `_id` derives from what it says, so that the same post again adds nothing.
+ * chatapp worker, then kept without `due` until it expires. `_id` derives from what it says, so that the same post again adds
+ * nothing, also when it was worked off.
  */
 export interface InboxItemDocument {
   /** `<account>:in:<upstream id>`, or `<account>:<status>:<upstream id>`. */

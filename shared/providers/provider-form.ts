@@ -33,7 +33,7 @@ export type ProviderSettings = Pick<
 const REQUIRED = ['baseUrl', 'phoneNumberId', 'businessId', 'displayNumber', 'token', 'appSecret'] as const;
 const WEEK_MS = 604_800_000;
 /** Ids of the Graph API are digits; simulators and proxies of it take words. They become part of a path. */
-const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
+export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** What fits into an HTTP header; access tokens have some hundred characters. */
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 

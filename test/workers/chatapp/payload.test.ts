@@ -66,13 +66,13 @@ const CASES: readonly { readonly name: string; readonly content: ChatContent; re
     json: { messaging_product: 'whatsapp', to: TO, type: 'document', document: { link: 'https://example.com/i.pdf' } },
   },
   {
-    name: 'audio, which takes no caption',
-    content: { kind: 'media', type: 'audio', url: 'https://example.com/a.mp3', caption: 'song' },
+    name: 'audio',
+    content: { kind: 'media', type: 'audio', url: 'https://example.com/a.mp3' },
     json: { messaging_product: 'whatsapp', to: TO, type: 'audio', audio: { link: 'https://example.com/a.mp3' } },
   },
   {
-    name: 'a sticker, neither',
-    content: { kind: 'media', type: 'sticker', url: 'https://example.com/s.webp', caption: 'x' },
+    name: 'a sticker',
+    content: { kind: 'media', type: 'sticker', url: 'https://example.com/s.webp' },
     json: { messaging_product: 'whatsapp', to: TO, type: 'sticker', sticker: { link: 'https://example.com/s.webp' } },
   },
   {

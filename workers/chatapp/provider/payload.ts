@@ -37,7 +37,7 @@ function bodyOf(to: string, content: ChatContent): object {
         type: content.type,
         [content.type]: {
           link: content.url,
-          ...(content.caption === undefined || !TAKES_CAPTION[content.type] ? {} : { caption: content.caption }),
+          ...(content.caption === undefined ? {} : { caption: content.caption }),
         },
       };
     case 'buttons':
@@ -56,6 +56,3 @@ function bodyOf(to: string, content: ChatContent): object {
 function bodyComponent(params: readonly string[]): object {
   return { type: 'body', parameters: params.map((text) => ({ type: 'text', text })) };
 }
-
-/** The provider refuses a caption of what has none. */
-const TAKES_CAPTION = { image: true, video: true, document: true, audio: false, sticker: false } as const;
