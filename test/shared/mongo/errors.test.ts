@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongodb';
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 
 describe('isStoreTrouble', () => {
@@ -27,6 +27,12 @@ describe('isStoreTrouble', () => {
       'a duplicate key in a bulk write',
       Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'E11000', code: 11_000 }),
       false,
+    ],
+    ['a router that lost its server', new MongoServerError({ message: 'socket exception', code: 9_001 }), true],
+    [
+      'a write that is not known to be on a majority, whatever the reason',
+      new MongoWriteConcernError({ ok: 1, writeConcernError: { code: 79, errmsg: 'no such write concern' } }),
+      true,
     ],
     ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
     ['a mistake of ours', new TypeError('x is not a function'), false],
