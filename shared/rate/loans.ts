@@ -95,8 +95,10 @@ export class Loans {
       if (this.#counting.has(_id)) continue;
       const debt = `${_id} ${window.start.getTime()}`;
       const loan = this.#loans.get(_id);
-      // A count whose answer was lost may have lent something that nobody knows of, and nobody used.
-      const unused = this.#debts.get(debt) ?? loan?.left ?? window.by[this.#counter]?.lent ?? 0;
+      const { lent: most = 0 } = window.by[this.#counter] ?? {};
+      // A count whose answer was lost may have lent something that nobody knows of, and nobody used. What is known here may be
+      // of the window before: no more than this one lent goes back, or more than its limit would pass.
+      const unused = Math.min(this.#debts.get(debt) ?? loan?.left ?? most, most);
       if (loan !== undefined) loan.left = 0;
       // Remembered until it is answered; the filter lets it be paid back once.
       this.#debts.set(debt, unused);
