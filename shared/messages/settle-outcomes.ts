@@ -27,6 +27,8 @@ interface Item<M> {
 
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
+/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+const PAUSE_MS = 20;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 /** How often the store may refuse a group although it is there: then one of its messages is the reason. */
@@ -48,7 +50,12 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
 
   constructor(options: OutcomeSettlerOptions<M>) {
     this.#options = options;
-    this.#grouper = new Grouper({ maxItems: MAX_GROUP, gatherMs: GATHER_MS, run: (items) => this.#run(items) });
+    this.#grouper = new Grouper({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      pauseMs: PAUSE_MS,
+      run: (items) => this.#run(items),
+    });
   }
 
   /** Messages whose outcome is known here and not stored yet. */

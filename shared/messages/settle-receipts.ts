@@ -31,6 +31,8 @@ export interface ReceiptSettlerOptions {
 
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
+/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+const PAUSE_MS = 20;
 /** How long a new orphan is tried again every few seconds; afterwards only an answer with its id finds it. */
 const FRESH_MS = 5 * 60_000;
 const MAX_FRESH = 5_000;
@@ -57,7 +59,12 @@ export class ReceiptSettler {
     this.#options = options;
     this.#lookup = new ReceiptLookup(options.db, options.carrier);
     this.#orphans = new OrphanStore(options.db, options.carrier);
-    this.#grouper = new Grouper({ maxItems: MAX_GROUP, gatherMs: GATHER_MS, run: (items) => this.#run(items) });
+    this.#grouper = new Grouper({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      pauseMs: PAUSE_MS,
+      run: (items) => this.#run(items),
+    });
   }
 
   get idle(): boolean {

@@ -7,6 +7,8 @@ export interface GrouperOptions<Item, Result> {
   readonly maxItems: number;
   /** How long an idle grouper waits for company before it starts; 0 starts in the same turn's microtask. */
   readonly gatherMs: number;
+  /** How long the next group, while it is not full, waits for company after the one before; left out: not at all. */
+  readonly pauseMs?: number;
   /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
@@ -43,8 +45,12 @@ export class Grouper<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.#options.maxItems);
+    const { maxItems, pauseMs = 0 } = this.#options;
+    for (let first = true; this.#waiting.length > 0; first = false) {
+      if (!first && pauseMs > 0 && this.#waiting.length < maxItems) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+      const group = this.#waiting.splice(0, maxItems);
       try {
         const results = await this.#options.run(group.map((entry) => entry.item));
         group.forEach((entry, i) => {

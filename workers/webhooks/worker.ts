@@ -52,7 +52,7 @@ export interface WorkerOptions {
 
 const IDLE_MS = 100;
 /** Time from one round's start to the next while there is work: what comes in between is read together. */
-const ROUND_MS = 20;
+const ROUND_MS = 40;
 const RETRY_LOOK_MS = 250;
 const RETRIES_PER_LOOK = 500;
 /** How long a stop waits for posts in flight. */
