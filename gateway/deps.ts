@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { Config } from '../shared/config/settings.ts';
 import type { ChatAccepter } from '../shared/conversations/open.ts';
 import type { Accepter, BatchAccepter, Booker } from '../shared/messages/accept.ts';
+import type { ListenForChanges } from '../shared/mongo/change-signal.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Log } from '../shared/runtime/log.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
@@ -11,6 +12,8 @@ import type { ResolveHost } from '../shared/webhooks/resolve-host.ts';
 /** What the gateway is built from; every file takes the part that it needs. */
 export interface GatewayDeps {
   readonly db: Db;
+  /** Only with the embedded store. */
+  readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: Pick<

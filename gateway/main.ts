@@ -6,14 +6,14 @@ import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
 
-runApp('gateway', async ({ config, db, clock, log, metrics, life }) => {
+runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const accepter = createAccepter({ db, clock, log });
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
   const deps = {
-    ...{ db, clock, log, config, metrics, box, resolveHost: createHostResolver() },
+    ...{ db, listen, clock, log, config, metrics, box, resolveHost: createHostResolver() },
     ...{ ...accepters, chatAccepter, stopping: life.stopping },
   };
   const app = createApp(deps);

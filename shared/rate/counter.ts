@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { ListenForChanges } from '../mongo/change-signal.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
@@ -67,10 +68,19 @@ export class RateCounter {
   readonly #loans: Loans;
   readonly #grouper: Grouper<Item, Outcome>;
 
-  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+  /** `listen`: where it can be heard that counts change. */
+  constructor({
+    db,
+    clock,
+    listen,
+  }: {
+    readonly db: Db;
+    readonly clock: Clock;
+    readonly listen?: ListenForChanges | undefined;
+  }) {
     this.#rate = db.collection<RateDocument>('rate');
     this.#clock = clock;
-    this.#loans = new Loans({ rate: this.#rate, clock, counter: this.#name, counting: this.#counting });
+    this.#loans = new Loans({ rate: this.#rate, clock, counter: this.#name, counting: this.#counting, listen });
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 

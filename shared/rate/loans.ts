@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import type { ListenForChanges } from '../mongo/change-signal.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RateDocument } from './window.ts';
 
@@ -20,6 +21,8 @@ interface Loan {
 
 /** How often a counter that was lent something looks whether it is wanted back. */
 const LOOK_MS = 250;
+/** And how often when it would have heard of that, and has not. */
+const LISTENING_MS = 1_000;
 /** Keys for which something is held; with more, each event is counted by itself. */
 const LOANS_MAX = 20_000;
 
@@ -37,18 +40,26 @@ export class Loans {
   readonly #loans = new Map<string, Loan>();
   /** By key and window: what is being given back. */
   readonly #debts = new Map<string, number>();
+  readonly #listen: ListenForChanges | undefined;
   #looking = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  /** A listener that hears nothing at all may be deaf, and is not relied on. */
+  #heard = false;
+  #changed = false;
 
   constructor(options: {
     readonly rate: Collection<RateDocument>;
     readonly clock: Clock;
     readonly counter: string;
     readonly counting: ReadonlySet<string>;
+    /** Where it can be heard that counts change. */
+    readonly listen?: ListenForChanges | undefined;
   }) {
     this.#rate = options.rate;
     this.#clock = options.clock;
     this.#counter = options.counter;
     this.#counting = options.counting;
+    this.#listen = options.listen;
   }
 
   /** Uses one up; undefined when there is none. */
@@ -71,22 +82,39 @@ export class Loans {
   #look(): void {
     if (this.#looking) return;
     this.#looking = true;
-    const timer = setTimeout(async () => {
+    const deafen = this.#listen?.('rate', () => {
+      this.#heard = true;
+      this.#changed = true;
+    });
+    const look = async (): Promise<void> => {
       try {
-        await this.#giveBack();
+        if (this.#mayBeWanted()) await this.#giveBack();
       } catch {
-        // The store is away: until it is back nothing is lent, and the next look does it.
+        // The store is away: until it is back nothing is lent, and a later look does it.
+        this.#changed = true;
       }
       const nowMs = this.#clock.monotonicMs();
       for (const [key, { runsUntilMs }] of this.#loans) if (nowMs >= runsUntilMs) this.#loans.delete(key);
+      if (this.#loans.size > 0) {
+        setTimeout(look, LOOK_MS).unref();
+        return;
+      }
       this.#looking = false;
-      if (this.#loans.size > 0) this.#look();
-      else this.#debts.clear();
-    }, LOOK_MS);
-    timer.unref();
+      this.#debts.clear();
+      deafen?.();
+    };
+    setTimeout(look, LOOK_MS).unref();
+  }
+
+  /** Whoever is refused marks the window, which is a change: without any there is nothing to look for. */
+  #mayBeWanted(): boolean {
+    const sinceMs = this.#clock.monotonicMs() - this.#lookedMs;
+    return !this.#heard || this.#changed || sinceMs >= LISTENING_MS;
   }
 
   async #giveBack(): Promise<void> {
+    this.#lookedMs = this.#clock.monotonicMs();
+    this.#changed = false;
     const lent = `window.by.${this.#counter}.lent` as const;
     const wanted = await this.#rate
       .find({ 'window.recall': true, [lent]: { $gt: 0 } }, { projection: { 'window.start': 1, [lent]: 1 } })

@@ -171,6 +171,29 @@ describe('rate counter', () => {
       expect((await holder.count(key, 700)).rank).to.equal(701);
     });
 
+    for (const hears of [true, false]) {
+      it(`gives back what it holds unused when its listener ${hears ? 'hears' : 'does not hear'} of changes`, async () => {
+        const told: (() => void)[] = [];
+        const listen = (collection: string, onChange: () => void): (() => void) => {
+          expect(collection).to.equal('rate');
+          told.push(onChange);
+          return () => told.pop();
+        };
+        const [holder, other] = [new RateCounter({ db: store.db, clock: systemClock, listen }), newCounter()];
+        const key = newId('req');
+        await holder.count(key, 700);
+        const telling = setInterval(() => {
+          if (hears) for (const tell of told) tell();
+        }, 20);
+
+        const ranks = await Promise.all(upTo(699).map(async () => (await other.count(key, 700)).rank));
+
+        clearInterval(telling);
+        expect(told).to.have.length(1);
+        expect(ranks.filter((rank) => rank <= 700)).to.have.length(699);
+      });
+    }
+
     it('refuses in the end when who holds something died', async () => {
       const key = newId('req');
       const counter = newCounter();
