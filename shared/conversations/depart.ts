@@ -7,6 +7,7 @@ import { conversationKey } from './conversation.ts';
 import type { ChatAccepter, ChatAcceptOutcome } from './open.ts';
 import { isSessionOpen, sessionUntil } from './session.ts';
 import { readConversations } from './store.ts';
+import { isRefused } from './void.ts';
 
 /** Whether a message that was accepted earlier may leave now. */
 export type Departure =
@@ -25,7 +26,7 @@ export interface DepartureDeps {
 
 /**
  * Looks again at messages that are about to be sent: a session may have closed while one waited, and a conversation that one
- * rode in may have been given back. Then it goes in another one, which it opens and pays for when there is none. One read
+ * rode in may have been given back. Then it goes in another one, which it opens and pays for when there is none. Two reads
  * for all. Rejects with the store's error: none of them may leave then; asked again, each pays once.
  *
  * A message whose conversation was given back is changed in the store (`conversation`, `opened`, a new version): a settle
@@ -41,7 +42,18 @@ export async function checkDeparture(
   const now = clock.now();
   const departures = new Map<MessageId, Departure>();
   const moving: ChatMessageDocument[] = [];
+  const openerOf = (message: ChatMessageDocument): MessageId | undefined => {
+    const current = conversations.get(keyOf(message))?.current;
+    return current?.id === message.conversation && current.opener !== message._id ? current.opener : undefined;
+  };
+  const lost = await lostOpeners(
+    db,
+    messages.flatMap((message) => openerOf(message) ?? []),
+    now,
+  );
   for (const message of messages) {
+    const opener = openerOf(message);
+    if (opener !== undefined && lost.has(opener)) continue;
     const document = conversations.get(keyOf(message));
     const isVoid = document?.voided?.includes(message.conversation) === true;
     if (message.content.kind !== 'template' && !isSessionOpen(document, now)) {
@@ -59,6 +71,26 @@ export async function checkDeparture(
     }),
   );
   return departures;
+}
+
+/**
+ * Openers that will never leave, or ended without having left: their conversations are about to be given back, by the maintenance
+ * perhaps. What rides in one would leave for nothing until then.
+ */
+async function lostOpeners(db: Db, ids: readonly MessageId[], now: Date): Promise<ReadonlySet<MessageId>> {
+  if (ids.length === 0) return new Set();
+  const openers = await db
+    .collection<ChatMessageDocument>('messages')
+    .find(
+      { _id: { $in: [...new Set(ids)] }, opened: { $exists: true } },
+      { projection: { state: 1, parts: 1, validUntil: 1 } },
+    )
+    .toArray();
+  const lost = openers.filter((opener) => {
+    const waits = opener.state === 'queued' || opener.state === 'waiting';
+    return isRefused(opener) || (waits && opener.validUntil <= now);
+  });
+  return new Set(lost.map(({ _id }) => _id));
 }
 
 /** Into another conversation. Void comes before the refund, which may be just what is short: until it is there, it is not known. */

@@ -122,6 +122,34 @@ describe('conversations/depart', () => {
     await expectWholeLedger();
   });
 
+  it('lets nothing go in a conversation whose opener has run out of time or ended unsent, until that was given back', async () => {
+    const opener = await accept();
+    const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
+    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    const messages = store.db.collection<ChatMessageDocument>('messages');
+    clock.turn(opener.validUntil.getTime() - clock.now().getTime());
+    expect(await depart([rider]), 'its time is over, and nobody has seen it').to.deep.equal([]);
+    await messages.updateOne({ _id: opener._id }, { $set: { state: 'expired' } });
+    expect(await depart([rider]), 'it expired, and was not given back').to.deep.equal([]);
+
+    await refuse(opener);
+
+    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    expect((await message(rider._id)).opened).to.include({ credits: 2 });
+    expect(await balance()).to.equal(8);
+    await expectWholeLedger();
+  });
+
+  it('goes on in a conversation whose opener was sent, however long ago its validity ended', async () => {
+    const opener = await accept();
+    const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
+    const sent = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
+    await store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: sent });
+    clock.turn(opener.validUntil.getTime() - clock.now().getTime());
+
+    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+  });
+
   it('pays the user price again inside the session', async () => {
     await customerWrites(store.db, account, CUSTOMER, clock.now());
     const opener = await accept(makeTextDraft());
