@@ -154,33 +154,41 @@ export function createChatAccepter({ db, clock, log, prices }: ChatAccepterOptio
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
 
+  /** Each kind by itself: what fails for one says nothing about the others, which may be stored. */
   const ride = async (account: AccountId, riding: readonly Riding[]): Promise<void> => {
-    if (riding.length === 0) return;
+    const keyed = riding.filter(({ entry }) => entry.payBy !== undefined);
     const plain = riding.filter(({ entry }) => !entry.again && entry.payBy === undefined);
     const again = riding.filter(({ entry }) => entry.again);
-    const asked = await untilAnswered({ clock, log, what: { account } }, async () => {
-      await insertChatMessages(
-        db,
-        plain.map(({ entry, conversation }) => entry.messageIn(conversation)),
-      );
-      await updateEach(
-        db,
-        'messages',
-        again.map(({ entry, conversation }) => riderUpdate(entry._id, conversation)),
-      );
-      const late = new Set<MessageId>();
-      await Promise.all(
-        riding.map(async ({ entry, conversation }) => {
-          if (entry.payBy === undefined) return;
-          if (!(await insertBy(db, entry.messageIn(conversation), entry.payBy))) late.add(entry._id);
-        }),
-      );
-      return late;
-    });
-    for (const { entry, conversation } of riding) {
-      if (asked === 'unknown') entry.outcome = OUTCOME_UNKNOWN;
-      else if (asked.answer.has(entry._id)) entry.outcome = { kind: 'too_late' };
-      else entry.outcome = { kind: 'accepted', conversation: conversation.id, credits: 0 };
+    await Promise.all([
+      board(account, plain, async () => {
+        const messages = plain.map(({ entry, conversation }) => entry.messageIn(conversation));
+        await insertChatMessages(db, messages);
+        return true;
+      }),
+      board(account, again, async () => {
+        const updates = again.map(({ entry, conversation }) => riderUpdate(entry._id, conversation));
+        await updateEach(db, 'messages', updates);
+        return true;
+      }),
+      ...keyed.map((one) => board(account, [one], () => insertOneBy(one))),
+    ]);
+  };
+
+  const insertOneBy = async ({ entry, conversation }: Riding): Promise<boolean> =>
+    entry.payBy === undefined || insertBy(db, entry.messageIn(conversation), entry.payBy);
+
+  /** Every one of them has its outcome afterwards; `store` says whether it was in time. */
+  const board = async (account: AccountId, riding: readonly Riding[], store: () => Promise<boolean>): Promise<void> => {
+    if (riding.length === 0) return;
+    try {
+      const asked = await untilAnswered({ clock, log, what: { account } }, store);
+      for (const { entry, conversation } of riding) {
+        if (asked === 'unknown') entry.outcome = OUTCOME_UNKNOWN;
+        else if (!asked.answer) entry.outcome = { kind: 'too_late' };
+        else entry.outcome = { kind: 'accepted', conversation: conversation.id, credits: 0 };
+      }
+    } catch (error) {
+      for (const { entry } of riding) entry.outcome = { kind: 'failed', error };
     }
   };
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MongoServerSelectionError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { findAcceptedChat } from '../../../shared/conversations/find-accepted.ts';
@@ -85,6 +86,32 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
   }
+
+  it('does not deny a riding message that is stored because the one beside it could not be', async () => {
+    const account = await makeAccount(store.db, 10);
+    await accepterOn().accept(account, makeTemplateDraft());
+    const noServer = Object.assign(Object.create(MongoServerSelectionError.prototype), { message: 'no server' });
+    const gone = new Proxy(store.db.collection('messages'), {
+      get: (target, property) =>
+        property === 'findOneAndUpdate' ? () => Promise.reject(noServer) : Reflect.get(target, property),
+    });
+    const db = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'collection') return Reflect.get(target, property);
+        return (name: string) => (name === 'messages' ? gone : target.collection(name));
+      },
+    });
+    const accepter = accepterOn(db);
+
+    const [plain, keyed] = await Promise.allSettled([
+      accepter.accept(account, makeTemplateDraft()),
+      accepter.accept(account, makeTemplateDraft(), new Date(Date.now() + 3_600_000)),
+    ]);
+
+    expect(plain).to.have.nested.property('value.kind', 'accepted');
+    expect(keyed).to.have.property('reason', noServer);
+    expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
+  });
 
   it('says that the outcome is unknown when debits do not get through, and may be asked again', async function () {
     this.timeout(30_000);
