@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 
 /** Where `npm start` keeps things; all below the data directory. */
 export interface RunFiles {
@@ -18,6 +18,7 @@ export interface RunFiles {
 /** PM2 listens on Unix sockets there (`interactor.sock` is the longest name); see `embeddedSocketPath` for the limit. */
 const PM2_HOME_MAX = 85;
 
+/** Makes the directory of the run's files; throws `StartError` when it cannot. */
 export function runFiles(dataDirSetting: string): RunFiles {
   const dataDir = resolve(dataDirSetting);
   const inside = join(dataDir, 'pm2');
@@ -29,6 +30,6 @@ export function runFiles(dataDirSetting: string): RunFiles {
     logs: join(dataDir, 'logs'),
     previousLogs: join(dataDir, 'logs.previous'),
   };
-  mkdirSync(files.runDir, { recursive: true, mode: 0o700 });
+  makeOwnDirectory(files.runDir);
   return files;
 }

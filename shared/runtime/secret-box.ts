@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
+import { makeOwnDirectory } from './own-directory.ts';
 
 /**
  * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
@@ -9,10 +10,12 @@ import { StartError } from './lifecycle.ts';
  */
 export interface SecretBox {
   seal(secret: string): string;
-  /** Throws when the box was sealed with another key or altered. */
+  /** Throws `StartError`, which says what to do, when it was sealed with another key or altered. */
   open(sealed: string): string;
 }
 
+const OTHER_KEY =
+  'A stored secret was sealed with another key: give back the key that it was made with (HARKARA_SECRET_KEY, or secret.key in the data directory).';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
@@ -31,20 +34,24 @@ export function createSecretBox(key: Buffer): SecretBox {
       }
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
       decipher.setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
+      try {
+        return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
+      } catch (cause) {
+        throw new StartError(OTHER_KEY, { cause });
+      }
     },
   };
 }
 
 /**
  * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made (mode 0600) when it is missing.
- * Throws `StartError` when either is malformed.
+ * Throws `StartError` when either is malformed, or the directory cannot be written to.
  */
 export function loadSecretKey(setting: string, dataDir: string): Buffer {
   if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
   const file = join(dataDir, 'secret.key');
   if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeOwnDirectory(dataDir);
     // Linked into place whole: of processes that start at the same moment one makes the key, the others read it.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600 });
@@ -56,7 +63,18 @@ export function loadSecretKey(setting: string, dataDir: string): Buffer {
       unlinkSync(draft);
     }
   }
-  return parseKey(readFileSync(file, 'utf8').trim(), file);
+  return parseKey(readKeyFile(file), file);
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(`The secret key cannot be read (${why}): run this as the user that the product runs as.`, {
+      cause,
+    });
+  }
 }
 
 function parseKey(text: string, where: string): Buffer {

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
@@ -41,10 +42,10 @@ export interface EmbeddedStore {
 
 const TTL_EVERY_MS = 60_000;
 
-/** Starts the store in this process. Throws `StartError` when another living process has the directory. */
+/** Starts the store in this process. Throws `StartError` when the directory cannot be used, or another living process has it. */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const dir = resolve(options.dir);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeOwnDirectory(dir);
   chmodSync(dir, 0o700);
   const lock = acquireLock(dir);
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -14,6 +14,7 @@ import {
   lowestId,
   newId,
 } from '../../../shared/runtime/ids.ts';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { clean, maskNumber } from '../../../shared/runtime/log.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 
@@ -166,7 +167,23 @@ describe('runtime/secret-box', () => {
     expect(box.open(sealed)).to.equal('pässword');
     expect(sealed).to.not.include('pässword');
     expect(() => box.open(`${sealed.slice(0, -2)}AA`)).to.throw();
-    expect(() => createSecretBox(loadSecretKey('ab'.repeat(32), directory)).open(sealed)).to.throw();
+    expect(() => createSecretBox(loadSecretKey('ab'.repeat(32), directory)).open(sealed))
+      .to.throw(StartError)
+      .with.property('message')
+      .that.includes('sealed with another key');
+  });
+
+  it('says in one sentence that a data directory cannot be used', () => {
+    const file = join(directory, 'a-file');
+    writeFileSync(file, '');
+
+    for (const dir of [file, join(file, 'below')]) {
+      expect(() => loadSecretKey('', dir))
+        .to.throw(StartError)
+        .with.property('message')
+        .that.includes(dir)
+        .and.includes('HARKARA_DATA_DIR');
+    }
   });
 
   it('says what a key must look like', () => {
