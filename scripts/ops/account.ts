@@ -22,6 +22,9 @@ const currency = {
   parse: (text: string) => (CURRENCIES.has(text) ? text : undefined),
 };
 const account = required(accountId, 'the account');
+const senders = choice(['any', 'registered']);
+const SENDERS_ABOUT = 'which senders may be used';
+const NAME_ABOUT = 'what people call it';
 const dlt = choice(['on', 'off']);
 const DLT_ABOUT = "India's DLT: senders must be registered, texts must match approved templates";
 const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
@@ -36,16 +39,16 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     about: 'Creates an account, without credits.',
     args: {},
     options: {
-      name: required(name, 'what people call it'),
+      name: required(name, NAME_ABOUT),
       currency: withDefault(currency, 'INR', 'ISO 4217 code of the price of its credits'),
       expiryDate: optional(day, 'last day (UTC) to spend credits on; a year from now'),
-      senders: withDefault(choice(['any', 'registered']), 'any', 'which senders may be used'),
+      senders: withDefault(senders, 'any', SENDERS_ABOUT),
       dlt: withDefault(dlt, 'off', DLT_ABOUT),
       entityId: optional(entityId, ENTITY_ABOUT),
     },
     async run({ name, currency, expiryDate, senders, dlt, entityId }, { db, clock }) {
       const last = expiryDate ?? isoDate(new Date(clock.now().getTime() + YEAR_MS));
-      if (last < isoDate(clock.now())) throw new Failure(`--expiry-date ${last} is over already: name a later day.`);
+      refuseOver(last, clock);
       const store = await db();
       // The first command on a fresh MongoDB may come before the product has run on it.
       await ensureIndexes(store);
@@ -82,21 +85,26 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     about: 'Changes settings of an account; what is not named stays as it is.',
     args: { account },
     options: {
+      name: optional(name, NAME_ABOUT),
+      expiryDate: optional(day, 'last day (UTC) to spend credits on'),
+      senders: optional(senders, SENDERS_ABOUT),
       dlt: optional(dlt, DLT_ABOUT),
       entityId: optional(entityId, ENTITY_ABOUT),
       log: optional(log, LOG_ABOUT),
     },
-    async run({ account, dlt, entityId, log }, { db }) {
-      if (dlt === undefined && entityId === undefined && log === undefined) {
-        throw new Failure('Nothing to change: see `account update --help`.');
-      }
-      const store = await db();
-      await existing(store, account);
+    async run({ account, name, expiryDate, senders, dlt, entityId, log }, { db, clock }) {
       const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(expiryDate === undefined ? {} : { expiryDate }),
+        ...(senders === undefined ? {} : { senders }),
         ...(dlt === undefined ? {} : { dlt }),
         ...(entityId === undefined ? {} : { entityId }),
         ...(log === undefined ? {} : { log }),
       };
+      if (Object.keys(changes).length === 0) throw new Failure('Nothing to change: see `account update --help`.');
+      if (expiryDate !== undefined) refuseOver(expiryDate, clock);
+      const store = await db();
+      await existing(store, account);
       await updateAccount(store, account, changes);
       return shown(await existing(store, account));
     },
@@ -110,13 +118,20 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     options: {},
     async run({ account }, { db }) {
       const store = await db();
-      await existing(store, account);
+      const { status } = await existing(store, account);
+      // Pausing it would change nothing, and `resume` would end both.
+      if (status === 'suspended') throw new Failure(`${account} is suspended: what it has waiting waits already.`);
       await pauseAccount(store, account);
       return { text: `${account} is paused.`, json: { account, status: 'paused' } };
     },
   }),
   status('resume', 'active', 'Lets a suspended or paused account send again, what waited first.'),
 ];
+
+function refuseOver(expiryDate: string, clock: Context['clock']): void {
+  if (expiryDate >= isoDate(clock.now())) return;
+  throw new Failure(`--expiry-date ${expiryDate} is over already: name a later day.`);
+}
 
 /** The account, or `Failure` that says how to find the right one. */
 export async function existing(db: Awaited<ReturnType<Context['db']>>, id: AccountId): Promise<AccountDocument> {

@@ -32,9 +32,15 @@ export const CREDITS_COMMANDS: readonly Command[] = [
           { cause: error },
         );
       });
+      if (done.added !== undefined && done.added !== amount) {
+        throw new Failure(
+          `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another top-up needs another --id. Balance: ${done.balance}.`,
+        );
+      }
       const what =
         done.kind === 'applied' ? `Added ${amount} credits (id ${id}).` : `Nothing added: id ${id} was added before.`;
-      return { text: `${what} Balance: ${done.balance}.`, json: { account, id, amount, ...done } };
+      const { kind, balance } = done;
+      return { text: `${what} Balance: ${balance}.`, json: { account, id, amount, kind, balance } };
     },
   }),
 ];

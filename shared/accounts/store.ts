@@ -51,7 +51,7 @@ export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> 
 }
 
 export type AccountChanges = {
-  -readonly [Name in 'dlt' | 'entityId' | 'log']?: AccountDocument[Name];
+  -readonly [Name in 'name' | 'expiryDate' | 'senders' | 'dlt' | 'entityId' | 'log']?: AccountDocument[Name];
 };
 
 /** Changes settings; gateways know it seconds later. False when there is no such account. Idempotent. */

@@ -61,18 +61,23 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
   throw new Error(`${TRIES_MAX} other credits of account ${account} came between`);
 }
 
-/** Adds `amount` credits once: the same `id` again changes nothing. */
-export async function topUp(
-  db: Db,
-  account: AccountId,
-  amount: number,
-  id: string,
-): Promise<{ readonly kind: 'applied' | 'already'; readonly balance: number }> {
+export interface TopUp {
+  readonly kind: 'applied' | 'already';
+  readonly balance: number;
+  /** What the id added; undefined while the ledger does not tell it (the redo of an earlier call is still to come). */
+  readonly added: number | undefined;
+}
+
+/** Adds `amount` credits once: the same `id` again changes nothing, whatever the amount. */
+export async function topUp(db: Db, account: AccountId, amount: number, id: string): Promise<TopUp> {
   const applied = await applyCredits(db, account, [{ id: `top_${id}`, amount, reason: 'top_up', reference: id }]);
   const now = await db
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { balance: 1 } });
-  return { kind: applied.length > 0 ? 'applied' : 'already', balance: now?.balance ?? 0 };
+  const balance = now?.balance ?? 0;
+  if (applied.length > 0) return { kind: 'applied', balance, added: amount };
+  const before = await ledgerCollection(db).findOne({ account, change: `top_${id}` }, { projection: { amount: 1 } });
+  return { kind: 'already', balance, added: before?.amount };
 }
 
 export class UnknownAccount extends Error {

@@ -102,6 +102,32 @@ describe('npm run ops', () => {
       expect(await ops(`account update ${id} --entity-id 12`)).to.include({ code: 2 });
     });
 
+    it('gets another name, more time for its credits, and other rules for senders', async () => {
+      const id = await newAccount();
+
+      await json(`account update ${id} --expiry-date 2999-12-31 --senders registered`);
+      await json(`account update ${id} --name Bank`);
+
+      expect(await json(`account show ${id}`)).to.include({
+        name: 'Bank',
+        expiry_date: '2999-12-31',
+        senders: 'registered',
+      });
+      expect(await ops(`account update ${id} --expiry-date 2001-01-01`)).to.include({
+        code: 1,
+        err: '--expiry-date 2001-01-01 is over already: name a later day.\n',
+      });
+    });
+
+    it('is not said to be paused while it is suspended', async () => {
+      const id = await newAccount();
+      await json(`account suspend ${id}`);
+
+      expect(await ops(`account pause ${id}`)).to.include({ code: 1 });
+
+      expect(await json(`account show ${id}`)).to.include({ status: 'suspended' });
+    });
+
     it('with a currency that does not exist or a day that is over is refused', async () => {
       expect(await ops('account create --name x --currency XYZ')).to.include({ code: 2 });
       const { code, err } = await ops('account create --name x --expiry-date 2001-01-01');
@@ -150,6 +176,16 @@ describe('npm run ops', () => {
 
       expect(first).to.include({ kind: 'applied', balance: 500 });
       expect(again).to.include({ kind: 'already', balance: 500 });
+    });
+
+    it('with the id of another amount adds nothing and says so', async () => {
+      const account = await newAccount();
+      await json(`credits top-up ${account} 500 --id invoice-8`);
+
+      const { code, err } = await ops(`credits top-up ${account} 700 --id invoice-8`);
+
+      expect(code).to.equal(1);
+      expect(err).to.include('added 500 credits before, not 700').and.include('Balance: 500.');
     });
 
     it('without an id adds each time', async () => {

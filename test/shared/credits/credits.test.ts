@@ -26,7 +26,11 @@ describe('credits', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => topUp(store.db, account, 100, 'invoice-7')));
 
     expect(answers.filter(({ kind }) => kind === 'applied')).to.have.lengthOf(1);
-    expect(await topUp(store.db, account, 100, 'invoice-7')).to.deep.equal({ kind: 'already', balance: 100 });
+    expect(await topUp(store.db, account, 100, 'invoice-7')).to.deep.equal({
+      kind: 'already',
+      balance: 100,
+      added: 100,
+    });
     expect(await verifyLedger(store.db, account)).to.deep.include({ entries: 1, balance: 100, problems: [] });
   });
 
