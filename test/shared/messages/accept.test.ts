@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Binary } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
@@ -157,6 +158,24 @@ describe('messages/accept', () => {
 
       expect(await messagesOf(account)).to.deep.equal([]);
       expect(Object.keys((await accountOf(account)).pending ?? {})).to.have.lengthOf(1);
+    });
+
+    it('is not held up by an account whose change it cannot do', async () => {
+      const [broken, account] = [await makeAccount(store.db, 5), await makeAccount(store.db, 5)];
+      await debitAndDie(broken);
+      const [group = ''] = Object.keys((await accountOf(broken)).pending ?? {});
+      await store.db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: broken }, { $set: { [`pending.${group}.messages`]: new Binary(Buffer.from('no BSON')) } });
+      const message = await debitAndDie(account);
+
+      const sweep = finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+
+      expect(await sweep.catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await messagesOf(account)).to.deep.equal([message]);
+      expect(await accountOf(account)).to.not.have.property('pending');
+      expect(await accountOf(broken)).to.have.nested.property(`pending.${group}`);
+      await store.db.collection<AccountDocument>('accounts').deleteOne({ _id: broken });
     });
 
     it('does not bring back a message that has moved on', async () => {
