@@ -4,6 +4,7 @@ import { applyCredits, type Credit } from '../credits/change.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
+import { findBooked } from './find-booked.ts';
 import { REDO_MS, type ScheduleDocument } from './schedule.ts';
 import { markCancelled, markRefunded, readSchedule } from './store.ts';
 
@@ -20,9 +21,14 @@ export type Cancelled =
  */
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);
-  const decided = await markCancelled(db, account, id, redoAt);
+  let decided = await markCancelled(db, account, id, redoAt);
+  let schedule = decided ?? (await findBooked(db, account, id));
+  if (decided === undefined && schedule?.state === 'scheduled') {
+    // It was paid for and not stored yet: its gateway died, or told the caller that the outcome was unknown.
+    decided = await markCancelled(db, account, id, redoAt);
+    schedule = decided ?? (await readSchedule(db, account, id));
+  }
   if (decided !== undefined) crashPoint('cancel:decided');
-  const schedule = decided ?? (await readSchedule(db, account, id));
   if (schedule === undefined) return { kind: 'unknown' };
   if (schedule.state !== 'cancelled') return { kind: 'released' };
   // Still due: whoever decided it may have died before the refund.

@@ -139,6 +139,19 @@ describe('schedules', () => {
       await expectWholeLedger(account, 2);
     });
 
+    it('is cancelled and refunded although nobody has stored it yet', async () => {
+      const account = await makeAccount(store.db, 2);
+      const booking = makeBooking(at(60));
+      await payOnly(account, booking);
+
+      const cancelled = await cancelSchedule(store.db, clock, account, booking._id);
+      await finishPending(store.db, new ManualClock(new Date(Date.now() + 3_600_000)));
+
+      expect(cancelled).to.deep.equal({ kind: 'cancelled', credits: 1, again: false });
+      expect(await schedules().findOne({ _id: booking._id })).to.include({ state: 'cancelled' });
+      await expectWholeLedger(account, 2);
+    });
+
     it('is not found by another account, nor when it was never paid', async () => {
       const [account, other] = [await makeAccount(store.db, 1), await makeAccount(store.db, 1)];
       const booking = makeBooking(at(60));
