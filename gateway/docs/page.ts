@@ -18,8 +18,15 @@ export function renderPage(contract: Contract): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(info.title)}: HTTP API</title><style>${STYLE}</style></head>
 <body><nav aria-label="Operations"><strong>${escapeHtml(info.title)}</strong>${links.join('')}<p><a href="#problems">Problems</a></p><p><a href="/openapi.json">OpenAPI 3.1</a></p></nav>
-<main><h1>HTTP API</h1><p>${prose(info.description)}</p>${sections.join('')}${problemSection()}</main></body></html>
+<main><h1>HTTP API</h1>${paragraphs(info.description)}${sections.join('')}${problemSection()}</main></body></html>
 `;
+}
+
+function paragraphs(text: string): string {
+  return text
+    .split('\n\n')
+    .map((paragraph) => `<p>${prose(paragraph)}</p>`)
+    .join('');
 }
 
 interface Placed {

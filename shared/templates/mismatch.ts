@@ -82,7 +82,7 @@ function otherSender({ dltId, name, senders }: IndexedTemplate): Mismatch {
   return {
     kind: 'other_sender',
     scrubCode: SCRUB_CODES.header_not_of_template,
-    detail: `The text matches template ${dltId}, which is approved for ${senders.join(', ')} or another route.`,
+    detail: `The text matches template ${dltId}, approved for ${senders.join(', ')}, but not for this sender and route together.`,
     template: { dltId, name },
   };
 }
