@@ -18,7 +18,7 @@ export function greeting(config: Config, files: RunFiles, demo: Demo): string {
   return `
 Harkara runs.
 
-  API         ${api}
+  API         ${api}, described on ${api}/docs
   Store       ${store}
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
   Chat-app    simulated provider on ${demo.providerUrl}
