@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isGone, type ProcessIdentity } from '../../shared/runtime/process-identity.ts';
+import { isAlive } from '../../shared/runtime/process-identity.ts';
 import { appPids, awaitGone, kill } from './app-processes.ts';
 import type { RunFiles } from './run-files.ts';
 import { forgetPart, readPart } from './run-lock.ts';
@@ -15,23 +15,18 @@ const APPS_MS = 20_000;
 export async function clearLeftovers(files: RunFiles, say: (line: string) => void): Promise<void> {
   const guard = readPart(files.runDir, 'guard');
   const pm2 = readPart(files.runDir, 'pm2');
-  if (guard !== undefined && lives(guard)) {
+  if (guard !== undefined && isAlive(guard)) {
     say('Waiting for the end of an earlier run that was killed …');
     const deadline = performance.now() + GUARD_MS;
-    while (lives(guard) && performance.now() < deadline) await wait(50);
-    if (lives(guard)) kill(guard.pid, 'SIGKILL');
+    while (isAlive(guard) && performance.now() < deadline) await wait(50);
+    if (isAlive(guard)) kill(guard.pid, 'SIGKILL');
   }
   const pids = appPids(files.pm2Home);
-  if (pm2 !== undefined && lives(pm2)) {
+  if (pm2 !== undefined && isAlive(pm2)) {
     say('Stopping what an earlier run left …');
     kill(pm2.pid, 'SIGKILL'); // Its processes end by themselves when PM2 is gone.
   }
   await awaitGone(pids, APPS_MS);
   forgetPart(files.runDir, 'pm2');
   forgetPart(files.runDir, 'guard');
-}
-
-/** With proof: where the system does not tell start times, the pid may be another program's by now. */
-function lives(identity: ProcessIdentity): boolean {
-  return identity.startedAt !== '' && !isGone(identity);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import {
   identityText,
-  isGone,
+  isGoneFromHost,
   type ProcessIdentity,
   parseIdentity,
   processIdentity,
@@ -31,7 +31,7 @@ export function takeRun(runDir: string, dataDir: string): void {
         if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
       }
       const other = readPart(runDir, 'starter');
-      if (other !== undefined && !isGone(other)) {
+      if (other !== undefined && !isGoneFromHost(other)) {
         throw new StartError(
           `npm start runs already on ${dataDir} (process ${other.pid}): stop it with Ctrl-C, or set HARKARA_DATA_DIR to another directory.`,
         );

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
@@ -6,7 +6,10 @@ import { hostname } from 'node:os';
  * been given to another program since, hence the start time beside it.
  */
 export interface ProcessIdentity {
-  /** Host name and boot: pids mean nothing on another machine or after a restart of this one. */
+  /**
+   * Host name, boot and pid namespace: pids mean nothing on another machine, after a restart of this one, or in another
+   * container, which may bear the same host name.
+   */
   readonly machine: string;
   readonly pid: number;
   /** Clock ticks after boot (proc(5), `starttime`); empty where the system does not tell. */
@@ -19,10 +22,14 @@ export function thisProcess(): ProcessIdentity {
 
 /** Of a living process on this machine, a child for example. */
 export function processIdentity(pid: number): ProcessIdentity {
-  return { machine: `${hostname()}@${bootId()}`, pid, startedAt: startTime(pid) ?? '' };
+  return {
+    machine: `${hostname()}${BOOT_MARK}${bootId()}${NAMESPACE_MARK}${pidNamespace()}`,
+    pid,
+    startedAt: startTime(pid) ?? '',
+  };
 }
 
-/** As one string, `<host>@<boot>/<pid>/<start>`: what documents hold and compare. */
+/** As one string, `<host>@<boot>#<namespace>/<pid>/<start>`: what documents hold and compare. */
 export function identityText(identity: ProcessIdentity): string {
   return `${identity.machine}/${identity.pid}/${identity.startedAt}`;
 }
@@ -32,7 +39,7 @@ export function parseIdentity(text: string): ProcessIdentity {
   return { machine: machine.reverse().join('/'), pid: Number(pid), startedAt };
 }
 
-/** True only with proof: the holder ran on this machine, in this boot, and no such process exists any more. */
+/** True only with proof: the holder ran on this machine, in this boot and pid namespace, and no such process exists any more. */
 export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
   if (holder.machine !== here.machine) return false;
   if (holder.startedAt !== '') return startTime(holder.pid) !== holder.startedAt;
@@ -41,6 +48,38 @@ export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProc
     return false;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+/**
+ * The same for files of a directory that one host, and one container at a time, uses: whoever held them before the host was
+ * started again, or in an earlier container, is gone.
+ */
+export function isGoneFromHost(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
+  const [theirs, ours] = [hostOf(holder), hostOf(here)];
+  if (theirs.name !== ours.name) return false;
+  return theirs.boot !== ours.boot || isGone({ ...holder, machine: here.machine }, here);
+}
+
+/** True only with proof: it is this very process, where the system tells start times. */
+export function isAlive({ machine, pid, startedAt }: ProcessIdentity): boolean {
+  return machine === thisProcess().machine && startedAt !== '' && startTime(pid) === startedAt;
+}
+
+function hostOf({ machine }: ProcessIdentity): { readonly name: string; readonly boot: string } {
+  const [name = '', boot = ''] = (machine.split(NAMESPACE_MARK)[0] ?? '').split(BOOT_MARK);
+  return { name, boot };
+}
+
+const BOOT_MARK = '@';
+/** Neither a host name nor a boot id has it. */
+const NAMESPACE_MARK = '#';
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+  } catch {
+    return ''; // Not Linux.
   }
 }
 

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { isGone, type ProcessIdentity, thisProcess } from '../../shared/runtime/process-identity.ts';
+import { isGoneFromHost, type ProcessIdentity, thisProcess } from '../../shared/runtime/process-identity.ts';
 
 export interface Lock {
   release(): void;
@@ -39,7 +39,7 @@ function takeAwayStale(path: string, dir: string): void {
   const held = readLock(path);
   if (held === undefined) return; // given free meanwhile
   const holder = parseHolder(held);
-  if (holder !== undefined && !isGone(holder)) {
+  if (holder !== undefined && !isGoneFromHost(holder)) {
     throw new StartError(`The store in ${dir} is in use by process ${holder.pid}; stop that one first.`);
   }
   // Two takers may see the same stale lock: each moves what is there aside, and puts it back if it was not the stale one.

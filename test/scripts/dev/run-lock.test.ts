@@ -46,6 +46,13 @@ describe('the lock of npm start', () => {
     expect(() => takeRun(runDir, 'data')).not.to.throw();
   });
 
+  it('is taken from a holder from before the machine was started again', () => {
+    const { machine, ...me } = thisProcess();
+    writeFileSync(join(runDir, 'starter'), identityText({ ...me, machine: machine.replace(/@.*/, '@earlier') }));
+
+    expect(() => takeRun(runDir, 'data')).not.to.throw();
+  });
+
   it('knows no part that was never noted', () => {
     expect(readPart(runDir, 'pm2')).to.equal(undefined);
 

@@ -84,6 +84,7 @@ if (EMBEDDED) {
       for (const content of [
         JSON.stringify({ ...thisProcess(), pid: gone.pid, startedAt: '1' }),
         JSON.stringify({ ...thisProcess(), startedAt: '1' }), // its pid is another program's by now: ours
+        JSON.stringify({ ...thisProcess(), machine: thisProcess().machine.replace(/@.*/, '@before-the-power-cut') }),
         'damaged',
         '',
       ]) {
