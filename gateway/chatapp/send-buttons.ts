@@ -6,6 +6,7 @@ import { requiredText } from './text-fields.ts';
 
 const BODY_MAX = 1_024;
 const BUTTONS_MAX = 3;
+const BUTTONS_TOLD_MAX = 10;
 const ID_MAX = 256;
 const TITLE_MAX = 20;
 
@@ -37,9 +38,11 @@ function parseButtons(body: JsonObject, problems: FieldProblems): readonly ChatB
   }
   if (list.length < 1 || list.length > BUTTONS_MAX) {
     problems.add('buttons', 'wrong_count', `It has ${list.length} entries; 1 to ${BUTTONS_MAX} are allowed.`);
-    return undefined;
   }
-  const buttons = list.map((entry: unknown, index) => parseButton(entry, `buttons[${index}]`, problems));
+  // Those too many are looked at as well, so that everything is told at once.
+  const buttons = list
+    .slice(0, BUTTONS_TOLD_MAX)
+    .map((entry: unknown, index) => parseButton(entry, `buttons[${index}]`, problems));
   for (const name of ['title', 'id'] as const) {
     for (const [index, button] of buttons.entries()) {
       const first = buttons.findIndex((other) => button !== undefined && other?.[name] === button[name]);

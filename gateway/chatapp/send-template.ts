@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
 import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
 import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import { findChatTemplate } from '../../shared/chat-templates/store.ts';
+import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, wrongType } from '../http/fields.ts';
 import type { Refused } from '../http/idempotency.ts';
@@ -27,7 +28,7 @@ export function createSendTemplate(db: Db): ChatSend {
       const params = parseParams(body, problems);
       if (name === undefined || language === undefined) return { content: undefined };
       const template = await findChatTemplate(db, account, name, language);
-      if (template === undefined) return { content: undefined, refused: notFound(name, language) };
+      if (template === undefined) return { content: undefined, refused: await notFound(db, account, name, language) };
       if (params === undefined) return { content: undefined };
       checkCount(params, template, problems);
       const refused = refusedTemplate(template) ?? (await refusedRecipient(db, request));
@@ -67,8 +68,10 @@ function checkCount(params: readonly string[], { variables }: ChatTemplateDocume
   problems.add('params', 'wrong_count', `The template ${wanted}; ${params.length} are given.`);
 }
 
-function notFound(name: string, language: string): Refused {
-  const detail = `The account has no template "${name}" in the language "${language}". See GET /v2/chatapp/templates.`;
+async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
+  const languages = await languagesOf(db, account, name);
+  const see = languages.length === 0 ? 'See GET /v2/chatapp/templates.' : `It has it in ${languages.join(', ')}.`;
+  const detail = `The account has no template "${name}" in the language "${language}". ${see}`;
   return { kind: 'refused', problem: ['template_not_found', { detail }] };
 }
 

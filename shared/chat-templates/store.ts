@@ -20,6 +20,19 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
     .toArray();
 }
 
+/** In which languages an account has a template of this name, whatever their status; twenty at most. */
+export async function languagesOf(db: Db, account: AccountId, name: string): Promise<readonly string[]> {
+  const found = await templates(db)
+    .find({ _id: idsOf(account), name }, { projection: { language: 1 } })
+    .sort({ _id: 1 })
+    .limit(LANGUAGES_MAX)
+    .toArray();
+  return found.map(({ language }) => language);
+}
+
+/** Shown in an answer. */
+const LANGUAGES_MAX = 20;
+
 /**
  * Makes the account's templates those that the provider lists now: new and changed ones are written, others go. Not atomic:
  * a template that stays is there all the time. Doing it twice writes the same.

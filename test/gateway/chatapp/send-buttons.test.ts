@@ -91,13 +91,15 @@ describe('POST /v2/chatapp/send-buttons', () => {
     }
 
     it('says all that is wrong with all buttons', async () => {
-      const buttons = [YES, { id: '', title: 'Yes' }, { id: 'x', title: 'Yes' }];
+      const buttons = [YES, { id: '', title: 'Yes' }, { id: 'x', title: 'Yes' }, { id: 'y', title: '' }];
 
       const { body } = await chat.post(PATH, { ...GOOD, buttons });
 
       expect(body.errors.map(({ field }: { field: string }) => field)).to.have.members([
+        'buttons',
         'buttons[1].id',
         'buttons[2].title',
+        'buttons[3].title',
       ]);
     });
   });

@@ -201,6 +201,14 @@ describe('POST /v2/chatapp/send', () => {
         await chat.expectNothingDone(10);
       });
     }
+
+    it('names the languages that the template is there in', async () => {
+      await chat.configure();
+
+      const { body } = await chat.post(PATH, { ...GOOD, language: 'hi' });
+
+      expect(body.detail).to.include('It has it in en_US.');
+    });
   });
 
   describe('503', () => {
