@@ -186,13 +186,6 @@ describe('kill at every named place between two effects', function () {
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },
-    { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
-    {
-      point: 'inbox:stored',
-      app: 'chatapp',
-      act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Is it on its way?'),
-      ends: [{ count: 1, state: 'received', price: 0 }],
-    },
     // Taken, and nobody knows: its status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:kept', app: 'gateway', ...customerWrites },
@@ -285,8 +278,7 @@ describe('kill at every named place between two effects', function () {
     );
   });
 
-  it('every crash point has a case', () => {
-    const tried = new Set<string>(CASES.map(({ point }) => point));
-    expect(Object.keys(CRASH_POINTS).filter((point) => !tried.has(point))).deep.equal([]);
+  it('every crash point has its case', () => {
+    expect(CASES.map(({ point }) => point).sort()).deep.equal(Object.keys(CRASH_POINTS).sort());
   });
 });
