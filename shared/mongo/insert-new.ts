@@ -1,7 +1,8 @@
 import { type Db, MongoServerError } from 'mongodb';
+import { commandSlices } from './command-slices.ts';
 import { DUPLICATE_KEY } from './errors.ts';
 
-/** Documents of one command: with the largest messages some 5 MB, far below what a server takes (48 MB). */
+/** Documents of one command, if they are not large. */
 const SLICE = 1_000;
 
 /**
@@ -11,12 +12,12 @@ const SLICE = 1_000;
  * must be able to do it again. Throws the driver's error, or the first error that is no duplicate key.
  */
 export async function insertNew(db: Db, collection: string, documents: readonly object[]): Promise<void> {
-  for (let first = 0; first < documents.length; first += SLICE) {
+  for (const slice of commandSlices(documents, SLICE)) {
     const answer = await db.command(
       {
         insert: collection,
         ordered: false,
-        documents: documents.slice(first, first + SLICE),
+        documents: slice,
         writeConcern: { w: 'majority', j: true },
       },
       { ignoreUndefined: true },

@@ -1,4 +1,5 @@
 import { type Db, MongoServerError } from 'mongodb';
+import { commandSlices } from './command-slices.ts';
 
 /** One update of one document. */
 export interface SingleUpdate {
@@ -6,25 +7,31 @@ export interface SingleUpdate {
   readonly update: object;
 }
 
+/** Updates of one command, if they are not large. */
+const SLICE = 1_000;
+
 /**
- * Sends many single-document updates as one `update` command, unordered, acknowledged by a majority and journaled. Returns
+ * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by a majority and journaled. Returns
  * how many filters matched: which ones, the command does not tell. The same as `bulkWrite` for our use at half its CPU in
  * the client (18 instead of 35 µs an update); without its retries, so whoever calls it must be able to do it again.
  * Throws the driver's error, or the first error of an update.
  */
 export async function updateEach(db: Db, collection: string, updates: readonly SingleUpdate[]): Promise<number> {
-  if (updates.length === 0) return 0;
-  const answer = await db.command(
-    {
-      update: collection,
-      ordered: false,
-      updates: updates.map(({ filter, update }) => ({ q: filter, u: update })),
-      writeConcern: { w: 'majority', j: true },
-    },
-    { ignoreUndefined: true },
-  );
-  const [failed] = Array.isArray(answer.writeErrors) ? answer.writeErrors : [];
-  if (failed !== undefined) throw new MongoServerError(failed);
-  if (answer.writeConcernError !== undefined) throw new MongoServerError(answer.writeConcernError);
-  return Number(answer.n);
+  let matched = 0;
+  for (const slice of commandSlices(updates, SLICE)) {
+    const answer = await db.command(
+      {
+        update: collection,
+        ordered: false,
+        updates: slice.map(({ filter, update }) => ({ q: filter, u: update })),
+        writeConcern: { w: 'majority', j: true },
+      },
+      { ignoreUndefined: true },
+    );
+    const [failed] = Array.isArray(answer.writeErrors) ? answer.writeErrors : [];
+    if (failed !== undefined) throw new MongoServerError(failed);
+    if (answer.writeConcernError !== undefined) throw new MongoServerError(answer.writeConcernError);
+    matched += Number(answer.n);
+  }
+  return matched;
 }
