@@ -52,7 +52,12 @@ export const PROBLEMS = {
   ),
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Top up the account.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask whoever runs this service why.'),
-  credits_expired: fault('4032', 403, 'Credits expired', 'Top up the account or have its expiry date moved.'),
+  credits_expired: fault(
+    '4032',
+    403,
+    'Credits expired',
+    'Have whoever runs this service move the expiry date of the credits.',
+  ),
   sender_not_allowed: fault(
     '4033',
     403,
@@ -84,7 +89,12 @@ export const PROBLEMS = {
     'Session closed',
     'Send a template, or wait until the customer writes: for 24 hours from then on anything may be sent.',
   ),
-  too_many_webhooks: fault('4039', 403, 'Too many webhooks', 'Register an address that the account has already.'),
+  too_many_webhooks: fault(
+    '4039',
+    403,
+    'Too many webhooks',
+    'Register an address that the account has already, or have whoever runs this service remove one.',
+  ),
   verify_token_invalid: fault(
     '4060',
     403,

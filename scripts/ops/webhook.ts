@@ -5,6 +5,7 @@ import {
   disableEndpoint,
   enableEndpoint,
   listEndpoints,
+  removeEndpoint,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { existing } from './account.ts';
@@ -38,7 +39,9 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         url,
         events,
       }).catch((error: unknown) => {
-        if (error instanceof TooManyEndpoints) throw new Failure(`Not created: ${error.message}.`, { cause: error });
+        if (error instanceof TooManyEndpoints) {
+          throw new Failure(`Not created: ${error.message}; \`webhook remove\` takes one away.`, { cause: error });
+        }
         throw error;
       });
       return {
@@ -99,6 +102,18 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       const done = await enableEndpoint(await db(), webhook);
       if (!done) throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       return { text: `${webhook} is enabled.`, json: { webhook, status: 'active' } };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'remove',
+    about: 'Forgets a webhook and its secret, and makes room for another; what is due is discarded.',
+    args: { webhook },
+    options: {},
+    async run({ webhook }, { db }) {
+      const done = await removeEndpoint(await db(), webhook);
+      if (!done) throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      return { text: `${webhook} is removed.`, json: { webhook, status: 'removed' } };
     },
   }),
 ];

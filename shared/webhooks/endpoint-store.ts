@@ -111,6 +111,12 @@ export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   return matchedCount === 1;
 }
 
+/** Its due deliveries are discarded by the worker; the same address again is a new endpoint, with a new secret. Returns whether there was one. */
+export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
+  const { deletedCount } = await db.collection<EndpointDocument>('endpoints').deleteOne({ _id: id });
+  return deletedCount === 1;
+}
+
 /**
  * Notes since when every post to an endpoint fails, or with undefined that one succeeded. Written at the change only: by the
  * worker that holds the endpoint, which alone posts to it.

@@ -348,6 +348,25 @@ describe('npm run ops', () => {
       expect((await ops(`webhook list ${account}`)).out).to.match(/ active /);
     });
 
+    it('is removed, which makes room for another and forgets its secret', async () => {
+      const account = await newAccount();
+      const made = [];
+      for (let i = 0; i < 10; i++) {
+        made.push(await json(`webhook create ${account} http://127.0.0.1:9/${i}`, allowed));
+      }
+      expect(await ops(`webhook create ${account} http://127.0.0.1:9/10`, allowed)).to.include({ code: 1 });
+
+      await json(`webhook remove ${made[3]?.webhook}`);
+
+      expect(await json(`webhook create ${account} http://127.0.0.1:9/10`, allowed)).to.include({ created: true });
+      expect(await ops(`webhook remove ${made[3]?.webhook}`)).to.include({ code: 1 });
+      await json(`webhook remove ${made[4]?.webhook}`);
+      const again = await json(`webhook create ${account} http://127.0.0.1:9/4`, allowed);
+      expect(again.secret)
+        .to.match(/^whsec_/)
+        .and.not.to.equal(made[4]?.secret);
+    });
+
     it('on http or a private address is refused with the reason and the setting', async () => {
       const account = await newAccount();
 
