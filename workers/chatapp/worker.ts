@@ -114,9 +114,16 @@ export class ChatWorker {
       log,
       work: () => this.#round(),
       listen: (wake) => {
-        const ends = ['messages', 'chat_inbox'].map((collection) => listen?.(collection, wake));
-        const heard = ends.filter((end) => end !== undefined);
-        return heard.length === ends.length ? () => heard.forEach((end) => void end()) : undefined;
+        let heard = false;
+        const ofUse = () => {
+          // SMS change `messages` too: where no account has a provider, nobody wakes for them.
+          if (heard && this.#providers.size === 0) return;
+          heard = true;
+          wake();
+        };
+        const ends = ['messages', 'chat_inbox'].map((collection) => listen?.(collection, ofUse));
+        const begun = ends.filter((end) => end !== undefined);
+        return begun.length === ends.length ? () => begun.forEach((end) => void end()) : undefined;
       },
     });
   }
