@@ -30,7 +30,6 @@ export async function updateEach(db: Db, collection: string, updates: readonly S
     );
     const [failed] = Array.isArray(answer.writeErrors) ? answer.writeErrors : [];
     if (failed !== undefined) throw new MongoServerError(failed);
-    if (answer.writeConcernError !== undefined) throw new MongoServerError(answer.writeConcernError);
     matched += Number(answer.n);
   }
   return matched;
