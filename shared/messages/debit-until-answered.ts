@@ -30,6 +30,16 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
     return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
   };
 
+  /** What the store refuses of one says nothing about the others. */
+  const repeatOrUnknown = async (request: DebitRequest): Promise<Answered> => {
+    try {
+      return await repeat(request);
+    } catch (error) {
+      if (isStoreTrouble(error)) throw error;
+      return UNKNOWN;
+    }
+  };
+
   const debitOne = async (request: DebitRequest): Promise<Answered> => {
     let asked = false;
     const answer = await untilAnswered<Answered>(
@@ -47,7 +57,7 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
     const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
     let asked = false;
     const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
-      if (asked) return Promise.all(requests.map(repeat));
+      if (asked) return Promise.all(requests.map(repeatOrUnknown));
       asked = true;
       await debitEach(db, requests);
       return undefined;

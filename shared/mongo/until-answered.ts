@@ -27,7 +27,12 @@ export async function untilAnswered<T>(
     try {
       return { answer: await ask() };
     } catch (error) {
-      if (!isStoreTrouble(error)) throw error;
+      if (!isStoreTrouble(error)) {
+        if (!asked) throw error;
+        // The store refuses it now. What was asked before and not answered, it may have done.
+        log.warn('repeat_refused', { ...what, ...errorFields(error) });
+        return 'unknown';
+      }
       // Not finding a server says that nothing was sent; any other loss of the answer leaves it open.
       asked ||= !(error instanceof Error && error.name === 'MongoServerSelectionError');
       if (!asked) throw error;
