@@ -73,7 +73,7 @@ export const SETTINGS = {
   secretKey: text(
     'HARKARA_SECRET_KEY',
     '',
-    'Key that encrypts carrier passwords and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start.',
+    'Key that encrypts carrier passwords, provider tokens and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start. Another key opens none of them: keep it.',
   ),
   host: text(
     'HOST',
@@ -175,7 +175,7 @@ export const SETTINGS = {
   ),
   webhookAllowSubnets: list(
     'WEBHOOK_ALLOW_SUBNETS',
-    'Private subnets that webhooks may reach all the same, for example 127.0.0.0/8,10.1.0.0/16.',
+    'Private subnets that webhooks, and addresses of chat-app media, may lead to all the same, for example 127.0.0.0/8,10.1.0.0/16.',
   ),
   chatUserCredits: integer(
     'CHAT_USER_CREDITS',
