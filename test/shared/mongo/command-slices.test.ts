@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Binary, BSON, type Db } from 'mongodb';
+import { Binary, BSON, type Db, MongoNetworkError, MongoServerSelectionError } from 'mongodb';
 import { commandSlices } from '../../../shared/mongo/command-slices.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { updateEach } from '../../../shared/mongo/update-each.ts';
@@ -47,6 +47,28 @@ describe('commands of many documents', () => {
     expect(matched).to.equal(40);
     expect(await store.db.collection('texts').countDocuments({ text: '' })).to.equal(40);
     expect(Math.max(...bytes)).to.be.below(COMMAND_BYTES_MAX);
+  });
+
+  it('are not said to have never been sent when only the later ones were not', async () => {
+    const noServer = Object.assign(Object.create(MongoServerSelectionError.prototype), { message: 'no server' });
+    let asked = 0;
+    const db = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'command') return Reflect.get(target, property);
+        return (...[command, options]: Parameters<Db['command']>) =>
+          ++asked === 1 ? target.command(command, options) : Promise.reject(noServer);
+      },
+    });
+    const update = { $set: { text: 'x'.repeat(5_000_000) } };
+
+    const error: unknown = await updateEach(
+      db,
+      'texts',
+      [1, 2].map((_id) => ({ filter: { _id: -_id }, update })),
+    ).catch((reason: unknown) => reason);
+
+    expect(asked).to.equal(2);
+    expect(error).to.be.instanceOf(MongoNetworkError).and.to.have.property('cause', noServer);
   });
 
   it('keep the order, and are one while they are small', () => {
