@@ -5,7 +5,7 @@
 export interface GrouperOptions<Item, Result> {
   /** The most items of one group. */
   readonly maxItems: number;
-  /** How long an idle grouper waits for company before it starts; 0 starts in the same turn's microtask. */
+  /** How long an idle grouper waits for company before it starts; 0 starts at the end of the turn, with all that it brings. */
   readonly gatherMs: number;
   /** How long the next group, while it is not full, waits for company after the one before; left out: not at all. */
   readonly pauseMs?: number;
