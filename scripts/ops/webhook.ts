@@ -1,16 +1,18 @@
 import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { replaySince } from '../../shared/webhooks/delivery-store.ts';
 import { CHAT_EVENTS, type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
   enableEndpoint,
+  findEndpoints,
   listEndpoints,
   removeEndpoint,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, endpointId, list, required, withDefault, words } from './parameters.ts';
+import { accountId, endpointId, instant, list, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
@@ -102,6 +104,28 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       const done = await enableEndpoint(await db(), webhook);
       if (!done) throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       return { text: `${webhook} is enabled.`, json: { webhook, status: 'active' } };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'replay',
+    about: 'Posts again what a webhook did not get: what all tries failed for, or what was due when it was disabled.',
+    args: { webhook },
+    options: { since: required(instant, 'from which time on') },
+    notes:
+      'As far back as deliveries are kept (DELIVERY_DAYS). What is due or waits for its next try is not touched; what happened\n' +
+      'while it was disabled was never stored for it: GET /v2/events shows that, for seven days.',
+    async run({ webhook, since }, { db, clock }) {
+      const store = await db();
+      const [endpoint] = await findEndpoints(store, [webhook]);
+      if (endpoint === undefined) {
+        throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      }
+      if (endpoint.status !== 'active') {
+        throw new Failure(`${webhook} is disabled, it would get nothing: \`webhook enable ${webhook}\` first.`);
+      }
+      const replayed = await replaySince(store, webhook, since, clock.now());
+      return { text: `Posts again: ${replayed}.`, json: { webhook, replayed } };
     },
   }),
   defineCommand({

@@ -7,6 +7,9 @@ import { runOps } from '../../../scripts/ops/run.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { makeDelivery, present } from '../../shared/webhooks/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -346,6 +349,26 @@ describe('npm run ops', () => {
       expect((await ops(`webhook list ${account}`)).out).to.include('disabled (operator)');
       await json(`webhook enable ${made.webhook}`);
       expect((await ops(`webhook list ${account}`)).out).to.match(/ active /);
+    });
+
+    it('gets again what it missed since a time, and only when it is enabled', async () => {
+      const account = await newAccount();
+      const url = 'http://127.0.0.1:9/missed';
+      await json(`webhook create ${account} ${url}`, allowed);
+      const endpoint = present(await store.db.collection<EndpointDocument>('endpoints').findOne({ url }))._id;
+      const missed = makeDelivery({ endpoint, state: 'exhausted' });
+      const got = makeDelivery({ endpoint, state: 'done' });
+      await store.db.collection<DeliveryDocument>('deliveries').insertMany([missed, got]);
+      const line = `webhook replay ${endpoint} --since ${new Date(missed.createdAt.getTime() - 1).toISOString()}`;
+
+      await json(`webhook disable ${endpoint}`);
+      expect((await ops(line)).err).to.include('is disabled');
+      await json(`webhook enable ${endpoint}`);
+      expect(await json(line)).to.include({ replayed: 1 });
+
+      const states = await store.db.collection('deliveries').find({ endpoint }).project({ state: 1, _id: 0 }).toArray();
+      expect(states.map(({ state }) => state)).to.have.members(['due', 'done']);
+      expect(await ops(`webhook replay ${endpoint}`)).to.include({ code: 2 });
     });
 
     it('is removed, which makes room for another and forgets its secret', async () => {
