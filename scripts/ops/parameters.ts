@@ -1,4 +1,4 @@
-import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
+import type { AccountId, EndpointId, EventId } from '../../shared/runtime/ids.ts';
 
 /**
  * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left
@@ -133,7 +133,18 @@ export const endpointId: Shape<EndpointId> = {
   parse: (text) => (isEndpointId(text) ? text : undefined),
 };
 
+/** Of one state that a message reached. */
+export const eventId: Shape<EventId> = {
+  value: 'EVENT',
+  form: 'an event id like evt_01kam…_delivered, as posts have it in `webhook-id`',
+  parse: (text) => (isEventId(text) ? text : undefined),
+};
+
 const ID_TAIL = '[0-9a-hjkmnp-tv-z]{26}';
+
+function isEventId(text: string): text is EventId {
+  return new RegExp(`^evt_${ID_TAIL}_[a-z]{1,16}$`).test(text);
+}
 
 function isAccountId(text: string): text is AccountId {
   return new RegExp(`^acc_${ID_TAIL}$`).test(text);

@@ -1,5 +1,6 @@
 import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
-import { replaySince } from '../../shared/webhooks/delivery-store.ts';
+import { deliveryId } from '../../shared/webhooks/delivery.ts';
+import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
 import { CHAT_EVENTS, type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
@@ -8,11 +9,12 @@ import {
   findEndpoints,
   listEndpoints,
   removeEndpoint,
+  rotateSecret,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, endpointId, instant, list, required, withDefault, words } from './parameters.ts';
+import { accountId, endpointId, eventId, instant, list, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
@@ -126,6 +128,41 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       }
       const replayed = await replaySince(store, webhook, since, clock.now());
       return { text: `Posts again: ${replayed}.`, json: { webhook, replayed } };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'replay-event',
+    about: 'Posts one event again to a webhook, also one that it acknowledged.',
+    args: { webhook, event: required(eventId, 'the event') },
+    options: {},
+    notes:
+      'Its id is the `webhook-id` of the post, and `event_id` in GET /v2/messages/{id}. One that is due or waits is posted anyway.',
+    async run({ webhook, event }, { db, clock }) {
+      const done = await replayDelivery(await db(), deliveryId(event, webhook), clock.now());
+      if (!done) {
+        throw new Failure(
+          `There is nothing of ${event} to post again to ${webhook}: never stored for it, or on its way.`,
+        );
+      }
+      return { text: `Posts ${event} again.`, json: { webhook, event } };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
+    verb: 'rotate',
+    about: 'Gives a webhook a new secret, shown this once; the present one signs beside it for 24 hours.',
+    args: { webhook },
+    options: {},
+    async run({ webhook }, { db, clock, box }) {
+      const secret = await rotateSecret(await db(), clock, box(), webhook);
+      if (secret === undefined) {
+        throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      }
+      return {
+        text: `${secret}\nKeep it now, it is not shown again. For 24 hours posts bear both signatures.`,
+        json: { webhook, secret },
+      };
     },
   }),
   defineCommand({

@@ -9,6 +9,9 @@ import { newSecret } from './sign.ts';
 /** Each event becomes one delivery per endpoint: a bound on what one account's message may cost. */
 export const ENDPOINTS_PER_ACCOUNT = 10;
 
+/** How long the secret before a rotation signs beside the new one. */
+const OLD_SECRET_MS = 24 * 3_600_000;
+
 export class TooManyEndpoints extends Error {
   readonly code = 'too_many_endpoints';
 
@@ -115,6 +118,33 @@ export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
 export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   const { deletedCount } = await db.collection<EndpointDocument>('endpoints').deleteOne({ _id: id });
   return deletedCount === 1;
+}
+
+/** Secrets that sign at a time: a header with more entries serves nobody (facts: Standard Webhooks keep ten). */
+const SECRETS_MAX = 10;
+
+/**
+ * A new secret signs from now on, and until 24 hours from now the present one does too, so that a receiver may change over
+ * when it likes (decisions.md, Webhooks). Two at once make two new ones. Undefined when there is no such endpoint.
+ */
+export async function rotateSecret(db: Db, clock: Clock, box: SecretBox, id: EndpointId): Promise<string | undefined> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const secret = newSecret();
+  for (;;) {
+    const endpoint = await endpoints.findOne({ _id: id }, { projection: { secrets: 1 } });
+    if (endpoint === null) return undefined;
+    const now = clock.now();
+    const expiresAt = new Date(now.getTime() + OLD_SECRET_MS);
+    const old = endpoint.secrets
+      .filter((one) => one.expiresAt === undefined || one.expiresAt > now)
+      .map((one) => ({ sealed: one.sealed, expiresAt: one.expiresAt ?? expiresAt }));
+    const secrets = [{ sealed: box.seal(secret) }, ...old].slice(0, SECRETS_MAX);
+    const { matchedCount } = await endpoints.updateOne(
+      { _id: id, 'secrets.0.sealed': endpoint.secrets[0]?.sealed ?? '' },
+      { $set: { secrets } },
+    );
+    if (matchedCount === 1) return secret;
+  }
 }
 
 /**

@@ -6,8 +6,9 @@ import { expect } from 'chai';
 import { runOps } from '../../../scripts/ops/run.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
+import { type AccountId, eventId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { makeDelivery, present } from '../../shared/webhooks/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -369,6 +370,39 @@ describe('npm run ops', () => {
       const states = await store.db.collection('deliveries').find({ endpoint }).project({ state: 1, _id: 0 }).toArray();
       expect(states.map(({ state }) => state)).to.have.members(['due', 'done']);
       expect(await ops(`webhook replay ${endpoint}`)).to.include({ code: 2 });
+    });
+
+    it('gets one event again, also one that it acknowledged', async () => {
+      const account = await newAccount();
+      await json(`webhook create ${account} http://127.0.0.1:9/again`, allowed);
+      const { _id: endpoint } = present(
+        await store.db.collection<EndpointDocument>('endpoints').findOne({ account: account as AccountId }),
+      );
+      const event = eventId(newId('msg'), 'delivered');
+      const got = makeDelivery({ _id: deliveryId(event, endpoint), endpoint, eventId: event, state: 'done' });
+      await store.db.collection<DeliveryDocument>('deliveries').insertOne(got);
+
+      expect(await json(`webhook replay-event ${endpoint} ${got.eventId}`)).to.include({ event: got.eventId });
+
+      const after = await store.db.collection<DeliveryDocument>('deliveries').findOne({ _id: got._id });
+      expect(after).to.include({ state: 'due' });
+      // On its way now.
+      expect(await ops(`webhook replay-event ${endpoint} ${got.eventId}`)).to.include({ code: 1 });
+      expect(await ops(`webhook replay-event ${endpoint} nonsense`)).to.include({ code: 2 });
+    });
+
+    it('changes its secret, which is shown once', async () => {
+      const account = await newAccount();
+      const made = await json(`webhook create ${account} http://127.0.0.1:9/rotated`, allowed);
+
+      const rotated = await json(`webhook rotate ${made.webhook}`);
+
+      expect(rotated.secret)
+        .to.match(/^whsec_/)
+        .and.not.equal(made.secret);
+      expect((await ops(`webhook list ${account}`)).out).not.to.include('whsec_');
+      await json(`webhook remove ${made.webhook}`);
+      expect(await ops(`webhook rotate ${made.webhook}`)).to.include({ code: 1 });
     });
 
     it('is removed, which makes room for another and forgets its secret', async () => {

@@ -8,10 +8,13 @@ import {
   disableEndpoint,
   ENDPOINTS_PER_ACCOUNT,
   enableEndpoint,
+  findEndpoints,
   listEndpoints,
   noteHealth,
+  rotateSecret,
   TooManyEndpoints,
 } from '../../../shared/webhooks/endpoint-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const URL_1 = 'https://hooks.example/1';
@@ -109,6 +112,53 @@ describe('webhooks/endpoint-store', () => {
     expect(error).to.be.instanceOf(TooManyEndpoints);
     expect((await register(0)).created).to.equal(false);
     expect(await listEndpoints(store.db, account)).to.have.length(ENDPOINTS_PER_ACCOUNT);
+  });
+
+  it('a rotated secret signs first; the one before it signs for a day more, and then goes', async () => {
+    const account = newId('acc');
+    const clock = new ManualClock();
+    const made = await createEndpoint(store.db, clock, box, {
+      account,
+      channel: 'sms',
+      url: URL_1,
+      events: ['message.sent'],
+    });
+    const secretsNow = async () =>
+      ((await listEndpoints(store.db, account))[0]?.secrets ?? []).map(({ sealed, expiresAt }) => [
+        box.open(sealed),
+        expiresAt,
+      ]);
+    const start = clock.now().getTime();
+    const day = 24 * 3_600_000;
+
+    const second = await rotateSecret(store.db, clock, box, made.endpoint._id);
+    expect(await secretsNow()).to.deep.equal([
+      [second, undefined],
+      [made.secret, new Date(start + day)],
+    ]);
+
+    clock.turn(day + 1);
+    const third = await rotateSecret(store.db, clock, box, made.endpoint._id);
+    expect(await secretsNow()).to.deep.equal([
+      [third, undefined],
+      [second, new Date(start + 2 * day + 1)],
+    ]);
+  });
+
+  it('two rotations at once leave both new secrets, one of them first', async () => {
+    const { endpoint } = await createEndpoint(store.db, systemClock, box, {
+      account: newId('acc'),
+      channel: 'sms',
+      url: URL_1,
+      events: ['message.sent'],
+    });
+
+    const secrets = await Promise.all([1, 2, 3].map(() => rotateSecret(store.db, systemClock, box, endpoint._id)));
+
+    const [stored] = await findEndpoints(store.db, [endpoint._id]);
+    const open = (stored?.secrets ?? []).map(({ sealed }) => box.open(sealed));
+    expect(open).to.include.members(secrets).and.have.length(4);
+    expect((stored?.secrets ?? []).filter(({ expiresAt }) => expiresAt === undefined)).to.have.length(1);
   });
 
   it('disabling says why, once; enabling forgets it', async () => {
