@@ -1,5 +1,7 @@
 /** Numbers from a seed (mulberry32): a run can be planned again. */
 export interface Random {
+  /** A whole number, 32 bits. */
+  uint32(): number;
   /** From 0 (included) to 1 (excluded). */
   next(): number;
   /** From 0 (included) to `below` (excluded). */
@@ -10,14 +12,16 @@ export interface Random {
 
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
-  const next = (): number => {
+  const uint32 = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
   };
+  const next = (): number => uint32() / 2 ** 32;
   const integer = (below: number): number => Math.floor(next() * below);
   return {
+    uint32,
     next,
     integer,
     pick: (from) => {

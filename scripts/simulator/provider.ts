@@ -12,7 +12,7 @@ import {
   type StatusPlan,
 } from './provider/magic-customers.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
-import { TEMPLATES, type Template, templatePage } from './provider/templates.ts';
+import { TEMPLATES, templatePage } from './provider/templates.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** A running chat-app provider in the shapes of the WhatsApp Cloud API. */
@@ -34,10 +34,8 @@ export interface Provider {
   post(value: CallbackValue): void;
   /** Callbacks that were not answered with 200 yet. */
   pendingCallbacks(): number;
-  setTemplates(templates: readonly Template[]): void;
   /** Answers every send with this from now on; undefined: as before. */
   refuseAll(error: GraphError | undefined): void;
-  setAnswerDelay(ms: number): void;
   close(): Promise<void>;
 }
 
@@ -58,9 +56,8 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
   const taken: TakenSend[] = [];
   const lastInbound = new Map<string, number>();
   const timers = new Set<NodeJS.Timeout>();
-  let templates = options.templates;
+  const { answerDelayMs, templates } = options;
   let refuseAll: GraphError | undefined;
-  let answerDelayMs = options.answerDelayMs;
 
   const later = (ms: number, what: () => void): void => {
     const timer = setTimeout(() => {
@@ -196,14 +193,8 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     sends,
     post: (value) => callbacks.add(value),
     pendingCallbacks: () => callbacks.pending,
-    setTemplates: (list) => {
-      templates = list;
-    },
     refuseAll: (error) => {
       refuseAll = error;
-    },
-    setAnswerDelay: (ms) => {
-      answerDelayMs = ms;
     },
     close: async () => {
       for (const timer of timers) clearTimeout(timer);

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import type { Refusal } from '../credits/refusal.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
+import { insertMessages } from '../messages/insert.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
@@ -11,13 +12,7 @@ import type { AccountId, ConversationId, GroupId, MessageId } from '../runtime/i
 import { errorFields, type Log } from '../runtime/log.ts';
 import { conversationKey, type OpenConversation, type Opening } from './conversation.ts';
 import { type ChatOrder, type ChatState, decideChats } from './decide.ts';
-import {
-  insertChatMessages,
-  type OpeningToStore,
-  openerUpdate,
-  payForOpenings,
-  storeOpenings,
-} from './opening-store.ts';
+import { type OpeningToStore, openerUpdate, payForOpenings, storeOpenings } from './opening-store.ts';
 import type { ChatPrices } from './pricing.ts';
 import { insertBy } from './rider-store.ts';
 import { readConversations } from './store.ts';
@@ -162,7 +157,7 @@ export function createChatAccepter({ db, clock, log, prices }: ChatAccepterOptio
     await Promise.all([
       board(account, plain, async () => {
         const messages = plain.map(({ entry, conversation }) => entry.messageIn(conversation));
-        await insertChatMessages(db, messages);
+        await insertMessages(db, messages);
         return true;
       }),
       board(account, again, async () => {

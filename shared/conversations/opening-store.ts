@@ -3,7 +3,7 @@ import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
 import { payerFilter } from '../credits/refusal.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
-import { insertNew } from '../mongo/insert-new.ts';
+import { insertMessages } from '../messages/insert.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { conversationKey, type OpenConversation, type Opening } from './conversation.ts';
@@ -122,7 +122,7 @@ export async function storeOpenings(db: Db, account: AccountId, paid: readonly O
     );
     await updateEach(db, 'conversations', updates);
   }
-  await insertChatMessages(
+  await insertMessages(
     db,
     paid.flatMap(({ messages }) => messages),
   );
@@ -156,9 +156,4 @@ export function openerUpdate({ opener, id, group, credits }: OpenConversation): 
     filter: { _id: opener, 'opened.group': { $ne: group } },
     update: { $set: { conversation: id, opened: { group, credits } }, $inc: { v: 1 } },
   };
-}
-
-/** Those that are there already are left as they are (they may have moved on since). */
-export async function insertChatMessages(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
-  await insertNew(db, 'messages', messages);
 }

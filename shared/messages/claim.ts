@@ -1,16 +1,14 @@
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
-import { crashPoint } from '../runtime/crash-point.ts';
-import { type MessageId, newId } from '../runtime/ids.ts';
 import type { ClaimGates } from './claim-gates.ts';
 import { fitting, LowerLanesShare, quantumOf, type Room, roomLeft } from './claim-plan.ts';
 import { ClaimQueues, type Queue } from './claim-queues.ts';
-import type { Claim, MessageDocument } from './message.ts';
+import type { MessageDocument } from './message.ts';
 import { HOURS_LANE } from './routing.ts';
+import { QueuedTaker } from './take-queued.ts';
 
 /**
- * Takes queued messages for a carrier: queued → submitting, in one update for many, each stamped with the claim. Two workers
- * that want the same message: one gets it, the other sees that it matched fewer and asks which are its own.
+ * Takes queued messages for a carrier (take-queued.ts), and says which are next.
  *
  * While there is room for all that waits, all is taken, in lane order. In a backlog: lane by lane with a small share for the
  * lower ones, and inside a lane the accounts in turn, a few messages each, so that the backlog of one stands before nobody.
@@ -32,7 +30,7 @@ const MAX_AHEAD = 200;
 
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #messages: Collection<MessageDocument>;
+  readonly #taker: QueuedTaker<MessageDocument>;
   readonly #share = new LowerLanesShare();
   readonly #queues: ClaimQueues;
   /** At the last claim more waited than there was room for. */
@@ -42,25 +40,20 @@ export class Claimer {
   #aheadUntilMs = 0;
   /** The lane that alone had more than was read ahead. */
   #fullLane = Number.POSITIVE_INFINITY;
-  /** A claim whose answer was lost: what it took is ours and was never written, and nobody else would find it. */
-  #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
   /** How many of the last reading were claimed. */
   #used = 0;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#messages = options.db.collection('messages');
+    this.#taker = new QueuedTaker(options);
     this.#queues = new ClaimQueues(options);
   }
 
   /** The messages that are ours now, as they are after the claim; at most what there is room for. */
   async claim(room: Room): Promise<MessageDocument[]> {
     if (room.messages <= 0 || room.segments <= 0) return [];
-    if (this.#uncertain !== undefined) {
-      const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);
-      this.#uncertain = undefined;
-      if (taken.length > 0) return taken;
-    }
+    const recovered = await this.#taker.recover();
+    if (recovered.length > 0) return recovered;
     await this.#options.gates.refresh();
     this.#queues.letGo();
     const picked = this.#backlog || this.#queues.around ? await this.#pickInTurn(room) : await this.#pickAll(room);
@@ -131,26 +124,9 @@ export class Claimer {
   }
 
   async #take(picked: readonly MessageDocument[]): Promise<MessageDocument[]> {
-    const { carrier, epoch, clock } = this.#options;
-    const claim: Claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
-    const ids = picked.map((message) => message._id);
-    this.#uncertain = { ids, claim };
-    const { modifiedCount } = await this.#messages.updateMany(
-      { _id: { $in: ids }, state: 'queued' },
-      { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
-    );
-    if (modifiedCount > 0) crashPoint('claim:taken');
-    // Fewer: another carrier serves the same path, and what was read ahead is out of date too.
-    if (modifiedCount < picked.length) this.#ahead = [];
-    const taken =
-      modifiedCount === picked.length
-        ? picked.map((message) => ({ ...message, state: 'submitting' as const, claim, v: message.v + 1 }))
-        : await this.#taken(ids, claim);
-    this.#uncertain = undefined;
+    const taken = await this.#taker.take(picked);
+    // Another carrier serves the same path: what was read ahead is out of date too.
+    if (taken.length < picked.length) this.#ahead = [];
     return taken;
-  }
-
-  #taken(ids: readonly MessageId[], claim: Claim): Promise<MessageDocument[]> {
-    return this.#messages.find({ _id: { $in: [...ids] }, 'claim.id': claim.id, state: 'submitting' }).toArray();
   }
 }

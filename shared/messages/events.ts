@@ -6,7 +6,7 @@ import type { AnyMessage } from './any-message.ts';
 import type { HistoryEntry } from './message.ts';
 
 /** Entries of histories are events; older ones than this are not listed. */
-export const EVENTS_MS = 7 * 24 * 3_600_000;
+const EVENTS_MS = 7 * 24 * 3_600_000;
 
 /** A state that a message reached, with the message as it is now. */
 export interface StoredEvent {

@@ -8,10 +8,11 @@ import { Grouper } from '../runtime/grouper.ts';
 import type { GroupId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
 import { storeBooked } from '../schedules/store-booked.ts';
+import type { AnyMessage } from './any-message.ts';
 import type { MessageDocument } from './message.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
-export async function insertMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
+export async function insertMessages(db: Db, messages: readonly AnyMessage[]): Promise<void> {
   await insertNew(db, 'messages', messages);
 }
 

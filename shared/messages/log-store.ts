@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { readFullyLoggedAccounts } from '../accounts/store.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, MessageId } from '../runtime/ids.ts';
@@ -80,10 +80,9 @@ export class MessageLog {
   async #write(records: readonly StoredRecord[]): Promise<void> {
     const { db, log } = this.#options;
     try {
-      await collection(db).insertMany([...records], { ordered: false });
+      await insertNew(db, 'message_log', records);
     } catch (error) {
-      if (!isDuplicateKey(error))
-        log.warn('message_log_not_written', { records: records.length, ...errorFields(error) });
+      log.warn('message_log_not_written', { records: records.length, ...errorFields(error) });
     }
     this.#waiting -= records.length;
     if (this.#dropped === 0) return;

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { ORPHAN_MS, type OrphanDocument } from './orphan.ts';
 import type { IncomingReceipt } from './receipt-lookup.ts';
 
 /** Orphaned receipts of one carrier. */
 export class OrphanStore {
+  readonly #db: Db;
   readonly #orphans: Collection<OrphanDocument>;
   readonly #carrier: string;
 
   constructor(db: Db, carrier: string) {
+    this.#db = db;
     this.#orphans = db.collection('orphans');
     this.#carrier = carrier;
   }
@@ -17,11 +19,7 @@ export class OrphanStore {
   /** Stores receipts; one that is there already is not stored twice. Returns their ids, in order. */
   async keep(receipts: readonly IncomingReceipt[], now: Date): Promise<string[]> {
     const documents = receipts.map((receipt) => this.#document(receipt, now));
-    try {
-      await this.#orphans.insertMany(documents, { ordered: false });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    await insertNew(this.#db, 'orphans', documents);
     return documents.map((document) => document._id);
   }
 

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId, ClaimId, ScheduleId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from './schedule.ts';
 
@@ -9,12 +9,7 @@ function scheduleCollection(db: Db): Collection<ScheduleDocument> {
 
 /** Inserts paid schedules; those that are there already are left as they are (they may have moved on since). */
 export async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
-  if (schedules.length === 0) return;
-  try {
-    await scheduleCollection(db).insertMany(schedules, { ordered: false });
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
+  await insertNew(db, 'schedules', schedules);
 }
 
 /** A schedule of the account in any state. */

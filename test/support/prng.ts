@@ -1,22 +1,20 @@
+import { type Random, seededRandom } from '../../scripts/chaos/random.ts';
+
 /**
- * Random numbers that a seed decides (mulberry32), so that a failing run can be repeated from the number it prints. For
- * fuzzing where a library's own generator would take most of the time.
+ * Random numbers that a seed decides, so that a failing run can be repeated from the number it prints. For fuzzing where a
+ * library's own generator would take most of the time.
  */
 export class Prng {
-  #state: number;
+  readonly #random: Random;
 
   /** Any whole number; its lower 32 bits count. */
   constructor(seed: number) {
-    this.#state = seed >>> 0;
+    this.#random = seededRandom(seed);
   }
 
   /** 0 to 2^32 - 1. */
   uint32(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
+    return this.#random.uint32();
   }
 
   /** A whole number from 0 to `limit` - 1. */

@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Claim } from '../../shared/messages/message.ts';
+import { QueuedTaker } from '../../shared/messages/take-queued.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 
 export interface ChatClaimerOptions {
   readonly db: Db;
@@ -20,12 +20,13 @@ const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
   readonly #messages: Collection<ChatMessageDocument>;
-  /** A claim whose answer was lost: what it took is ours and was never written, and nobody else would find it. */
-  #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
+  readonly #taker: QueuedTaker<ChatMessageDocument>;
 
   constructor(options: ChatClaimerOptions) {
     this.#options = options;
     this.#messages = options.db.collection('messages');
+    const { db, clock, lease: carrier, epoch } = options;
+    this.#taker = new QueuedTaker({ db, clock, carrier, epoch });
   }
 
   /** The oldest queued message of each customer but those of `without`; at most `limit`. What has expired is left to the maintenance. */
@@ -47,34 +48,13 @@ export class ChatClaimer {
   }
 
   /** Those of the messages that are ours now, as they are after the claim. */
-  async take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
-    if (messages.length === 0) return [];
-    const { lease, epoch, clock } = this.#options;
-    const claim: Claim = { id: newId('clm'), carrier: lease, epoch, at: clock.now() };
-    const ids = messages.map(({ _id }) => _id);
-    this.#uncertain = { ids, claim };
-    const { modifiedCount } = await this.#messages.updateMany(
-      { _id: { $in: ids }, state: 'queued' },
-      { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
-    );
-    const taken =
-      modifiedCount === messages.length
-        ? messages.map((message) => ({ ...message, state: 'submitting' as const, claim, v: message.v + 1 }))
-        : await this.#taken(ids, claim);
-    this.#uncertain = undefined;
-    return taken;
+  take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
+    return this.#taker.take(messages);
   }
 
   /** What a claim took whose answer was lost. */
-  async recover(): Promise<ChatMessageDocument[]> {
-    if (this.#uncertain === undefined) return [];
-    const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);
-    this.#uncertain = undefined;
-    return taken;
-  }
-
-  #taken(ids: readonly MessageId[], claim: Claim): Promise<ChatMessageDocument[]> {
-    return this.#messages.find({ _id: { $in: [...ids] }, 'claim.id': claim.id, state: 'submitting' }).toArray();
+  recover(): Promise<ChatMessageDocument[]> {
+    return this.#taker.recover();
   }
 }
 

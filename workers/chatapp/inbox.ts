@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { insertMessages } from '../../shared/messages/insert.ts';
 import { LeaseLostError, type Settler } from '../../shared/messages/settle.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
@@ -73,9 +73,8 @@ export class Inbox {
         : [],
     );
     if (received.length === 0) return;
-    await insertNew(
+    await insertMessages(
       db,
-      'messages',
       received.map(({ message }) => message),
     );
     await announcer.announce(received.flatMap(({ message }) => message.history.map((entry) => ({ message, entry }))));
