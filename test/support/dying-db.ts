@@ -25,26 +25,32 @@ const WRITING = /^(delete|findOneAnd|insert|update)/;
  */
 export function dyingDb(db: Db, last: number, when: 'before' | 'after'): Db {
   let commands = 0;
+  /** One question: before its death, at it, or after it. */
+  const ask = (writes: boolean, put: () => unknown): unknown => {
+    commands += 1;
+    if (commands > last || (commands === last && !(when === 'after' && writes))) throw new Died();
+    const asked = put();
+    if (commands < last || !(asked instanceof Promise)) return asked;
+    return asked.then(() => {
+      throw new Died();
+    });
+  };
   const collection = (name: string): object =>
     new Proxy(db.collection(name), {
       get(target, property) {
         const value: unknown = Reflect.get(target, property);
         if (typeof value !== 'function') return value;
         if (typeof property !== 'string' || !ASKING.has(property)) return value.bind(target);
-        return (...args: unknown[]): unknown => {
-          commands += 1;
-          if (commands > last || (commands === last && !(when === 'after' && WRITING.test(property)))) throw new Died();
-          const asked: unknown = value.apply(target, args);
-          if (commands < last || !(asked instanceof Promise)) return asked;
-          return asked.then(() => {
-            throw new Died();
-          });
-        };
+        return (...args: unknown[]): unknown => ask(WRITING.test(property), () => value.apply(target, args));
       },
     });
+  // What goes by a bare command counts too (mongo/insert-new.ts, update-each.ts, find-at-once.ts).
+  const command = (...args: Parameters<Db['command']>): unknown =>
+    ask('insert' in args[0] || 'update' in args[0] || 'delete' in args[0], () => db.command(...args));
   return new Proxy(db, {
     get(target, property) {
       if (property === 'collection') return collection;
+      if (property === 'command') return async (...args: Parameters<Db['command']>) => command(...args);
       const value: unknown = Reflect.get(target, property);
       return typeof value === 'function' ? value.bind(target) : value;
     },
