@@ -70,13 +70,17 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
       await new Promise((done) => server.close(done));
       await commits.settled();
       signal.close();
-      await store.database.close();
+      if (commits.failed === undefined) await store.database.close();
       lock.release();
     },
   };
 }
 
 function dispatch(store: Store, commits: GroupCommit, request: Request, done: (reply: Buffer) => void): void {
+  if (commits.failed !== undefined) {
+    done(commits.failed);
+    return;
+  }
   try {
     const command = new Command(request.body, request.sequences);
     const handler = handlerOf(command);

@@ -16,6 +16,7 @@ interface Doc {
   group: number;
   k: string;
   tags: string[];
+  padding: string;
 }
 
 if (EMBEDDED) {
@@ -53,7 +54,7 @@ if (EMBEDDED) {
     }
 
     /** Writes groups of ten from several clients until the server is gone; gives the groups that were acknowledged. */
-    async function writeUntilGone(onGroups: (acknowledged: number) => void): Promise<number[]> {
+    async function writeUntilGone(onGroups: (acknowledged: number) => void, padding = ''): Promise<number[]> {
       const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 200 });
       const all = client.db('x').collection<Doc>('c');
       await all.createIndexes([{ key: { k: 1 }, unique: true }, { key: { tags: 1 } }]);
@@ -70,6 +71,7 @@ if (EMBEDDED) {
                   group,
                   k: `${group}-${i}`,
                   tags: ['all', `g${group}`],
+                  padding,
                 })),
               );
             } catch {
@@ -113,6 +115,17 @@ if (EMBEDDED) {
       });
 
       expect(acknowledged.length).to.be.at.least(60);
+      await check(acknowledged);
+    });
+
+    it('loses nothing when it is killed after its log was begun anew', async () => {
+      const server = await startProcess();
+
+      const acknowledged = await writeUntilGone((groups) => {
+        if (groups === 250) server.kill('SIGKILL'); // 20 MB later: the tables were stored twice
+      }, 'x'.repeat(8_000));
+
+      expect(acknowledged.length).to.be.at.least(250);
       await check(acknowledged);
     });
 

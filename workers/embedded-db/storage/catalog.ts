@@ -81,7 +81,7 @@ export class Catalog {
     this.collections.delete(collection.ns);
     this.changed.delete(collection);
     this.counted.delete(collection);
-    this.database.meta.removeSync(collectionKey(collection.ns));
+    this.database.remove(this.database.meta, collectionKey(collection.ns));
     this.collections.set(renamed.ns, renamed);
     this.changed.add(renamed);
     this.counted.add(renamed);
@@ -100,7 +100,7 @@ export class Catalog {
     const id = this.nextId++;
     const bytes = Buffer.alloc(4);
     bytes.writeUInt32BE(this.nextId, 0);
-    this.database.meta.putSync(NEXT_ID, bytes);
+    this.database.put(this.database.meta, NEXT_ID, bytes);
     return id;
   }
 
@@ -108,8 +108,8 @@ export class Catalog {
     this.collections.delete(collection.ns);
     this.changed.delete(collection);
     this.counted.delete(collection);
-    this.database.meta.removeSync(collectionKey(collection.ns));
-    this.database.meta.removeSync(countKey(collection.id));
+    this.database.remove(this.database.meta, collectionKey(collection.ns));
+    this.database.remove(this.database.meta, countKey(collection.id));
   }
 
   addIndex(collection: Collection, index: Index): void {
@@ -137,12 +137,12 @@ export class Catalog {
   /** Stores what changed; the last act of every write transaction. */
   flush(): void {
     for (const collection of this.changed) {
-      this.database.meta.putSync(collectionKey(collection.ns), this.encode(collection));
+      this.database.put(this.database.meta, collectionKey(collection.ns), this.encode(collection));
     }
     for (const collection of this.counted) {
       const bytes = Buffer.allocUnsafe(8);
       bytes.writeDoubleBE(collection.count, 0);
-      this.database.meta.putSync(countKey(collection.id), bytes);
+      this.database.put(this.database.meta, countKey(collection.id), bytes);
     }
     this.changed.clear();
     this.counted.clear();

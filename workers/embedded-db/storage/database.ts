@@ -1,5 +1,6 @@
 import { type Database as LmdbTable, open, type RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
+import { type Key, Log, readLog } from './log.ts';
 
 export type Durability = 'fsync' | 'none';
 
@@ -9,7 +10,10 @@ export interface Entry {
 }
 
 /** One table; `Key` is wider than the types of lmdb-js say, by way of `KEY_ENCODER`. */
-type Table = LmdbTable<Buffer, Buffer>;
+interface Table {
+  readonly id: number;
+  readonly lmdb: LmdbTable<Buffer, Buffer>;
+}
 
 /** A range of keys: from `start` (included) to `end` (not). */
 export interface KeyRange {
@@ -18,15 +22,6 @@ export interface KeyRange {
 }
 
 const NO_OVERWRITE = { noOverwrite: true };
-
-/** A key inside a larger buffer, so that no view of it need be made. */
-export interface KeySlice {
-  bytes: Buffer;
-  start: number;
-  end: number;
-}
-
-export type Key = Buffer | KeySlice;
 
 /** How lmdb-js writes and reads keys: as they are. */
 const KEY_ENCODER = {
@@ -67,9 +62,17 @@ function copyOf(source: Buffer, start: number, end: number): Buffer {
   return target;
 }
 
+/** In `meta`: the number of the last group of the log that the tables hold (f64). */
+const STORED = Buffer.from('log');
+
+/** A checkpoint writes each page that changed once, and holds everything up: long rounds write less, short ones sooner. */
+const CHECKPOINT_BYTES = 8 * 1024 * 1024;
+
 /**
- * The LMDB environment: one file, three tables of bytes. Reads outside `write` see the last commit; inside it, what has
- * been written so far. There is one writer, this process, and its writes are synchronous: they return with the fsync done.
+ * Three tables of bytes in one LMDB file, and a log before them. `write` changes the tables inside a transaction of LMDB
+ * that stays open, and returns when the log has the changes on the disk: a few kilobytes at its end, where LMDB would write
+ * every page that changed, scattered. A checkpoint commits that transaction; what the log holds beyond it is done again
+ * when the file is opened. There is one writer, this process; reads see all that has been written.
  */
 export class Database {
   /** `[collection u32][key of _id]` → the document's BSON as it was received. */
@@ -79,6 +82,9 @@ export class Database {
   /** The catalogue; see `catalog.ts`. */
   readonly meta: Table;
   private readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly log: Log;
+  /** The open transaction: `end` commits it, `ended` says when it has been. */
+  private open: { readonly end: () => void; readonly ended: Promise<void> } | undefined;
 
   constructor(dir: string, durability: Durability) {
     this.root = open<Buffer, Buffer>({
@@ -92,39 +98,65 @@ export class Database {
       pageSize: 8192,
       noSync: durability === 'none',
     });
-    const table = (name: string): Table => {
+    const table = (id: number, name: string): Table => {
       const options = { name, encoding: 'binary' as const, keyEncoder: KEY_ENCODER };
-      return this.root.openDB<Buffer, Buffer>(options);
+      return { id, lmdb: this.root.openDB<Buffer, Buffer>(options) };
     };
-    this.documents = table('documents');
-    this.entries = table('entries');
-    this.meta = table('meta');
+    this.documents = table(0, 'documents');
+    this.entries = table(1, 'entries');
+    this.meta = table(2, 'meta');
+    this.log = new Log(`${dir}/data.log`, durability === 'fsync', this.replay(`${dir}/data.log`));
   }
 
-  /** Runs `action` in one transaction and commits it durably. When it throws, nothing of it is stored. */
+  /**
+   * Runs `action` and returns when what it wrote is on the disk, all or nothing of it. After it has thrown, reads may show
+   * what is not stored: this process must end.
+   */
   write(action: () => void): void {
-    this.root.transactionSync(action);
+    this.open ??= this.begin();
+    action();
+    this.log.append();
+  }
+
+  /** Whether the log has grown so long that the tables should be stored. */
+  get checkpointDue(): boolean {
+    return this.log.size >= CHECKPOINT_BYTES;
+  }
+
+  /** Stores the tables. Nothing may be written until it resolves; when it rejects this process must end. */
+  async checkpoint(): Promise<void> {
+    if (this.open === undefined) return;
+    const { end, ended } = this.open;
+    this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
+    end();
+    await ended;
+    this.open = undefined;
+    this.log.restart();
   }
 
   get(table: Table, key: Key): Buffer | undefined {
     // The "fast" buffer belongs to lmdb-js and lives until the next read: copied at once, into a chunk.
-    const found = table.getBinaryFast(key as Buffer); // KEY_ENCODER takes both kinds
+    const found = table.lmdb.getBinaryFast(key as Buffer); // KEY_ENCODER takes both kinds
     return found === undefined ? undefined : copyOf(found, 0, found.length);
   }
 
   put(table: Table, key: Key, value: Buffer): void {
-    table.putSync(key as Buffer, value); // KEY_ENCODER takes both kinds
+    table.lmdb.putSync(key as Buffer, value); // KEY_ENCODER takes both kinds
+    this.log.add(table.id, key, value);
   }
 
   remove(table: Table, key: Key): void {
-    table.removeSync(key as Buffer); // KEY_ENCODER takes both kinds
+    table.lmdb.removeSync(key as Buffer); // KEY_ENCODER takes both kinds
+    this.log.add(table.id, key, undefined);
   }
 
   /** Stores a document under a key that must be new; false, and nothing stored, when it is not. */
   putNew(key: Buffer, doc: Buffer): boolean {
     // Inside a transaction lmdb-js answers at once, with a boolean that its types leave out.
-    const stored: unknown = this.documents.putSync(key, doc, NO_OVERWRITE);
-    return stored !== false;
+    const stored: unknown = this.documents.lmdb.putSync(key, doc, NO_OVERWRITE);
+    if (stored === false) return false;
+    this.log.add(this.documents.id, key, doc);
+    return true;
   }
 
   /** Up to `limit` entries of the range, from its end when `reverse`. */
@@ -133,18 +165,53 @@ export class Database {
       ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true, limit }
       : { start, end, limit };
     const out: Entry[] = [];
-    for (const entry of table.getRange(options)) out.push(entry);
+    for (const entry of table.lmdb.getRange(options)) out.push(entry);
     return out;
   }
 
   /** Removes up to `limit` entries of the range; true when there may be more. */
   removeRange(table: Table, { start, end }: KeyRange, limit: number): boolean {
-    const keys = [...table.getKeys({ start, end, limit })];
-    for (const key of keys) table.removeSync(key);
+    const keys = [...table.lmdb.getKeys({ start, end, limit })];
+    for (const key of keys) this.remove(table, key);
     return keys.length === limit;
   }
 
+  /** Only after writes that succeeded. */
   async close(): Promise<void> {
+    await this.checkpoint();
     await this.root.close();
+    this.log.close();
   }
+
+  private begin(): { readonly end: () => void; readonly ended: Promise<void> } {
+    let end = () => {};
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const ended = this.root.transactionSync(() => held); // open until the promise resolves
+    return { end, ended };
+  }
+
+  /** Does again what the log has and the tables have not; gives the number of the last group. */
+  private replay(path: string): number {
+    const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
+    const { changes, last } = readLog(path, stored);
+    if (last === stored) return stored;
+    const tables = [this.documents, this.entries, this.meta];
+    this.root.transactionSync(() => {
+      for (const { table, key, value } of changes) {
+        const { lmdb } = tables[table] ?? this.meta;
+        if (value === undefined) lmdb.removeSync(key);
+        else lmdb.putSync(key, value);
+      }
+      this.meta.lmdb.putSync(STORED, numberBytes(last));
+    });
+    return last;
+  }
+}
+
+function numberBytes(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeDoubleBE(number);
+  return bytes;
 }

@@ -6,9 +6,10 @@ import { DuplicateKeyError, StoreError } from '../errors.ts';
 import { copyWithoutId } from '../update/update.ts';
 import { affectedIndexes } from './affected-indexes.ts';
 import type { Catalog, Collection } from './catalog.ts';
-import type { Database, KeySlice } from './database.ts';
+import type { Database } from './database.ts';
 import type { Index } from './index-definition.ts';
 import { EntryKeys } from './index-keys.ts';
+import type { KeySlice } from './log.ts';
 
 /** 16 MiB, as mongod. */
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;

@@ -1,0 +1,172 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { byteAt } from '../bson/read.ts';
+
+/** A key inside a larger buffer, so that no view of it need be made. */
+export interface KeySlice {
+  bytes: Buffer;
+  start: number;
+  end: number;
+}
+
+export type Key = Buffer | KeySlice;
+
+/** What became of one key of one table; without a value it was removed. */
+export interface Change {
+  readonly table: number;
+  readonly key: Buffer;
+  readonly value: Buffer | undefined;
+}
+
+/** Before each group: `[bytes of its changes u32][crc32 of what follows u32][number of the group f64]`. */
+const HEADER_BYTES = 16;
+/** Before each key with its value: `[table u8][bytes of the key u16][bytes of the value u32]`. */
+const CHANGE_BYTES = 7;
+/** In the place of a value's length. */
+const REMOVED = 0xffffffff;
+
+const FIRST_BYTES = 1024 * 1024;
+/** A file that one large command made longer than this is cut when it is begun anew. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The write-ahead log: what was written since the tables were last stored (a checkpoint), group by group, in one file that
+ * is begun anew with each checkpoint. Groups are numbered without a gap through all its rounds. One that was only partly
+ * written fails its checksum and ends the log: nobody has been told that it is stored. What lies behind the last group is
+ * left from an earlier round; its number does not go on from the ones before.
+ */
+export class Log {
+  private readonly fd: number;
+  private readonly sync: boolean;
+  private buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private used = HEADER_BYTES;
+  private position = 0;
+  private number: number;
+
+  /** `stored` is the number of the last group that the tables hold. */
+  constructor(path: string, sync: boolean, stored: number) {
+    const known = existsSync(path);
+    this.fd = openSync(path, known ? 'r+' : 'w+', 0o600);
+    if (!known && sync) syncDirectory(dirname(path));
+    this.sync = sync;
+    this.number = stored;
+  }
+
+  /** Bytes in the file since it was begun anew. */
+  get size(): number {
+    return this.position;
+  }
+
+  /** The number of the last group in the file. */
+  get last(): number {
+    return this.number;
+  }
+
+  /** Adds a change to the group that `append` will write. */
+  add(table: number, key: Key, value: Buffer | undefined): void {
+    const keyBytes = key instanceof Uint8Array ? key.length : key.end - key.start;
+    this.reserve(CHANGE_BYTES + keyBytes + (value?.length ?? 0));
+    const { buffer } = this;
+    let at = this.used;
+    buffer[at] = table;
+    buffer.writeUInt16LE(keyBytes, at + 1);
+    buffer.writeUInt32LE(value?.length ?? REMOVED, at + 3);
+    at += CHANGE_BYTES;
+    if (key instanceof Uint8Array) buffer.set(key, at);
+    else for (let i = 0; i < keyBytes; i++) buffer[at + i] = byteAt(key.bytes, key.start + i);
+    at += keyBytes;
+    if (value !== undefined) buffer.set(value, at);
+    this.used = at + (value?.length ?? 0);
+  }
+
+  /** Writes the group; it is on the disk when this returns. Throws what the file system says. */
+  append(): void {
+    if (this.used === HEADER_BYTES) return;
+    const { buffer, used } = this;
+    this.number++;
+    buffer.writeUInt32LE(used - HEADER_BYTES, 0);
+    buffer.writeDoubleLE(this.number, 8);
+    buffer.writeUInt32LE(crc32(buffer.subarray(8, used)), 4);
+    for (let at = 0; at < used; ) at += writeSync(this.fd, buffer, at, used - at, this.position + at);
+    // Waited for here: another thread would do it while reads go on, and cost more in waking than a quick disk takes.
+    if (this.sync) fdatasyncSync(this.fd);
+    this.position += used;
+    this.used = HEADER_BYTES;
+  }
+
+  /** The tables hold all that was appended: the next group is the first in the file. */
+  restart(): void {
+    if (this.position > KEPT_BYTES) {
+      ftruncateSync(this.fd, 0);
+      this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    }
+    this.position = 0;
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  private reserve(bytes: number): void {
+    if (this.used + bytes <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, this.used + bytes));
+    larger.set(this.buffer.subarray(0, this.used));
+    this.buffer = larger;
+  }
+}
+
+/**
+ * The changes of all groups in the file after group `stored`, in their order, and the number of the last of them. Throws
+ * `StartError` when groups between are missing: one of the two files is from somewhere else.
+ */
+export function readLog(path: string, stored: number): { readonly changes: Change[]; readonly last: number } {
+  const changes: Change[] = [];
+  let last = stored;
+  const file = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  for (let at = 0, before: number | undefined; at + HEADER_BYTES <= file.length; ) {
+    const end = at + HEADER_BYTES + file.readUInt32LE(at);
+    const number = file.readDoubleLE(at + 8);
+    if (before !== undefined && number !== before + 1) break;
+    if (end > file.length || crc32(file.subarray(at + 8, end)) !== file.readUInt32LE(at + 4)) break;
+    if (number > last + 1) {
+      throw new StartError(
+        `${path} does not belong to the data.mdb beside it: it goes on at group ${number}, that ends with ${last}.`,
+      );
+    }
+    if (number === last + 1) {
+      for (let from = at + HEADER_BYTES; from < end; ) from = readChange(file, from, changes);
+      last = number;
+    }
+    before = number;
+    at = end;
+  }
+  return { changes, last };
+}
+
+function readChange(file: Buffer, at: number, changes: Change[]): number {
+  const keyAt = at + CHANGE_BYTES;
+  const valueAt = keyAt + file.readUInt16LE(at + 1);
+  const valueBytes = file.readUInt32LE(at + 3);
+  const end = valueAt + (valueBytes === REMOVED ? 0 : valueBytes);
+  const value = valueBytes === REMOVED ? undefined : file.subarray(valueAt, end);
+  changes.push({ table: byteAt(file, at), key: file.subarray(keyAt, valueAt), value });
+  return end;
+}
+
+/** A new file is found after a power failure only when its directory has been written too. */
+function syncDirectory(dir: string): void {
+  const fd = openSync(dir, 'r');
+  fsyncSync(fd);
+  closeSync(fd);
+}
