@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** What an answer is judged by. */
@@ -17,25 +16,19 @@ const STATUS_AT = 9;
 
 /**
  * One keep-alive HTTP/1.1 connection that carries one request at a time, for load: it costs half of a full client's CPU, which
- * would else be among the largest consumers of a benchmark on two cores. Knows only answers with Content-Length.
+ * would else be among the largest consumers of a benchmark on two cores. It is made at the first request, and anew when the
+ * server has closed it while nothing was asked. Knows only answers with Content-Length.
  */
 export class HttpLane {
-  readonly #socket: Socket;
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket | undefined;
   #waiting: Waiting | undefined;
   #received: Buffer = Buffer.alloc(0);
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#take(chunk));
-    socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the gateway closed the connection')));
-  }
-
-  static async open(host: string, port: number): Promise<HttpLane> {
-    const socket = connect(port, host);
-    await once(socket, 'connect');
-    return new HttpLane(socket);
+  constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
   }
 
   get busy(): boolean {
@@ -48,12 +41,25 @@ export class HttpLane {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       const length = Buffer.byteLength(body);
+      this.#socket ??= this.#connect();
       this.#socket.write(`POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`);
     });
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.#socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#port, this.#host);
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => {
+      this.#socket = undefined;
+      this.#fail(new Error('the gateway closed the connection'));
+    });
+    return socket;
   }
 
   #take(chunk: Buffer): void {

@@ -36,7 +36,7 @@ export function nextDestination(): string {
 export async function closedLoop(target: Target, connections: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
   let left = total;
-  const lanes = await openLanes(target, connections);
+  const lanes = newLanes(target, connections);
   await Promise.all(
     lanes.map(async (lane) => {
       while (left > 0) {
@@ -60,7 +60,7 @@ const OPEN_LOOP_LANES = 128;
  */
 export async function openLoop(target: Target, perSecond: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
-  const lanes = await openLanes(target, OPEN_LOOP_LANES);
+  const lanes = newLanes(target, OPEN_LOOP_LANES);
   const free = [...lanes];
   const beganMs = machineMs();
   let begun = 0;
@@ -85,9 +85,9 @@ export async function openLoop(target: Target, perSecond: number, total: number)
   return tally.result();
 }
 
-function openLanes({ url }: Target, count: number): Promise<HttpLane[]> {
+function newLanes({ url }: Target, count: number): HttpLane[] {
   const { hostname, port } = new URL(url);
-  return Promise.all(Array.from({ length: count }, () => HttpLane.open(hostname, Number(port))));
+  return Array.from({ length: count }, () => new HttpLane(hostname, Number(port)));
 }
 
 /** Sends and keeps the books. */

@@ -26,7 +26,7 @@ export async function releaseTogether(stage: Stage, connections: number, total: 
   let left = total;
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      const lane = await HttpLane.open(hostname, Number(port));
+      const lane = new HttpLane(hostname, Number(port));
       while (left > 0) {
         const key = target.keys[left % target.keys.length];
         left -= 1;
