@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument, ChangeId } from '../accounts/account.ts';
+import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type LedgerEntryDocument, ledgerEntryId } from './ledger-entry.ts';
 import { ledgerCollection, ledgerEntryOf } from './ledger-store.ts';
@@ -29,4 +29,34 @@ export async function readStatement(
     bySeq.set(pending.seq, ledgerEntryOf(account, change as ChangeId, pending)); // its keys are change ids (account.ts)
   }
   return [...bySeq.values()].sort((a, b) => b.seq - a.seq).slice(0, limit);
+}
+
+/** What an entry has of a pending change, which may carry many messages beside it. */
+const ENTRY_FIELDS = [
+  'seq',
+  'amount',
+  'balanceAfter',
+  'reason',
+  'reference',
+  'at',
+] as const satisfies (keyof PendingChange)[];
+
+/** The entries of those `changes` that were made, entered or still pending, in no order. */
+export async function readEntries(
+  db: Db,
+  account: AccountId,
+  changes: readonly ChangeId[],
+): Promise<LedgerEntryDocument[]> {
+  const projection: Record<string, 1> = { _id: 1 };
+  for (const change of changes) for (const field of ENTRY_FIELDS) projection[`pending.${change}.${field}`] = 1;
+  const owner = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
+  const entered = await ledgerCollection(db)
+    .find({ account, change: { $in: [...changes] } })
+    .toArray();
+  const found = new Map(entered.map((entry) => [entry.change, entry]));
+  for (const change of changes) {
+    const pending = owner?.pending?.[change];
+    if (pending !== undefined && !found.has(change)) found.set(change, ledgerEntryOf(account, change, pending));
+  }
+  return [...found.values()];
 }

@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import { ledgerEntryOf } from '../credits/ledger-store.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
 import type { Refusal } from '../credits/refusal.ts';
 import { REPEAT_MS } from '../mongo/until-answered.ts';
@@ -9,10 +8,11 @@ import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import { LaneGrouper } from '../runtime/lane-grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
-import type { BatchOrder, DebitRequest } from './debit.ts';
+import { type BatchOrder, type DebitRequest, priceOf as priceOfDebit } from './debit.ts';
 import { type Answered, createDebitUntilAnswered } from './debit-until-answered.ts';
 import { type MessageDraft, queuedMessage } from './draft.ts';
-import { type PaidGroup, paidGroupWriter } from './insert.ts';
+import { debitEnterer } from './enter-debits.ts';
+import { paidGroupWriter } from './insert.ts';
 
 /**
  * The only way for messages into the product: the account pays and the messages exist, or neither.
@@ -42,7 +42,7 @@ export interface BatchAccepter {
 }
 
 export type AcceptOutcome =
-  | { readonly kind: 'accepted'; readonly credits: number; readonly balance: number }
+  | { readonly kind: 'accepted'; readonly credits: number }
   | Refusal
   | { readonly kind: 'outcome_unknown' };
 
@@ -61,7 +61,7 @@ const ACCOUNTS_MAX = 10_000;
 type Answer =
   | {
       readonly outcome: AcceptOutcome;
-      /** Resolves when the messages, the schedules and the ledger entry are stored. */
+      /** Resolves when the messages and the schedules are stored. */
       readonly stored?: Promise<void>;
     }
   /** Nothing happened, for this reason. */
@@ -93,6 +93,7 @@ export function createAccepter({
 }): Accepter & Booker & BatchAccepter {
   const debits = createDebitUntilAnswered({ db, clock, log });
   const writer = paidGroupWriter(db);
+  const enterer = debitEnterer(db);
   /** By account: groups that are followed up in full, to be cleared by the next debit. */
   const done = new Map<AccountId, GroupId[]>();
 
@@ -143,27 +144,34 @@ export function createAccepter({
     if (debit.kind === 'failed') return { failed: debit.error };
     if (debit.kind === 'refused') return { outcome: debit.why };
     crashPoint('accept:debited');
-    const { pending } = debit;
-    const { account, group, messages, schedules = [] } = request;
-    const paid: PaidGroup = { messages, schedules, entry: ledgerEntryOf(account, group, pending) };
     return {
-      outcome: { kind: 'accepted', credits: -pending.amount, balance: pending.balanceAfter },
-      stored: store(account, group, paid, debit.repeated !== true),
+      outcome: { kind: 'accepted', credits: priceOfDebit(request) },
+      stored: follow(request, debit.repeated !== true),
     };
   };
 
-  /** Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
-  const store = async (account: AccountId, group: GroupId, paid: PaidGroup, mayClear: boolean): Promise<void> => {
+  /** Resolves when the messages and the schedules are stored; the ledger entry follows (enter-debits.ts). */
+  const follow = async (request: DebitRequest, mayClear: boolean): Promise<void> => {
+    const { account, group } = request;
+    const stored = await untilDone(group, () => writer.add(request));
+    if (!stored) return;
+    crashPoint('accept:inserted');
+    void untilDone(group, () => enterer.add(request)).then((entered) => {
+      crashPoint('accept:stored');
+      if (entered && mayClear) remember(account, [group]);
+    });
+  };
+
+  /** Whether it was done. Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
+  const untilDone = async (group: GroupId, write: () => Promise<void>): Promise<boolean> => {
     const deadline = clock.monotonicMs() + REPEAT_MS;
     for (;;) {
       try {
-        await writer.add(paid);
-        crashPoint('accept:stored');
-        if (mayClear) remember(account, [group]);
-        return;
+        await write();
+        return true;
       } catch (error) {
         log.warn('follow_up_failed', { group, ...errorFields(error) });
-        if (clock.monotonicMs() >= deadline) return;
+        if (clock.monotonicMs() >= deadline) return false;
         await pause();
       }
     }

@@ -3,15 +3,15 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { ledgerCollection } from '../credits/ledger-store.ts';
 import { PAYER } from '../credits/refusal.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
-import { DECIDED, type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, paidDebit } from './debit.ts';
+import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
-/** What each request of an answered `debitEach` came to, in their order. May be asked again. */
+/** What each request of an answered `debitEach` came to, in their order, when not all have paid. May be asked again. */
 export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
   const accounts = await readAccounts(db, requests);
   return Promise.all(
     requests.map(async (request) => {
       const debit = debitOf(accounts.get(request.account) ?? null, request);
-      return debit.kind === 'paid' ? debit : ((await enteredDebit(db, request)) ?? debit);
+      return debit.kind === 'paid' || !(await isEntered(db, request)) ? debit : PAID;
     }),
   );
 }
@@ -31,8 +31,7 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
     const before = (await readAccounts(db, [request])).get(request.account) ?? null;
     const found = debitOf(before, request);
     if (found.kind === 'paid') return found;
-    const entered = await enteredDebit(db, request);
-    if (entered !== undefined) return entered;
+    if (await isEntered(db, request)) return PAID;
     if (before === null) return found;
     const after = await accounts.findOneAndUpdate(
       { ...debitFilter(request), seq: before.seq },
@@ -64,13 +63,11 @@ async function readAccounts(
 
 function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {
   const projection: Record<string, 1> = { ...PAYER, seq: 1 };
-  for (const { group } of requests) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
+  for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
   return projection;
 }
 
-/** What was paid and is not pending any more: its ledger entry is there. The account is read before this is asked. */
-async function enteredDebit(db: Db, request: DebitRequest): Promise<Debit | undefined> {
-  const { account, group } = request;
-  const entry = await ledgerCollection(db).findOne({ account, change: group });
-  return entry === null ? undefined : paidDebit(request, entry);
+/** Whether it was paid and is not pending any more: its ledger entry is there. The account is read before this is asked. */
+async function isEntered(db: Db, { account, group }: DebitRequest): Promise<boolean> {
+  return (await ledgerCollection(db).findOne({ account, change: group }, { projection: { _id: 1 } })) !== null;
 }

@@ -1,10 +1,9 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../accounts/account.ts';
 import { isStoreTrouble } from '../mongo/errors.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { type Debit, type DebitRequest, debit, debitEach } from './debit.ts';
+import { type Debit, type DebitRequest, debitEach, PAID } from './debit.ts';
 import { debitAgain, readDebits } from './debit-again.ts';
 
 /**
@@ -23,8 +22,6 @@ export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<
  * answer says which, or `unknown` when that cannot be told. Rejects only while nothing can have happened to any of them.
  */
 export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Clock; log: Log }): DebitUntilAnswered {
-  const accounts = db.collection<AccountDocument>('accounts');
-
   const repeat = async (request: DebitRequest): Promise<Answered> => {
     const debit = await debitAgain(db, request);
     return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
@@ -40,27 +37,13 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
     }
   };
 
-  const debitOne = async (request: DebitRequest): Promise<Answered> => {
-    let asked = false;
-    const answer = await untilAnswered<Answered>(
-      { clock, log, what: { account: request.account, group: request.group } },
-      () => {
-        if (asked) return repeat(request);
-        asked = true;
-        return debit(accounts, request);
-      },
-    );
-    return answer === 'unknown' ? UNKNOWN : answer.answer;
-  };
-
   const debitAll = async (requests: readonly DebitRequest[]): Promise<readonly Answered[]> => {
     const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
     let asked = false;
     const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
       if (asked) return Promise.all(requests.map(repeatOrUnknown));
       asked = true;
-      await debitEach(db, requests);
-      return undefined;
+      return (await debitEach(db, requests)) === requests.length ? requests.map(() => PAID) : undefined;
     });
     if (paid === 'unknown') return requests.map(() => UNKNOWN);
     if (paid.answer !== undefined) return paid.answer;
@@ -75,11 +58,6 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
   };
 
   return async (requests) => {
-    if (requests.length <= ALONE_MAX) {
-      return Promise.all(
-        requests.map((request) => debitOne(request).catch((error: unknown): Answered => ({ kind: 'failed', error }))),
-      );
-    }
     try {
       return await debitAll(requests);
     } catch (error) {
@@ -98,8 +76,5 @@ export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Cl
     }
   };
 }
-
-/** So few are asked each by itself, at the same time: one round trip instead of two, for no more commands. */
-const ALONE_MAX = 2;
 
 const UNKNOWN = { kind: 'unknown' } as const;

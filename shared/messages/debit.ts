@@ -1,4 +1,4 @@
-import { Binary, BSON, type Collection, type Db, type Document, type Filter } from 'mongodb';
+import { Binary, BSON, type Db, type Document, type Filter } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
 import { PAYER, type Payer, payerFilter, type Refusal, refusalOf } from '../credits/refusal.ts';
@@ -8,9 +8,9 @@ import type { ScheduleDocument } from '../schedules/schedule.ts';
 import type { MessageDocument } from './message.ts';
 
 /** What one attempt to pay for a group gave. */
-export type Debit =
-  | { readonly kind: 'paid'; readonly pending: PendingChange }
-  | { readonly kind: 'refused'; readonly why: Refusal };
+export type Debit = { readonly kind: 'paid' } | { readonly kind: 'refused'; readonly why: Refusal };
+
+export const PAID = { kind: 'paid' } as const;
 
 export interface DebitRequest {
   readonly account: AccountId;
@@ -36,54 +36,33 @@ export interface BatchOrder {
 }
 
 /**
- * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. For the
- * first attempt: its filter lets a group be paid only once while its pending change is there. When the answer was lost, or may
- * have been, `debitAgain` (debit-again.ts) knows those too that were cleared since.
+ * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. For a group
+ * of each of several accounts, which are different ones: as many updates as accounts, in one command. Each account decides for
+ * itself. Returns how many have paid; when it is not all, `readDebits` (debit-again.ts) says which.
+ *
+ * For the first attempt: its filter lets a group be paid only once while its pending change is there. When the answer was lost,
+ * or may have been, `debitAgain` (debit-again.ts) knows those too that were cleared since.
  */
-export async function debit(accounts: Collection<AccountDocument>, request: DebitRequest): Promise<Debit> {
-  const { account, group } = request;
-  const decided = Object.fromEntries(DECIDED.map((name) => [`pending.${group}.${name}`, 1]));
-  const after = await accounts.findOneAndUpdate(debitFilter(request), debitPipeline(request), {
-    returnDocument: 'after',
-    projection: decided,
-  });
-  if (after?.pending?.[group] !== undefined) return debitOf(after, request);
-  return debitOf(await accounts.findOne({ _id: account }, { projection: { ...PAYER, ...decided } }), request);
-}
-
-/**
- * The same for a group of each of several accounts, which are different ones: as many updates as accounts, in one command.
- * Each account decides for itself. `readDebits` (debit-again.ts) says what it came to.
- */
-export async function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<void> {
-  await updateEach(
+export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<number> {
+  return updateEach(
     db,
     'accounts',
     requests.map((request) => ({ filter: debitFilter(request), update: debitPipeline(request) })),
   );
 }
 
-/** What the store decides of a pending change; the rest of it the request says. */
+/** What the store decides of a pending change; the rest of it the request says (`statedOf`). */
 export const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
 
 /** What became of a debit, by the account as it is after it, whose pending change is not cleared yet. */
 export function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
+  if (now?.pending?.[request.group] !== undefined) return PAID;
   const required = priceOf(request);
-  const paid = now?.pending?.[request.group];
-  if (paid !== undefined) return paidDebit(request, paid);
   const why = refusalOf(now, required, request.today);
   if (why !== undefined) return { kind: 'refused', why };
   if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
   // What stood in the way is gone since; the answer is about the moment of the debit.
   return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now?.balance ?? 0, required } };
-}
-
-/** It was paid, as its pending change or its ledger entry says. */
-export function paidDebit(
-  request: DebitRequest,
-  { seq, balanceAfter, at }: Pick<PendingChange, (typeof DECIDED)[number]>,
-): Debit {
-  return { kind: 'paid', pending: { seq, balanceAfter, at, ...statedOf(request, priceOf(request)) } };
 }
 
 /** Why a debit of `required` credits would be refused now; undefined when it would be paid. Charges nothing. */
@@ -118,7 +97,8 @@ function paidDocuments({ messages }: PendingChange): PaidDocuments {
   return BSON.deserialize(messages.buffer) as PaidDocuments; // written by debitPipeline below
 }
 
-function priceOf({ messages, schedules = [], batch }: DebitRequest): number {
+/** Credits. */
+export function priceOf({ messages, schedules = [], batch }: DebitRequest): number {
   const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
   return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
 }
@@ -135,8 +115,9 @@ export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
 }
 
 /** What the request itself says of its pending change. */
-function statedOf({ batch }: DebitRequest, required: number): Pick<PendingChange, 'amount' | 'reason' | 'reference'> {
-  return { amount: -required, reason: 'send', ...(batch === undefined ? {} : { reference: batch.id }) };
+export function statedOf(request: DebitRequest): Pick<PendingChange, 'amount' | 'reason' | 'reference'> {
+  const { batch } = request;
+  return { amount: -priceOf(request), reason: 'send', ...(batch === undefined ? {} : { reference: batch.id }) };
 }
 
 export function debitPipeline(request: DebitRequest): Document[] {
@@ -147,7 +128,7 @@ export function debitPipeline(request: DebitRequest): Document[] {
     seq: { $add: ['$seq', 1] },
     balanceAfter: { $subtract: ['$balance', required] },
     at: '$$NOW',
-    ...statedOf(request, required),
+    ...statedOf(request),
     ...(batch === undefined && { messages: new Binary(BSON.serialize(paid, { ignoreUndefined: true })) }),
   } satisfies Partial<Record<keyof PendingChange, unknown>>;
   const set = {

@@ -2,31 +2,25 @@ import type { Db } from 'mongodb';
 import { paidBatch } from '../batches/paid-batch.ts';
 import { markPaid } from '../batches/store.ts';
 import type { LedgerEntryDocument } from '../credits/ledger-entry.ts';
-import { enterInLedger } from '../credits/ledger-store.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { GroupId } from '../runtime/ids.ts';
-import type { ScheduleDocument } from '../schedules/schedule.ts';
 import { storeBooked } from '../schedules/store-booked.ts';
 import type { AnyMessage } from './any-message.ts';
-import type { MessageDocument } from './message.ts';
+import type { DebitRequest } from './debit.ts';
 
 /** Inserts messages; those that are there already are left as they are (they may have moved on since). */
 export async function insertMessages(db: Db, messages: readonly AnyMessage[]): Promise<void> {
   await insertNew(db, 'messages', messages);
 }
 
-/** What a debit leads to in other documents. */
-export interface PaidGroup {
-  readonly messages: readonly MessageDocument[];
-  readonly schedules: readonly ScheduleDocument[];
-  readonly entry: LedgerEntryDocument;
-}
+/** What a debit leads to in other documents, beside its ledger entry (enter-debits.ts). */
+export type PaidGroup = Pick<DebitRequest, 'group' | 'messages' | 'schedules' | 'batch'>;
 
 /** Groups of different accounts share the round trips too: with many small accounts the debits stay single, the inserts do not. */
 const GROUPS_MAX = 200;
 
-/** Writes paid groups, many in one insert each for messages, schedules and ledger. Doing it twice writes the same. */
+/** Writes paid groups, many in one insert each for messages and schedules. Doing it twice writes the same. */
 export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
   return new Grouper<PaidGroup, void>({
     maxItems: GROUPS_MAX,
@@ -39,16 +33,9 @@ export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
         ),
         storeBooked(
           db,
-          groups.flatMap((group) => group.schedules),
+          groups.flatMap((group) => group.schedules ?? []),
         ),
-        enterInLedger(
-          db,
-          groups.map((group) => group.entry),
-        ),
-        markBatchesPaid(
-          db,
-          groups.map((group) => group.entry),
-        ),
+        ...groups.map(({ group, batch }) => batch && markPaid(db, batch.id, group)),
       ]);
       return groups.map(() => undefined);
     },

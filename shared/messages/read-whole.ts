@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ChangeId } from '../accounts/account.ts';
 import type { LedgerEntryDocument } from '../credits/ledger-entry.ts';
-import { ledgerCollection } from '../credits/ledger-store.ts';
+import { readEntries } from '../credits/statement.ts';
 import { type AccountId, eventId, type MessageId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../webhooks/delivery.ts';
 import { deliveriesOf } from '../webhooks/delivery-store.ts';
@@ -49,7 +49,7 @@ const WITHOUT_TEXT = {
 /** A message, what was paid for it and given back, and what its webhooks came to. */
 export interface WholeMessage {
   readonly message: UnreadMessage;
-  /** The debit of its group; undefined for the moment that it takes to enter it, and where it cost nothing. */
+  /** The debit of its group; undefined where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
   /** Perhaps of many messages, as `paid`. */
   readonly refunded: LedgerEntryDocument | undefined;
@@ -69,9 +69,11 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
   if (message === null) return undefined;
   const { debit, refund } = changesOf(message);
   const [entries, deliveries, log] = await Promise.all([
-    ledgerCollection(db)
-      .find({ account, change: { $in: [debit, refund].filter((change) => change !== undefined) } })
-      .toArray(),
+    readEntries(
+      db,
+      account,
+      [debit, refund].filter((change) => change !== undefined),
+    ),
     readDeliveries(db, message),
     readMessageLog(db, id),
   ]);

@@ -164,6 +164,7 @@ describe('kill at every named place between two effects', function () {
 
   const CASES: readonly Case[] = [
     { point: 'accept:debited', app: 'gateway', ...sendsFive },
+    { point: 'accept:inserted', app: 'gateway', ...sendsFive },
     { point: 'accept:stored', app: 'gateway', ...sendsFive },
     { point: 'bulk:stored', app: 'gateway', ...sendsBulk },
     { point: 'key:claimed', app: 'gateway', ...sendsOne() },

@@ -1,9 +1,8 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/messages/accept.ts';
-import { debit } from '../../shared/messages/debit.ts';
+import { debitEach } from '../../shared/messages/debit.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
@@ -22,7 +21,6 @@ const [, , until] = process.argv;
 const config = loadConfig();
 const { db } = await connectStore(config);
 
-const accounts = db.collection<AccountDocument>('accounts');
 const today = isoDate(clock.now());
 
 const accepter: Accepter & BatchAccepter & Booker = {
@@ -30,7 +28,7 @@ const accepter: Accepter & BatchAccepter & Booker = {
     if (until === 'paid') {
       const group = newId('grp');
       const messages = drafts.map((draft) => queuedMessage(account, group, draft));
-      await debit(accounts, { account, group, messages, today, done: [], payBy });
+      await debitEach(db, [{ account, group, messages, today, done: [], payBy }]);
     }
     return hold();
   },
@@ -38,13 +36,13 @@ const accepter: Accepter & BatchAccepter & Booker = {
     if (until === 'paid') {
       const group = newId('grp');
       const schedules = [bookedSchedule(account, group, booking)];
-      await debit(accounts, { account, group, messages: [], schedules, today, done: [], payBy });
+      await debitEach(db, [{ account, group, messages: [], schedules, today, done: [], payBy }]);
     }
     return hold();
   },
   acceptBatch: async (account, batch, payBy) => {
     if (until === 'paid') {
-      await debit(accounts, { account, group: newId('grp'), messages: [], batch, today, done: [], payBy });
+      await debitEach(db, [{ account, group: newId('grp'), messages: [], batch, today, done: [], payBy }]);
     }
     return hold();
   },

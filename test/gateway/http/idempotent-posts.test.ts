@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { readStatement } from '../../../shared/credits/statement.ts';
 import type { KeyClaimDocument } from '../../../shared/idempotency/key-claim.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
@@ -38,8 +39,8 @@ const POSTS: Readonly<Record<string, { readonly body: () => object; readonly oth
 };
 /** Asked by the provider, not by a caller: it has no key of an account, and is repeated by ids of the provider's own. */
 const NOT_OF_THE_API = ['/chatapp/callback/:callback'];
-/** Whatever a POST could do twice lies in one of these. */
-const COLLECTIONS = ['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'ledger'];
+/** Whatever a POST could do twice lies in one of these, or in the statement. */
+const COLLECTIONS = ['messages', 'batches', 'schedules', 'endpoints', 'conversations'];
 
 describe('Idempotency-Key on every POST', () => {
   const chat = chatAtGateway(20);
@@ -57,7 +58,8 @@ describe('Idempotency-Key on every POST', () => {
     const { db, account } = chat;
     const found = await Promise.all(COLLECTIONS.map((name) => db.collection(name).find({ account }).toArray()));
     const paid = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
-    return { found, balance: paid?.balance };
+    const statement = await readStatement(db, account, Number.MAX_SAFE_INTEGER, 1_000);
+    return { found, statement, balance: paid?.balance };
   }
   /** As if the process that had claimed the key had died; its result has that id. */
   async function orphan(change: Partial<KeyClaimDocument>): Promise<void> {

@@ -4,6 +4,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { topUp } from '../../../shared/credits/change.ts';
+import { readStatement } from '../../../shared/credits/statement.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import type { KeyClaimDocument } from '../../../shared/idempotency/key-claim.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
@@ -73,9 +74,9 @@ describe('POST /v2/schedule', () => {
     const stored = ['schedules', 'batches', 'messages'].map((name) =>
       store.db.collection(name).countDocuments({ account }),
     );
-    const debits = store.db.collection('ledger').countDocuments({ account, reason: 'send' });
-    const counts = await Promise.all([...stored, debits]);
-    return counts.reduce((sum, count) => sum + count, 0);
+    const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1_000);
+    const debits = statement.filter((entry) => entry.reason === 'send').length;
+    return (await Promise.all(stored)).reduce((sum, count) => sum + count, debits);
   }
 
   describe('200', () => {

@@ -3,6 +3,7 @@ import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import type { BatchChunkDocument, BatchDocument } from '../../../shared/batches/batch.ts';
+import { readStatement } from '../../../shared/credits/statement.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
@@ -93,7 +94,7 @@ describe('POST /v2/send-bulk', function () {
       });
       expect((await chunksOf(id)).map(({ to }) => to)).to.deep.equal([GOOD.to]);
       expect(await balanceOf(account)).to.equal(8);
-      const entry = await store.db.collection('ledger').findOne({ account, reason: 'send' });
+      const [entry] = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1);
       expect(entry).to.include({ amount: -2, reference: id });
     });
 

@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
+import { readStatement } from '../../../shared/credits/statement.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -46,10 +47,8 @@ describe('POST /v2/send', () => {
   /** Messages, and ledger entries that are not the top-up. */
   async function tracesOf(account: AccountId): Promise<number> {
     const messages = await store.db.collection('messages').find({ account }).toArray();
-    const entries = await store.db.collection('ledger').find({ account }).toArray();
-    const left = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
-    const paid = entries.filter((entry) => entry.reason === 'send');
-    return messages.length + paid.length + Object.keys(left?.pending ?? {}).length;
+    const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1_000);
+    return messages.length + statement.filter((entry) => entry.reason === 'send').length;
   }
 
   describe('200', () => {

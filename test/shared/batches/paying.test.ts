@@ -3,9 +3,10 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { findPaidBatch } from '../../../shared/batches/find-paid.ts';
 import { pruneUnpaid } from '../../../shared/batches/prune.ts';
 import { batchCollection, readChunk } from '../../../shared/batches/store.ts';
+import { readStatement } from '../../../shared/credits/statement.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
-import { debit } from '../../../shared/messages/debit.ts';
+import { debitEach } from '../../../shared/messages/debit.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -39,15 +40,9 @@ describe('paying for batches', () => {
   /** What a gateway leaves that dies right after the debit. */
   const debitOnly = async (batch: ReturnType<typeof makeBatch>): Promise<void> => {
     await storeBatch(store.db, batch);
-    await debit(store.db.collection<AccountDocument>('accounts'), {
-      account,
-      group: newId('grp'),
-      messages: [],
-      batch: { id: batch._id, total: batch.total },
-      today: '2026-11-21',
-      done: [],
-      payBy: soon(),
-    });
+    const order = { id: batch._id, total: batch.total };
+    const request = { account, group: newId('grp'), messages: [], batch: order, today: '2026-11-21', done: [] };
+    await debitEach(store.db, [{ ...request, payBy: soon() }]);
   };
   const later = (ms: number) => new ManualClock(new Date(Date.now() + ms));
 
@@ -65,8 +60,8 @@ describe('paying for batches', () => {
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'accepted']);
     expect(await balance()).to.equal(58);
     expect(await stateOf(batch)).to.equal('paid');
-    const entry = await store.db.collection('ledger').findOne({ account, reference: batch._id });
-    expect(entry).to.include({ amount: -40, reason: 'send' });
+    const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 10);
+    expect(statement.find(({ reference }) => reference === batch._id)).to.include({ amount: -40, reason: 'send' });
   });
 
   it('a batch that is too dear is refused and stays unpaid', async () => {

@@ -4,13 +4,15 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { type Accepter, createAccepter } from '../../../shared/messages/accept.ts';
-import { debit } from '../../../shared/messages/debit.ts';
+import { debitEach } from '../../../shared/messages/debit.ts';
+import { createDebitUntilAnswered } from '../../../shared/messages/debit-until-answered.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -39,7 +41,8 @@ describe('messages/accept', () => {
 
     const outcome = await accepter.accept(account, [draft]);
 
-    expect(outcome).to.deep.equal({ kind: 'accepted', credits: 1, balance: 4 });
+    expect(outcome).to.deep.equal({ kind: 'accepted', credits: 1 });
+    expect((await accountOf(account)).balance).to.equal(4);
     const [message] = await messagesOf(account);
     expect(message).to.include({
       _id: draft._id,
@@ -50,7 +53,10 @@ describe('messages/accept', () => {
       reference: 'order 7',
     });
     expect(message?.due).to.deep.equal(draft.validUntil);
-    const entry = await store.db.collection<LedgerEntryDocument>('ledger').findOne({ account, seq: 2 });
+    // Until then its pending change stands for it.
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+    const ledger = store.db.collection<LedgerEntryDocument>('ledger');
+    const entry = await eventually(() => ledger.findOne({ account, seq: 2 }), 'the debit is in the ledger');
     expect(entry).to.include({ change: message?.group, amount: -1, balanceAfter: 4, reason: 'send' });
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
   });
@@ -90,7 +96,8 @@ describe('messages/accept', () => {
     ]);
 
     expect(large).to.deep.equal({ kind: 'insufficient_credits', balance: 2, required: 3 });
-    expect(small).to.deep.equal({ kind: 'accepted', credits: 1, balance: 1 });
+    expect(small).to.deep.equal({ kind: 'accepted', credits: 1 });
+    expect((await accountOf(account)).balance).to.equal(1);
   });
 
   for (const { name, overrides, kind } of [
@@ -110,7 +117,7 @@ describe('messages/accept', () => {
 
   it('pays a group once, also when the debit is asked again because its answer was lost', async () => {
     const account = await makeAccount(store.db, 5);
-    const accounts = store.db.collection<AccountDocument>('accounts');
+    const debits = createDebitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog });
     const group = newId('grp');
     const request = {
       account,
@@ -120,7 +127,7 @@ describe('messages/accept', () => {
       done: [],
     };
 
-    const answers = [await debit(accounts, request), await debit(accounts, request)];
+    const answers = [...(await debits([request])), ...(await debits([request]))];
 
     expect(answers.map((answer) => answer.kind)).to.deep.equal(['paid', 'paid']);
     expect((await accountOf(account)).balance).to.equal(4);
@@ -130,8 +137,7 @@ describe('messages/accept', () => {
     const debitAndDie = async (account: AccountId): Promise<MessageDocument> => {
       const group = newId('grp');
       const message = queuedMessage(account, group, makeDraft());
-      const accounts = store.db.collection<AccountDocument>('accounts');
-      await debit(accounts, { account, group, messages: [message], today: '2026-11-21', done: [] });
+      await debitEach(store.db, [{ account, group, messages: [message], today: '2026-11-21', done: [] }]);
       return message;
     };
 

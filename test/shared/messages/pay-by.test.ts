@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
-import { debit, wouldRefuse } from '../../../shared/messages/debit.ts';
+import { debitEach, wouldRefuse } from '../../../shared/messages/debit.ts';
+import { createDebitUntilAnswered } from '../../../shared/messages/debit-until-answered.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { findAccepted } from '../../../shared/messages/find-accepted.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
@@ -74,11 +75,12 @@ describe('paying by a time', () => {
     const group = newId('grp');
     const messages = [queuedMessage(account, group, makeDraft())];
     const request = { account, group, messages, today: '2026-11-21', done: [] };
-    await debit(accounts(), { ...request, payBy: ahead() });
+    const debits = createDebitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog });
+    await debits([{ ...request, payBy: ahead() }]);
 
-    const again = await debit(accounts(), { ...request, payBy: over() });
+    const [again] = await debits([{ ...request, payBy: over() }]);
 
-    expect(again.kind).to.equal('paid');
+    expect(again?.kind).to.equal('paid');
     expect(await balanceOf(account)).to.equal(4);
   });
 });
@@ -125,13 +127,8 @@ describe('finding what was accepted', () => {
     const find = (who: AccountId) => findAccepted(store.db, who, message._id);
     expect(await find(account)).to.equal(undefined);
 
-    await debit(store.db.collection<AccountDocument>('accounts'), {
-      account,
-      group,
-      messages: [queuedMessage(account, group, makeDraft()), message],
-      today: '2026-11-21',
-      done: [],
-    });
+    const messages = [queuedMessage(account, group, makeDraft()), message];
+    await debitEach(store.db, [{ account, group, messages, today: '2026-11-21', done: [] }]);
     const pending = await find(account);
     await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
     const stored = await find(account);

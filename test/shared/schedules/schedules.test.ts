@@ -6,7 +6,7 @@ import { pruneUnpaid } from '../../../shared/batches/prune.ts';
 import { findOpen } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
-import { debit } from '../../../shared/messages/debit.ts';
+import { debitEach } from '../../../shared/messages/debit.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -165,7 +165,7 @@ describe('schedules', () => {
     async function payOnly(account: AccountId, booking: Booking): Promise<void> {
       const group = newId('grp');
       const paid = [bookedSchedule(account, group, booking)];
-      await debit(accounts(), { account, group, messages: [], schedules: paid, today: '2026-11-21', done: [] });
+      await debitEach(store.db, [{ account, group, messages: [], schedules: paid, today: '2026-11-21', done: [] }]);
     }
   });
 
