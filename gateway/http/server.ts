@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { newId } from '../../shared/runtime/ids.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
+import { expressObjects } from './express-objects.ts';
 import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
 
 /** Milliseconds. */
@@ -57,6 +58,7 @@ export class GatewayServer {
       });
     };
     this.http = createServer({
+      ...expressObjects(app),
       keepAliveTimeout: times.keepAliveMs,
       headersTimeout: times.headersMs,
       requestTimeout: times.requestMs,
