@@ -33,36 +33,33 @@ export interface Change {
 
 /** The message as the change leaves it. */
 export function applyChange<M extends AnyMessage>(message: M, change: Change): M {
-  const next = {
-    ...message,
+  return {
+    ...without(message, change.unset),
     ...change.set,
     state: change.state ?? message.state,
     v: message.v + 1,
     history: [...message.history, ...(change.entries ?? [])],
   };
-  for (const field of change.unset ?? []) delete next[field];
-  return next;
+}
+
+/** A copy without those fields: `delete` would make a slow object of it, and a message is read many times behind this. */
+function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[] = []): M {
+  if (fields.length === 0) return message;
+  return Object.fromEntries(Object.entries(message).filter(([field]) => !fields.includes(field))) as M; // optional fields only
 }
 
 /** The same as an update; matches only the version that the change was decided from. */
 export function changeUpdate(
   message: Pick<StoredMessage, '_id' | 'v' | 'state'>,
-  change: Change,
+  { state, set, unset = [], entries = [] }: Change,
 ): { readonly filter: object; readonly update: Readonly<Record<string, object>> } {
-  const set = { ...change.set, ...(change.state === undefined ? {} : { state: change.state }) };
-  const entries = change.entries ?? [];
+  const update: Record<string, object> = { $inc: { v: 1 } };
+  if (state !== undefined) update.$set = { ...set, state };
+  else if (set !== undefined && Object.keys(set).length > 0) update.$set = set;
+  if (unset.length > 0) update.$unset = Object.fromEntries(unset.map((field) => [field, '']));
   const [only] = entries;
-  return {
-    filter: { _id: message._id, v: message.v, state: message.state },
-    update: {
-      ...(Object.keys(set).length === 0 ? {} : { $set: set }),
-      ...(change.unset === undefined || change.unset.length === 0
-        ? {}
-        : { $unset: Object.fromEntries(change.unset.map((field) => [field, ''])) }),
-      ...(only === undefined ? {} : { $push: { history: entries.length === 1 ? only : { $each: entries } } }),
-      $inc: { v: 1 },
-    },
-  };
+  if (only !== undefined) update.$push = { history: entries.length === 1 ? only : { $each: entries } };
+  return { filter: { _id: message._id, v: message.v, state: message.state }, update };
 }
 
 /** One change that does what the first and then the second do. */
