@@ -223,6 +223,26 @@ describe('hostile HTTP: what arrives over the wire', function () {
     expect(handled.indexOf('/alone')).to.be.below(1_000);
   });
 
+  it('a connection that sends thousands without waiting for any answer is closed, and others are served', async () => {
+    let handled = 0;
+    const server = new GatewayServer((_req, res) => {
+      handled += 1;
+      res.end();
+    });
+    const port = await server.listen('127.0.0.1', 0);
+    const flood = openWire(port);
+    await once(flood.socket, 'connect');
+    flood.socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(100_000));
+    await flood.closed;
+    const alone = openWire(port);
+    alone.socket.write('GET /alone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await alone.closed;
+    await server.drain();
+
+    expect(handled).to.be.below(50_000);
+    expect(alone.received()).to.match(/^HTTP\/1\.1 200 /);
+  });
+
   describe('with little patience', () => {
     let hasty: GatewayServer;
     let port: number;
