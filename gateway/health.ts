@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../shared/mongo/errors.ts';
-import { aggregateMetrics } from '../shared/processes/report.ts';
+import { aggregateMetrics, type ProcessDocument } from '../shared/processes/report.ts';
 import type { GatewayDeps } from './deps.ts';
 import { sendJson, sendProblem, sendText } from './http/answer.ts';
 import type { Handler, Reply } from './http/context.ts';
@@ -15,11 +15,15 @@ export function createHealthz(): Handler {
 
 const READY_MS = 1_000;
 
-/** The store answers in time, so requests can be served. */
+/** The store answers in time and takes writes, so requests can be served. */
 export function createReadyz({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (_req, res: Reply) => {
     if (await answersInTime(db)) sendJson(res, 200, { status: 'ready' });
-    else sendProblem(res, 'store_unavailable', { detail: 'The store does not answer.', headers: RETRY_AFTER });
+    else
+      sendProblem(res, 'store_unavailable', {
+        detail: 'The store does not answer, or takes no writes.',
+        headers: RETRY_AFTER,
+      });
   };
 }
 
@@ -36,15 +40,20 @@ async function answersInTime(db: Db): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), READY_MS);
   });
-  const ping = db.command({ ping: 1 }).then(
-    () => true,
-    (error: unknown) => {
-      if (isStoreTrouble(error)) return false;
-      throw error;
-    },
-  );
+  // A write that finds nothing to do: a server that can only read would answer a ping.
+  const nobody = { _id: 'readyz' };
+  const write = db
+    .collection<ProcessDocument>('processes')
+    .updateOne(nobody, { $unset: { at: '' } })
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (isStoreTrouble(error)) return false;
+        throw error;
+      },
+    );
   try {
-    return await Promise.race([ping, late]);
+    return await Promise.race([write, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -6,7 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /** What a process last said of itself; removed by the store's TTL a minute after its last report. */
-interface ProcessDocument {
+export interface ProcessDocument {
   readonly _id: string;
   readonly app: string;
   readonly at: Date;

@@ -135,6 +135,40 @@ describe('when the store is in trouble', function () {
     await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
     await expectWhole([...before, ...amid]);
   });
+
+  it('read-only: sends get 503, receipts wait at the carrier, and all go on when it can write again', async () => {
+    const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
+    await eventually(() => world.smsc.messages().length === BEFORE, 'all are submitted');
+
+    proxy.become('readonly');
+    world.smsc.release();
+    const amid = await Promise.all(Array.from({ length: AMID }, () => world.send()));
+    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused', 20_000);
+    const ready = await world.statusOf('/readyz');
+    proxy.become('well');
+
+    expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID }, () => 503));
+    expectClear(amid);
+    expect(ready).to.equal(503);
+    await expectWhole([...before, ...amid]);
+  });
+
+  it('silent: requests get 503, and all go on when it answers again', async () => {
+    const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
+    await eventually(() => world.smsc.messages().length === BEFORE, 'all are submitted');
+
+    proxy.become('silent');
+    world.smsc.release();
+    const amid = await Promise.all(Array.from({ length: AMID }, () => world.send()));
+    const ready = await world.statusOf('/readyz');
+    proxy.become('well');
+
+    expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID }, () => 503));
+    expectClear(amid);
+    expect(ready).to.equal(503);
+    await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready', PATIENCE_MS);
+    await expectWhole([...before, ...amid]);
+  });
 });
 
 /** Blocks of 512 octets that a file of the store may have: a disk that is full soon. */
