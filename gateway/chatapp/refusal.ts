@@ -1,4 +1,4 @@
-import type { ChatAcceptOutcome } from '../../shared/conversations/open.ts';
+import type { ChatAcceptOutcome } from '../../shared/conversations/accept-outcome.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { MessageId } from '../../shared/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';

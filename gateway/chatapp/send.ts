@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { ChatDraft } from '../../shared/conversations/draft.ts';
 import { findAcceptedChat } from '../../shared/conversations/find-accepted.ts';
-import { type ChatDraft, wouldOpen } from '../../shared/conversations/open.ts';
+import { wouldOpen } from '../../shared/conversations/open.ts';
 import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';

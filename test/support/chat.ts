@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { ChatDraft } from '../../shared/conversations/open.ts';
+import type { ChatDraft } from '../../shared/conversations/draft.ts';
 import { recordInbound } from '../../shared/conversations/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';

@@ -1,0 +1,91 @@
+import { Grouper } from '../runtime/grouper.ts';
+import type { AccountId, GroupId } from '../runtime/ids.ts';
+import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
+import type { Answer, Answered, Arrival } from './arrival.ts';
+import { decideChats } from './decide.ts';
+import { type PayDeps, payForOpeners } from './pay.ts';
+import { type PlannedOpener, planOf } from './plan.ts';
+import type { ChatPrices } from './pricing.ts';
+import { readChatState } from './read-state.ts';
+import { type RideDeps, ride } from './ride.ts';
+
+/** Messages of one group: with the longest texts and parameters the account document carries about a megabyte. */
+const GROUP_MAX = 50;
+/** Lost races in a row before we give up: each loss means that other conversations of this account were opened. */
+const TRIES_MAX = 200;
+
+export interface AccountLineDeps extends RideDeps, PayDeps {
+  readonly prices: ChatPrices;
+}
+
+/**
+ * Where the messages of one account wait to be accepted, in this process: one group is in flight, the next gathers meanwhile.
+ * A group is read, decided and stored, and again for those whom another opening came before, until each has its answer.
+ */
+export class AccountLine {
+  readonly #account: AccountId;
+  readonly #deps: AccountLineDeps;
+  readonly #grouper: Grouper<Arrival, Answer>;
+  /** Followed up in full, to be cleared by the next debit. */
+  #done: readonly GroupId[] = [];
+
+  constructor(account: AccountId, deps: AccountLineDeps) {
+    this.#account = account;
+    this.#deps = deps;
+    this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (arrivals) => this.#takeAll(arrivals) });
+  }
+
+  /** True when nothing waits and nothing is in flight: it may be forgotten (the sweep clears its last pending changes). */
+  get idle(): boolean {
+    return this.#grouper.idle;
+  }
+
+  /** Rejects with the store's error when nothing happened. */
+  async accept(arrival: Arrival): Promise<ChatAcceptOutcome> {
+    const answer = await this.#grouper.add(arrival);
+    if (answer.kind === 'failed') throw answer.error;
+    return answer;
+  }
+
+  /** Each gets its own answer: what fails for one says nothing about the others. */
+  async #takeAll(arrivals: readonly Arrival[]): Promise<readonly Answer[]> {
+    const answers = new Map<Arrival, Answer>();
+    let open = arrivals;
+    for (let tries = 1; open.length > 0; tries++) {
+      try {
+        if (tries > TRIES_MAX) {
+          throw new Error(`${TRIES_MAX} other conversations of account ${this.#account} came between`);
+        }
+        await this.#takeOnce(open, answers);
+      } catch (error) {
+        for (const arrival of open) if (!answers.has(arrival)) answers.set(arrival, { kind: 'failed', error });
+      }
+      open = open.filter((arrival) => !answers.has(arrival));
+    }
+    return arrivals.map((arrival) => answers.get(arrival) ?? OUTCOME_UNKNOWN);
+  }
+
+  /** Leaves those without an answer that are to be decided anew: another opening came between, or their own opens first. */
+  async #takeOnce(arrivals: readonly Arrival[], answers: Map<Arrival, Answer>): Promise<void> {
+    const { db, clock, prices } = this.#deps;
+    const state = await readChatState(db, this.#account, arrivals);
+    const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
+    for (const [arrival, answer] of plan.refused) answers.set(arrival, answer);
+    const results = await Promise.allSettled([
+      ride(this.#deps, this.#account, plan.riders),
+      this.#open(state.account?.chats, plan.openers),
+    ]);
+    // First what is stored or paid for: it is never denied because of what failed beside it.
+    for (const result of results) {
+      if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
+    }
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  async #open(chats: number | undefined, openers: readonly PlannedOpener[]): Promise<readonly Answered[]> {
+    const account = this.#account;
+    const { answers, done } = await payForOpeners(this.#deps, { account, chats, openers, done: this.#done });
+    this.#done = done;
+    return answers;
+  }
+}

@@ -1,0 +1,38 @@
+import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import type { OpenConversation } from './conversation.ts';
+
+/** A chat-app message as the caller wants it: checked, not paid yet. */
+export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;
+
+/** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedChatMessage(
+  account: AccountId,
+  draft: ChatDraft,
+  { id, opener, group, credits }: OpenConversation,
+): ChatMessageDocument {
+  return {
+    _id: draft._id,
+    channel: 'chatapp',
+    direction: 'out',
+    account,
+    conversation: id,
+    ...(opener === draft._id && { opened: { group, credits } }),
+    to: draft.to,
+    path: CHAT_PATH,
+    lane: CHAT_LANE,
+    content: draft.content,
+    ...(draft.reference !== undefined && { reference: draft.reference }),
+    state: 'queued',
+    v: 0,
+    due: draft.validUntil,
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}
+
+/** Anything but a template: only inside the customer's session. */
+export function isFreeForm({ content }: Pick<ChatDraft, 'content'>): boolean {
+  return content.kind !== 'template';
+}

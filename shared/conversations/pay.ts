@@ -1,0 +1,114 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import { untilAnswered } from '../mongo/until-answered.ts';
+import { type Clock, isoDate } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
+import type { AccountId, GroupId } from '../runtime/ids.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
+import type { Answered } from './arrival.ts';
+import { type OpeningToStore, payForOpenings, storeOpenings } from './opening-store.ts';
+import type { PlannedOpener } from './plan.ts';
+
+export interface PayDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenersToPay {
+  readonly account: AccountId;
+  /** `accounts.chats` as the openings were decided from. */
+  readonly chats: number | undefined;
+  /** In the order of their openings' numbers. */
+  readonly openers: readonly PlannedOpener[];
+  /** Groups of the account that are followed up in full: this debit clears them. */
+  readonly done: readonly GroupId[];
+}
+
+export interface PaidOpeners {
+  /** Who has none is to be decided anew: somebody else opened one, the account does not pay now, or another's time was over. */
+  readonly answers: readonly Answered[];
+  /** What the next debit is to clear. */
+  readonly done: readonly GroupId[];
+}
+
+/**
+ * Opens conversations: the account pays for all of them in one update or for none, then they are stored with their messages.
+ * Rejects with the store's error when nothing was paid; then all of `done` is still to be cleared.
+ */
+export async function payForOpeners(
+  deps: PayDeps,
+  { account, chats, openers, done }: OpenersToPay,
+): Promise<PaidOpeners> {
+  const [first] = openers;
+  if (first === undefined) return { answers: [], done };
+  const { db, clock, log } = deps;
+  const openings = openers.map(({ arrival, opening }) => ({
+    arrival,
+    opening,
+    messages: arrival.again ? [] : [arrival.messageIn(opening)],
+  }));
+  const payBy = earliest(openers.map(({ arrival }) => arrival.payBy));
+  const debit = { account, chats, openings, today: isoDate(clock.now()), done, payBy };
+  const what = { account, group: first.opening.group };
+  const accounts = db.collection<AccountDocument>('accounts');
+  const asked = await untilAnswered({ clock, log, what }, () => payForOpenings(accounts, debit));
+  // Unless it is sure that they were cleared on the way, the next debit does it (again).
+  if (asked === 'unknown') return { answers: openers.map(({ arrival }) => [arrival, OUTCOME_UNKNOWN]), done };
+  const { answer: changes } = asked;
+  if (changes === undefined) return { answers: payBy ? await tooLate(db, account, openers, payBy) : [], done };
+  const paid = openings.flatMap((one, i) => {
+    const pending = changes[i];
+    return pending === undefined ? [] : [{ ...one, pending }];
+  });
+  crashPoint('chat:paid');
+  const followedUp = await followUp(deps, account, paid);
+  crashPoint('chat:stored');
+  return {
+    answers: paid.map(({ arrival, opening: { id, credits }, pending }) => [
+      arrival,
+      { kind: 'accepted', conversation: id, credits, balance: pending.balanceAfter },
+    ]),
+    done: followedUp,
+  };
+}
+
+/** Was it `payBy`, the earliest of theirs, that stood in the way? Who still has time is decided anew. */
+async function tooLate(
+  db: Db,
+  account: AccountId,
+  openers: readonly PlannedOpener[],
+  payBy: Date,
+): Promise<readonly Answered[]> {
+  const filter = { _id: account, $expr: { $gte: ['$$NOW', payBy] } };
+  const accounts = db.collection<AccountDocument>('accounts');
+  if ((await accounts.findOne(filter, { projection: { _id: 1 } })) === null) return [];
+  return openers
+    .filter(({ arrival }) => arrival.payBy !== undefined && arrival.payBy <= payBy)
+    .map(({ arrival }) => [arrival, { kind: 'too_late' }]);
+}
+
+/**
+ * The groups that are followed up in full: all or none. Never rejects: what is paid for is stored in the account already, and
+ * what fails here the sweep does.
+ */
+async function followUp(
+  { db, clock, log }: PayDeps,
+  account: AccountId,
+  paid: readonly OpeningToStore[],
+): Promise<readonly GroupId[]> {
+  const groups = paid.map(({ opening }) => opening.group);
+  const what = { account, group: groups[0] };
+  try {
+    const asked = await untilAnswered({ clock, log, what }, () => storeOpenings(db, account, paid));
+    return asked === 'unknown' ? [] : groups;
+  } catch (error) {
+    log.warn('follow_up_failed', { ...what, ...errorFields(error) });
+    return [];
+  }
+}
+
+function earliest(times: readonly (Date | undefined)[]): Date | undefined {
+  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
+}

@@ -1,0 +1,82 @@
+import type { Db } from 'mongodb';
+import { insertMessages } from '../messages/insert.ts';
+import { untilAnswered } from '../mongo/until-answered.ts';
+import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId, MessageId } from '../runtime/ids.ts';
+import type { Log } from '../runtime/log.ts';
+import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
+import type { Answer, Answered } from './arrival.ts';
+import type { OpenConversation } from './conversation.ts';
+import { openerUpdate } from './opening-store.ts';
+import type { PlannedRider } from './plan.ts';
+import { insertBy } from './rider-store.ts';
+
+export interface RideDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Stores messages that go in conversations which are paid for: nobody is charged, so their insert decides. Each kind by
+ * itself: what fails for one says nothing about the others, which may be stored. Answers for each of them, and never rejects.
+ */
+export async function ride(
+  deps: RideDeps,
+  account: AccountId,
+  riders: readonly PlannedRider[],
+): Promise<readonly Answered[]> {
+  const { db } = deps;
+  const keyed = riders.filter(({ arrival }) => arrival.payBy !== undefined);
+  const plain = riders.filter(({ arrival }) => !arrival.again && arrival.payBy === undefined);
+  const again = riders.filter(({ arrival }) => arrival.again);
+  const boarded = await Promise.all([
+    board(deps, account, plain, async () => {
+      const messages = plain.map(({ arrival, conversation }) => arrival.messageIn(conversation));
+      await insertMessages(db, messages);
+      return true;
+    }),
+    board(deps, account, again, async () => {
+      const updates = again.map(({ arrival, conversation }) => riderUpdate(arrival._id, conversation));
+      await updateEach(db, 'messages', updates);
+      return true;
+    }),
+    ...keyed.map((one) => board(deps, account, [one], () => insertInTime(db, one))),
+  ]);
+  return boarded.flat();
+}
+
+/** All of them together; `store` says whether it was in time. */
+async function board(
+  { clock, log }: RideDeps,
+  account: AccountId,
+  riders: readonly PlannedRider[],
+  store: () => Promise<boolean>,
+): Promise<readonly Answered[]> {
+  if (riders.length === 0) return [];
+  try {
+    const asked = await untilAnswered({ clock, log, what: { account } }, store);
+    return riders.map(({ arrival, conversation }) => [arrival, answerIn(conversation, asked)]);
+  } catch (error) {
+    return riders.map(({ arrival }) => [arrival, { kind: 'failed', error }]);
+  }
+}
+
+function answerIn({ id }: OpenConversation, asked: { readonly answer: boolean } | 'unknown'): Answer {
+  if (asked === 'unknown') return OUTCOME_UNKNOWN;
+  return asked.answer ? { kind: 'accepted', conversation: id, credits: 0 } : { kind: 'too_late' };
+}
+
+async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Promise<boolean> {
+  return arrival.payBy === undefined || insertBy(db, arrival.messageIn(conversation), arrival.payBy);
+}
+
+/** A process that died may have paid for the conversation with this very message. */
+function riderUpdate(_id: MessageId, conversation: OpenConversation): SingleUpdate {
+  if (conversation.opener === _id) return openerUpdate(conversation);
+  return {
+    filter: { _id, conversation: { $ne: conversation.id } },
+    update: { $set: { conversation: conversation.id }, $inc: { v: 1 } },
+  };
+}
