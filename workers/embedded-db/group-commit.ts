@@ -56,6 +56,8 @@ export class GroupCommit {
       const jobs = this.jobs;
       this.jobs = [];
       await this.commit(jobs);
+      // Jobs that a finished one has added (ttl.ts) must not keep everybody else out.
+      if (this.jobs.length > 0) await new Promise((resolve) => setImmediate(resolve));
     }
     this.busy = false;
   }

@@ -89,7 +89,9 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
       return;
     }
     const reply = handler.run(store, command);
-    if (reply instanceof Promise) reply.then(done, (error: unknown) => done(errorReply(error)));
+    // A read that gave way to others may have gone on after the disk had failed.
+    const answer = (found: Buffer) => done(commits.failed ?? found);
+    if (reply instanceof Promise) reply.then(answer, (error: unknown) => answer(errorReply(error)));
     else done(reply);
   } catch (error) {
     done(errorReply(error));

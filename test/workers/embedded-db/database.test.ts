@@ -155,4 +155,20 @@ describe('embedded-db database', () => {
 
     expect(() => new Database(copy, 'none')).to.throw(/data\.log does not belong to the data\.mdb beside it/);
   });
+
+  it('does not start without its log, nor with one that is damaged before its end', async () => {
+    const database = opened(join(dir, 'first'));
+    write(database, { a: '1' });
+    await database.checkpoint();
+    for (const value of ['2', '3', '4']) write(database, { a: value });
+    const without = leftBehind(join(dir, 'first'));
+    rmSync(join(without, 'data.log'));
+    const damaged = leftBehind(join(dir, 'first'), (log) => {
+      log[20] = (log[20] ?? 0) ^ 1;
+      return log;
+    });
+
+    expect(() => new Database(without, 'none')).to.throw(/data\.log is missing/);
+    expect(() => new Database(damaged, 'none')).to.throw(/data\.log is damaged: group 2/);
+  });
 });

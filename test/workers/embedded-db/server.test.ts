@@ -161,6 +161,26 @@ if (EMBEDDED) {
       await eventually(async () => !(await ids()).includes('young'), 'the young one is gone too');
     });
 
+    it('lets others have their turn while many documents are removed', async () => {
+      let nowMs = Date.UTC(2026, 10, 21);
+      const store = await start({ ttlEveryMs: 10, now: () => nowMs });
+      const all = connect(store).db('x').collection<{ _id: number; at: Date }>('c');
+      await all.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+      const many = 20_000;
+      const at = new Date(nowMs);
+      await all.insertMany(Array.from({ length: many }, (_, _id) => ({ _id, at })));
+
+      nowMs += 61_000;
+      const seen = new Set<number>();
+      await eventually(async () => {
+        const left = await all.estimatedDocumentCount();
+        seen.add(left);
+        return left === 0;
+      }, 'all are gone');
+
+      expect([...seen].filter((left) => left > 0 && left < many).length).to.be.above(2);
+    });
+
     it('shares one transaction among all clients without letting one spoil it for the others', async () => {
       const store = await start({ durability: 'fsync' });
       const collections = Array.from({ length: 8 }, () => connect(store).db('x').collection<Loose>('c'));

@@ -1,6 +1,7 @@
 import { type Database as LmdbTable, open, type RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
-import { type Key, Log, readLog } from './log.ts';
+import { type Key, Log } from './log.ts';
+import { readLog } from './read-log.ts';
 
 export type Durability = 'fsync' | 'none';
 
@@ -195,16 +196,18 @@ export class Database {
   /** Does again what the log has and the tables have not; gives the number of the last group. */
   private replay(path: string): number {
     const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
-    const { changes, last } = readLog(path, stored);
-    if (last === stored) return stored;
     const tables = [this.documents, this.entries, this.meta];
+    let last = stored;
     this.root.transactionSync(() => {
-      for (const { table, key, value } of changes) {
-        const { lmdb } = tables[table] ?? this.meta;
-        if (value === undefined) lmdb.removeSync(key);
-        else lmdb.putSync(key, value);
+      for (const { number, changes } of readLog(path, stored)) {
+        for (const { table, key, value } of changes) {
+          const { lmdb } = tables[table] ?? this.meta;
+          if (value === undefined) lmdb.removeSync(key);
+          else lmdb.putSync(key, value);
+        }
+        last = number;
       }
-      this.meta.lmdb.putSync(STORED, numberBytes(last));
+      if (last > stored) this.meta.lmdb.putSync(STORED, numberBytes(last));
     });
     return last;
   }

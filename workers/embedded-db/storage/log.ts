@@ -1,16 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { byteAt } from '../bson/read.ts';
 
 /** A key inside a larger buffer, so that no view of it need be made. */
@@ -22,19 +12,12 @@ export interface KeySlice {
 
 export type Key = Buffer | KeySlice;
 
-/** What became of one key of one table; without a value it was removed. */
-export interface Change {
-  readonly table: number;
-  readonly key: Buffer;
-  readonly value: Buffer | undefined;
-}
-
 /** Before each group: `[bytes of its changes u32][crc32 of what follows u32][number of the group f64]`. */
-const HEADER_BYTES = 16;
+export const HEADER_BYTES = 16;
 /** Before each key with its value: `[table u8][bytes of the key u16][bytes of the value u32]`. */
-const CHANGE_BYTES = 7;
+export const CHANGE_BYTES = 7;
 /** In the place of a value's length. */
-const REMOVED = 0xffffffff;
+export const REMOVED = 0xffffffff;
 
 const FIRST_BYTES = 1024 * 1024;
 /** A file that one large command made longer than this is cut when it is begun anew. */
@@ -124,44 +107,6 @@ export class Log {
     larger.set(this.buffer.subarray(0, this.used));
     this.buffer = larger;
   }
-}
-
-/**
- * The changes of all groups in the file after group `stored`, in their order, and the number of the last of them. Throws
- * `StartError` when groups between are missing: one of the two files is from somewhere else.
- */
-export function readLog(path: string, stored: number): { readonly changes: Change[]; readonly last: number } {
-  const changes: Change[] = [];
-  let last = stored;
-  const file = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
-  for (let at = 0, before: number | undefined; at + HEADER_BYTES <= file.length; ) {
-    const end = at + HEADER_BYTES + file.readUInt32LE(at);
-    const number = file.readDoubleLE(at + 8);
-    if (before !== undefined && number !== before + 1) break;
-    if (end > file.length || crc32(file.subarray(at + 8, end)) !== file.readUInt32LE(at + 4)) break;
-    if (number > last + 1) {
-      throw new StartError(
-        `${path} does not belong to the data.mdb beside it: it goes on at group ${number}, that ends with ${last}.`,
-      );
-    }
-    if (number === last + 1) {
-      for (let from = at + HEADER_BYTES; from < end; ) from = readChange(file, from, changes);
-      last = number;
-    }
-    before = number;
-    at = end;
-  }
-  return { changes, last };
-}
-
-function readChange(file: Buffer, at: number, changes: Change[]): number {
-  const keyAt = at + CHANGE_BYTES;
-  const valueAt = keyAt + file.readUInt16LE(at + 1);
-  const valueBytes = file.readUInt32LE(at + 3);
-  const end = valueAt + (valueBytes === REMOVED ? 0 : valueBytes);
-  const value = valueBytes === REMOVED ? undefined : file.subarray(valueAt, end);
-  changes.push({ table: byteAt(file, at), key: file.subarray(keyAt, valueAt), value });
-  return end;
 }
 
 /** A new file is found after a power failure only when its directory has been written too. */
