@@ -1,6 +1,5 @@
 import { listAccounts } from '../../shared/accounts/store.ts';
-import { ledgerEntryId } from '../../shared/credits/ledger-entry.ts';
-import { ledgerCollection } from '../../shared/credits/ledger-store.ts';
+import { readStatement } from '../../shared/credits/statement.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/credits/verify.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand } from './command.ts';
@@ -49,12 +48,8 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     options: { limit: withDefault(integer('N', 1, 10_000), '20', 'entries to show') },
     async run({ account, limit }, { db }) {
       const store = await db();
-      const { seq } = await existing(store, account);
-      const entries = await ledgerCollection(store)
-        .find({ _id: { $gt: ledgerEntryId(account, 0), $lte: ledgerEntryId(account, seq) } })
-        .sort({ _id: -1 })
-        .limit(limit)
-        .toArray();
+      await existing(store, account);
+      const entries = await readStatement(store, account, Number.MAX_SAFE_INTEGER, limit);
       const rows = entries.map((entry) => [
         String(entry.seq),
         entry.at.toISOString(),

@@ -16,16 +16,18 @@ export async function readStatement(
 ): Promise<LedgerEntryDocument[]> {
   const owner = await db
     .collection<AccountDocument>('accounts')
-    .findOne({ _id: account }, { projection: { pending: 1 } });
+    .findOne({ _id: account }, { projection: { pending: 1, seq: 1 } });
+  // What was made since the account was read would leave gaps: it may be entered before what is older.
+  const end = Math.min(before, (owner?.seq ?? 0) + 1);
   const entered = await ledgerCollection(db)
-    .find({ _id: { $gte: ledgerEntryId(account, 1), $lt: ledgerEntryId(account, before) } })
+    .find({ _id: { $gte: ledgerEntryId(account, 1), $lt: ledgerEntryId(account, end) } })
     .sort({ _id: -1 })
     .limit(limit)
     .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
     .toArray();
   const bySeq = new Map(entered.map((entry) => [entry.seq, entry]));
   for (const [change, pending] of Object.entries(owner?.pending ?? {})) {
-    if (pending.seq >= before || bySeq.has(pending.seq)) continue;
+    if (pending.seq >= end || bySeq.has(pending.seq)) continue;
     bySeq.set(pending.seq, ledgerEntryOf(account, change as ChangeId, pending)); // its keys are change ids (account.ts)
   }
   return [...bySeq.values()].sort((a, b) => b.seq - a.seq).slice(0, limit);

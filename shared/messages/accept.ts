@@ -58,6 +58,9 @@ const REPEAT_PAUSE_MS = 100;
 /** Accounts of which it is known what their next debit is to clear. */
 const ACCOUNTS_MAX = 10_000;
 
+/** Of an account; each carries its messages in the account's document until it is cleared. From then on an answer waits for its entry. */
+const UNENTERED_MAX = 16;
+
 type Answer =
   | {
       readonly outcome: AcceptOutcome;
@@ -96,6 +99,8 @@ export function createAccepter({
   const enterer = debitEnterer(db);
   /** By account: groups that are followed up in full, to be cleared by the next debit. */
   const done = new Map<AccountId, GroupId[]>();
+  /** By account: groups that are stored and not in the ledger yet. */
+  const following = new Map<AccountId, number>();
 
   /** One debit for all of an account; if it does not pay for all of them, one by one in order. */
   const share = async (account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> => {
@@ -150,28 +155,37 @@ export function createAccepter({
     };
   };
 
-  /** Resolves when the messages and the schedules are stored; the ledger entry follows (enter-debits.ts). */
+  /** Resolves when the messages and the schedules are stored; the ledger entry follows (enter-debits.ts), unless many do. */
   const follow = async (request: DebitRequest, mayClear: boolean): Promise<void> => {
     const { account, group } = request;
     const stored = await untilDone(group, () => writer.add(request));
-    if (!stored) return;
+    if (stored === undefined) return;
     crashPoint('accept:inserted');
-    void untilDone(group, () => enterer.add(request)).then((entered) => {
-      crashPoint('accept:stored');
-      if (entered && mayClear) remember(account, [group]);
-    });
+    const unentered = (following.get(account) ?? 0) + 1;
+    following.set(account, unentered);
+    const entered = enter(request, mayClear);
+    if (unentered > UNENTERED_MAX) await entered;
   };
 
-  /** Whether it was done. Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
-  const untilDone = async (group: GroupId, write: () => Promise<void>): Promise<boolean> => {
+  const enter = async (request: DebitRequest, mayClear: boolean): Promise<void> => {
+    const { account, group } = request;
+    const entered = await untilDone(group, () => enterer.add(request));
+    crashPoint('accept:stored');
+    if (entered === true && mayClear) remember(account, [group]);
+    const left = (following.get(account) ?? 1) - 1;
+    if (left === 0) following.delete(account);
+    else following.set(account, left);
+  };
+
+  /** What it gave. Never rejects: a paid group is stored in the account already, and what fails here the sweep does. */
+  const untilDone = async <T>(group: GroupId, write: () => Promise<T>): Promise<T | undefined> => {
     const deadline = clock.monotonicMs() + REPEAT_MS;
     for (;;) {
       try {
-        await write();
-        return true;
+        return await write();
       } catch (error) {
         log.warn('follow_up_failed', { group, ...errorFields(error) });
-        if (clock.monotonicMs() >= deadline) return false;
+        if (clock.monotonicMs() >= deadline) return undefined;
         await pause();
       }
     }

@@ -13,24 +13,26 @@ const GATHER_MS = 25;
 const DEBITS_MAX = 500;
 
 /**
- * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. One that is not pending
- * any more has been entered, by the sweep. Doing it twice writes the same.
+ * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. Gives false for one that
+ * was not found pending: the sweep has entered it, or an old view of the account was read; either way the sweep clears what
+ * is to be cleared. Doing it twice writes the same.
  */
-export function debitEnterer(db: Db): Grouper<DebitRequest, void> {
-  return new Grouper<DebitRequest, void>({
+export function debitEnterer(db: Db): Grouper<DebitRequest, boolean> {
+  return new Grouper<DebitRequest, boolean>({
     maxItems: DEBITS_MAX,
     gatherMs: GATHER_MS,
     pauseMs: GATHER_MS,
     run: async (debits) => {
       const decided = await readDecided(db, debits);
-      const entries = debits.flatMap((debit) => {
+      const entries = debits.map((debit) => {
         const pending = decided.get(debit.account)?.pending?.[debit.group];
-        return pending === undefined
-          ? []
-          : [ledgerEntryOf(debit.account, debit.group, { ...pending, ...statedOf(debit) })];
+        return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...statedOf(debit) });
       });
-      await enterInLedger(db, entries);
-      return debits.map(() => undefined);
+      await enterInLedger(
+        db,
+        entries.filter((entry) => entry !== undefined),
+      );
+      return entries.map((entry) => entry !== undefined);
     },
   });
 }

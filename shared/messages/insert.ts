@@ -21,8 +21,8 @@ export type PaidGroup = Pick<DebitRequest, 'group' | 'messages' | 'schedules' | 
 const GROUPS_MAX = 200;
 
 /** Writes paid groups, many in one insert each for messages and schedules. Doing it twice writes the same. */
-export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
-  return new Grouper<PaidGroup, void>({
+export function paidGroupWriter(db: Db): Grouper<PaidGroup, true> {
+  return new Grouper<PaidGroup, true>({
     maxItems: GROUPS_MAX,
     gatherMs: 0,
     run: async (groups) => {
@@ -37,7 +37,7 @@ export function paidGroupWriter(db: Db): Grouper<PaidGroup, void> {
         ),
         ...groups.map(({ group, batch }) => batch && markPaid(db, batch.id, group)),
       ]);
-      return groups.map(() => undefined);
+      return groups.map(() => true);
     },
   });
 }

@@ -4,8 +4,10 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { topUp } from '../../../shared/credits/change.ts';
+import { ledgerEntryId } from '../../../shared/credits/ledger-entry.ts';
 import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
@@ -102,6 +104,17 @@ describe('GET /v2/ledger', () => {
 
       expect(seqs(first)).to.deep.equal([3, 2]);
       expect(seqs(await ask(`?cursor=${first.body.next_cursor}`))).to.deep.equal([1]);
+    });
+
+    it('has no gap when a later change was entered before an earlier one, behind the reading of the account', async () => {
+      for (let n = 1; n <= 2; n++) await topUp(site.db, site.account, 1, `n${n}`);
+      const entry = await ledgerCollection(site.db).findOne({ account: site.account, seq: 2 });
+      if (entry === null) throw new Error('no such entry');
+      // As if number 3 were still pending in the account, which was read before either was made.
+      const later = { ...entry, _id: ledgerEntryId(site.account, 4), seq: 4, change: newId('grp') };
+      await ledgerCollection(site.db).insertOne(later);
+
+      expect(seqs(await ask())).to.deep.equal([2, 1]);
     });
 
     it("never another account's, also with its cursor", async () => {

@@ -10,6 +10,7 @@ import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -93,6 +94,32 @@ describe('accounts that pay together', () => {
       for (const payer of payers) expect(await problemsOf(payer)).to.deep.equal([]);
     });
   }
+
+  it('lose no ledger entry when an old view of the account is read for it', async () => {
+    const account = await makeAccount(store.db, 5);
+    let stale = true;
+    const db: Db = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'command') return Reflect.get(target, property);
+        return async (...[command, options]: Parameters<Db['command']>) => {
+          const answer = await target.command(command, options);
+          if (!stale || command.find !== 'accounts') return answer;
+          stale = false;
+          return { ...answer, cursor: { ...answer.cursor, firstBatch: [{ _id: account }] } };
+        };
+      },
+    });
+    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+
+    await accepter.accept(account, [makeDraft()]);
+    await eventually(() => !stale, 'the old view was read');
+    for (let i = 0; i < 2; i++) await accepter.accept(account, [makeDraft()]);
+
+    expect(await problemsOf(account)).to.deep.equal([]);
+    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    expect(await problemsOf(account)).to.deep.equal([]);
+    expect(await accounts().findOne({ _id: account })).not.to.have.property('pending');
+  });
 
   it('are told the same when they are asked again with the same groups', async () => {
     const payers = await Promise.all([2, 2, 2].map((credits) => makeAccount(store.db, credits)));
