@@ -1,3 +1,4 @@
+import { openSync } from 'node:fs';
 import { pino } from 'pino';
 import { pm2LogFile } from '../config/pm2.ts';
 
@@ -32,7 +33,10 @@ export function maskNumber(number: string): string {
 
 export function createLog(name: string, level: LogLevel): Log {
   // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
-  const destination = pino.destination({ dest: pm2LogFile() ?? 1, sync: false, minLength: 12_288 });
+  const file = pm2LogFile();
+  // Opened here and now: a process that cannot start ends before a file that is being opened could take its last lines.
+  const dest = file === undefined ? 1 : openSync(file, 'a');
+  const destination = pino.destination({ dest, sync: false, minLength: 12_288 });
   let timer: NodeJS.Timeout | undefined;
   // A timer for what is there to be written, not one that wakes a quiet process five times a second.
   const flushSoon = (): void => {

@@ -4,7 +4,10 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { isGone, type ProcessIdentity, processIdentity } from '../../shared/runtime/process-identity.ts';
+import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { curlLines, doCurlLine } from '../support/curl-line.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -201,6 +204,23 @@ describe('npm start', function () {
     expect(app, run.out).to.be.a('string');
     expect(run.out).to.include(join(folder, 'logs', `${app}-`));
     expect(readdirSync(join(folder, 'run'))).to.deep.equal([]);
+  });
+
+  it('a store that lost its log does not start, and says what is missing', async () => {
+    const dir = embeddedStoreDir(folder);
+    const store = await startEmbeddedStore({ dir, durability: 'none' });
+    const client = new MongoClient(store.uri);
+    await client.db('x').collection('c').insertOne({});
+    await client.close();
+    await store.close();
+    rmSync(join(dir, 'data.log'));
+
+    const run = start();
+
+    expect(await run.exited).to.equal(1);
+    expect(run.out).to.match(
+      /embedded-db did not start: \S+data\.log is missing: it belongs to the data\.mdb beside it/,
+    );
   });
 
   describe('says in one sentence', () => {
