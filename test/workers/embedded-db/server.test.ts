@@ -161,6 +161,22 @@ if (EMBEDDED) {
       await eventually(async () => !(await ids()).includes('young'), 'the young one is gone too');
     });
 
+    it('lets others have their turn while many documents are counted', async () => {
+      const store = await start({});
+      const db = connect(store).db('x');
+      const all = db.collection<{ _id: number; n: number }>('c');
+      await all.insertMany(Array.from({ length: 50_000 }, (_, _id) => ({ _id, n: 1 })));
+      // So that both have a connection of their own when it matters.
+      await Promise.all([all.findOne({}), db.command({ ping: 1 }), all.findOne({}), db.command({ ping: 1 })]);
+      const answered: string[] = [];
+
+      const counting = all.countDocuments({ n: 1 }).then((count) => answered.push(`counted ${count}`));
+      await db.command({ ping: 1 }).then(() => answered.push('ping'));
+      await counting;
+
+      expect(answered).to.deep.equal(['ping', 'counted 50000']);
+    });
+
     it('lets others have their turn while many documents are removed', async () => {
       let nowMs = Date.UTC(2026, 10, 21);
       const store = await start({ ttlEveryMs: 10, now: () => nowMs });

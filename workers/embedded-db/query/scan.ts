@@ -25,6 +25,8 @@ const LARGEST_CHUNK = 256;
 export class Scan {
   examinedKeys = 0;
   examinedDocs = 0;
+  /** Documents since the last `PAUSE`, those that matched too: who counts them takes long over them. */
+  private looked = 0;
   private readonly database: Database;
   private readonly matches: Predicate;
   private readonly steps: Step[];
@@ -42,7 +44,7 @@ export class Scan {
 
   /** The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. */
   next(): Hit | undefined | typeof PAUSE {
-    for (let looked = 0; looked < PAUSE_EVERY; looked++) {
+    while (this.looked++ < PAUSE_EVERY) {
       const step = this.steps.at(-1);
       if (step === undefined) return undefined;
       const candidate = step.next(this.database);
@@ -54,6 +56,7 @@ export class Scan {
       const hit = this.look(candidate);
       if (hit !== undefined) return hit;
     }
+    this.looked = 0;
     return PAUSE;
   }
 
