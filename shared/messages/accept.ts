@@ -19,8 +19,9 @@ import { paidGroupWriter } from './insert.ts';
  *
  * While one debit of an account is in flight, the requests that arrive wait together and go in the next one, and the debits of
  * several accounts are one command; each request gets its own exact answer. What a debit paid for is inserted right after it,
- * together with the groups of other accounts, while the account's next debit is already on its way. A process that dies in between leaves the whole group in the account's
- * `pending`, and the sweep inserts it (finish-pending.ts).
+ * together with the groups of other accounts, while the account's next debit is already on its way; the ledger entry follows.
+ * A process that dies in between leaves the whole group in the account's `pending`, and the sweep does the rest
+ * (finish-pending.ts).
  */
 export interface Accepter {
   /**
@@ -57,8 +58,7 @@ const PATIENCE_MS = 25;
 const REPEAT_PAUSE_MS = 100;
 /** Accounts of which it is known what their next debit is to clear. */
 const ACCOUNTS_MAX = 10_000;
-
-/** Of an account; each carries its messages in the account's document until it is cleared. From then on an answer waits for its entry. */
+/** Groups of an account that are not in the ledger yet; each carries its messages in the account's document until it is cleared. From then on an answer waits for its entry. */
 const UNENTERED_MAX = 16;
 
 type Answer =
@@ -170,7 +170,7 @@ export function createAccepter({
   const enter = async (request: DebitRequest, mayClear: boolean): Promise<void> => {
     const { account, group } = request;
     const entered = await untilDone(group, () => enterer.add(request));
-    crashPoint('accept:stored');
+    if (entered !== undefined) crashPoint('accept:stored');
     if (entered === true && mayClear) remember(account, [group]);
     const left = (following.get(account) ?? 1) - 1;
     if (left === 0) following.delete(account);
