@@ -6,6 +6,7 @@ export async function bulkLoad(target: Target, batches: number, size: number): P
   const answerMs: number[] = [];
   const refused: Record<string, number> = {};
   const sentAt = new Map<string, number>();
+  const acceptedAt = new Map<string, number>();
   let accepted = 0;
   let lastMs = 0;
   const firstMs = machineMs();
@@ -26,8 +27,11 @@ export async function bulkLoad(target: Target, batches: number, size: number): P
     answerMs.push(lastMs - sentMs);
     if (answer.status === 200) {
       accepted += size;
-      for (const each of to) sentAt.set(each, sentMs);
+      for (const each of to) {
+        sentAt.set(each, sentMs);
+        acceptedAt.set(each, lastMs);
+      }
     } else refused[answer.status] = (refused[answer.status] ?? 0) + 1;
   }
-  return { accepted, refused, firstMs, lastMs, answerMs, sentAt };
+  return { accepted, refused, firstMs, lastMs, answerMs, sentAt, acceptedAt };
 }

@@ -21,6 +21,8 @@ export interface LoadResult {
   readonly answerMs: readonly number[];
   /** When each destination's request left (in an open loop: was to leave). */
   readonly sentAt: ReadonlyMap<string, number>;
+  /** When each destination's request was answered with 200. */
+  readonly acceptedAt: ReadonlyMap<string, number>;
 }
 
 export const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
@@ -95,6 +97,7 @@ class Tally {
   readonly #headers: readonly string[];
   readonly #route: string;
   readonly #sentAt = new Map<string, number>();
+  readonly #acceptedAt = new Map<string, number>();
   readonly #answerMs: number[] = [];
   readonly #refused: Record<string, number> = {};
   #next = 0;
@@ -118,6 +121,7 @@ class Tally {
     if (status === 200) {
       this.#accepted += 1;
       this.#sentAt.set(to, sentMs);
+      this.#acceptedAt.set(to, this.#lastMs);
     } else this.#refused[status] = (this.#refused[status] ?? 0) + 1;
   }
 
@@ -129,6 +133,7 @@ class Tally {
       lastMs: this.#lastMs,
       answerMs: this.#answerMs,
       sentAt: this.#sentAt,
+      acceptedAt: this.#acceptedAt,
     };
   }
 }

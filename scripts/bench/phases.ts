@@ -33,6 +33,10 @@ export interface LatencyFigures {
   readonly answerMs: Times;
   readonly submitMs: Times;
   readonly webhookMs: Times;
+  /** From the answer with 200, not from the request's start. */
+  readonly acceptedToSubmitMs: Times;
+  /** By process. */
+  readonly cpuMsPer1000: Readonly<Record<string, number>>;
 }
 
 export interface IdleFigures {
@@ -92,22 +96,24 @@ export async function steadyRate(stage: Stage, options: BenchOptions): Promise<L
   const { webhooks } = await stage.world.counts();
   const total = options.ratePerSecond * options.rateSeconds;
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
+  const used = measureCpu(stage.all);
   const load = await openLoop(target, options.ratePerSecond, total);
   await webhooksReach(stage, webhooks + load.accepted * options.events.length);
-  return latencies(stage, [load]);
+  return latencies(stage, [load], used());
 }
 
 /** One message at a time, each on a system that has had time to fall asleep. */
 export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   const loads: LoadResult[] = [];
+  const used = measureCpu(stage.all);
   for (let i = 0; i < options.lone; i++) {
     await pause(300 + Math.random() * 300);
     const { webhooks } = await stage.world.counts();
     loads.push(await closedLoop(target, 1, 1));
     await webhooksReach(stage, webhooks + options.events.length);
   }
-  return latencies(stage, loads);
+  return latencies(stage, loads, used());
 }
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleFigures> {
@@ -139,23 +145,34 @@ function figures({ load, cpu, writes }: MeasuredLoop): LoopFigures {
     acceptedPerSecond: (load.accepted / (load.lastMs - load.firstMs)) * 1000,
     answerMs: times(load.answerMs),
     documentWritesPerMessage: writes / load.accepted,
-    cpuMsPer1000: Object.fromEntries([...cpu].map(([name, ms]) => [name, (ms / load.accepted) * 1000])),
+    cpuMsPer1000: per1000(cpu, load.accepted),
     refused: load.refused,
     repeatedWebhooks: 0,
   };
 }
 
-async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyFigures> {
+async function latencies(
+  stage: Stage,
+  loads: readonly LoadResult[],
+  cpu: ReadonlyMap<string, number>,
+): Promise<LatencyFigures> {
   const { submits, delivered } = await stage.world.seen();
   const sentAt = new Map(loads.flatMap((load) => [...load.sentAt]));
-  const since = (seen: readonly (readonly [string, number])[]): Times =>
-    times(seen.flatMap(([to, ms]) => ms - (sentAt.get(to) ?? Number.NaN)).filter((ms) => !Number.isNaN(ms)));
+  const acceptedAt = new Map(loads.flatMap((load) => [...load.acceptedAt]));
+  const since = (begun: ReadonlyMap<string, number>, seen: readonly (readonly [string, number])[]): Times =>
+    times(seen.flatMap(([to, ms]) => ms - (begun.get(to) ?? Number.NaN)).filter((ms) => !Number.isNaN(ms)));
   return {
     messages: sentAt.size,
     answerMs: times(loads.flatMap((load) => load.answerMs)),
-    submitMs: since(submits),
-    webhookMs: since(delivered),
+    submitMs: since(sentAt, submits),
+    webhookMs: since(sentAt, delivered),
+    acceptedToSubmitMs: since(acceptedAt, submits),
+    cpuMsPer1000: per1000(cpu, sentAt.size),
   };
+}
+
+function per1000(cpu: ReadonlyMap<string, number>, messages: number): Record<string, number> {
+  return Object.fromEntries([...cpu].map(([name, ms]) => [name, (ms / messages) * 1000]));
 }
 
 function times(values: readonly number[]): Times {

@@ -74,18 +74,20 @@ function loopRows(name: string, loop: LoopFigures, target: string): Row[] {
 function latencyRows(name: string, figures: LatencyFigures, target: string): Row[] {
   return [
     [`${name}: request → submit_sm p50 / p99`, ms(figures.submitMs), target],
+    ['  answer → submit_sm', ms(figures.acceptedToSubmitMs), ''],
     ['  request → answer', ms(figures.answerMs), ''],
     ['  request → webhook (receipt delay included)', ms(figures.webhookMs), ''],
   ];
 }
 
-/** One row per process: CPU per 1,000 messages in each closed loop, idle, memory. */
-function cpuRows({ accept, whole, oneAccount, bulk, idle, memoryMib }: Report): string[][] {
-  const loops: [string, LoopFigures][] = [];
+/** One row per process: CPU per 1,000 messages in each loop, idle, memory. */
+function cpuRows({ accept, whole, oneAccount, bulk, rate, idle, memoryMib }: Report): string[][] {
+  const loops: [string, Pick<LoopFigures, 'cpuMsPer1000'>][] = [];
   if (accept) loops.push(['accept', accept]);
   if (whole) loops.push(['whole', whole]);
   if (oneAccount) loops.push(['one acc.', oneAccount]);
   if (bulk) loops.push(['bulk', bulk]);
+  if (rate) loops.push(['rate', rate]);
   const head = ['CPU ms per 1,000', ...loops.map(([name]) => name), 'idle %', 'RSS MiB', 'peak'];
   const rows = Object.entries(memoryMib).map(([name, memory]) => [
     name,
