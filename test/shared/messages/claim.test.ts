@@ -321,6 +321,27 @@ describe('Claimer', () => {
     });
   }
 
+  it('an account that comes between others in a backlog has its turn like them', async () => {
+    const accounts = Array.from({ length: 9 }, () => newId('acc'));
+    const late = accounts.splice(4, 1);
+    for (const account of accounts) await put(100, { account });
+    const worker = claimer();
+    const claimOften = async (times: number): Promise<MessageDocument[]> => {
+      const claimed: MessageDocument[] = [];
+      for (let i = 0; i < times; i++) claimed.push(...(await worker.claim(room(40))));
+      clock.turn(51); // what was read ahead is out of date
+      return claimed;
+    };
+    await claimOften(4);
+
+    for (const account of late) await put(100, { account });
+    const claimed = await claimOften(9);
+
+    const counts = [...accounts, ...late].map((account) => countBy(claimed, account));
+    expect(new Set(ids(claimed)).size).to.equal(360);
+    expect(Math.max(...counts) - Math.min(...counts), `${counts}`).to.be.at.most(20);
+  });
+
   it('one account alone fills the room', async () => {
     await put(100);
     const worker = claimer();
