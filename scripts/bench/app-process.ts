@@ -81,7 +81,8 @@ function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): Child
   const log = openSync(logFile(logDir, app), 'a');
   const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
   try {
-    if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio });
+    // As PM2's fork mode does it: a session of its own, by which Linux shares out processor time (sched(7), autogroup).
+    if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio, detached: true });
     // As PM2's cluster mode does it: one listening socket in this process, its connections dealt out in turn.
     cluster.setupPrimary({ exec, args: [], execArgv, stdio });
     return cluster.fork(env).process;
