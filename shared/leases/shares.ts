@@ -6,7 +6,8 @@ import { Lease } from './lease.ts';
  * Work that belongs to something with an id (an endpoint, a batch) is dealt out in shares by a hash of that id; each share
  * is a lease, and only its holder does the work in it. A process takes every share that is free. When it holds more than its
  * part (shares ÷ living workers, rounded up), it finishes what it has in hand of some, gives them back and leaves them alone
- * for a while, so that the others can take them; when nobody does, it takes them again.
+ * for a while, so that the others can take them; when nobody does, it takes them again. In a share that is being given away
+ * nobody works, so rounds then follow each other faster, on both sides.
  */
 export interface SharesOptions {
   /** `webhooks:0` … in a fixed number: all processes of an app must agree on it. */
@@ -27,9 +28,16 @@ interface Share {
   leftAloneUntilMs: number;
 }
 
+/** In a hurry a round comes so many times sooner; what was begun in a share that is to be left has that long to be in hand. */
+const HURRY = 5;
+/** For so many rounds after a worker has come or gone, one that holds less than its part looks for more in a hurry. */
+const SETTLING_ROUNDS = 3;
+
 export class Shares {
   readonly #options: SharesOptions;
   readonly #shares: readonly Share[];
+  #workers = 0;
+  #settlingUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -83,7 +91,18 @@ export class Shares {
       this.#round = this.#keep()
         .catch((error: unknown) => this.#options.log.warn('leases_failed', errorFields(error)))
         .then(() => this.#schedule());
-    }, this.#options.roundMs);
+    }, this.#nextMs());
+  }
+
+  #nextMs(): number {
+    const { roundMs, clock } = this.#options;
+    const leaves = this.#shares.some(({ leaving }) => leaving);
+    const seeks = clock.monotonicMs() < this.#settlingUntilMs && this.held < this.#part;
+    return leaves || seeks ? roundMs / HURRY : roundMs;
+  }
+
+  get #part(): number {
+    return Math.ceil(this.#shares.length / Math.max(1, this.#workers));
   }
 
   async #keep(): Promise<void> {
@@ -95,9 +114,11 @@ export class Shares {
     for (const [number, share] of this.#shares.entries()) {
       if (share.leaving && !this.#options.isBusy(number)) await this.#leave(share);
     }
+    const workers = await this.#options.countWorkers();
+    if (workers !== this.#workers) this.#settlingUntilMs = nowMs + SETTLING_ROUNDS * this.#options.roundMs;
+    this.#workers = workers;
     const held = this.#shares.filter(({ lease, leaving }) => lease.held && !leaving);
-    const part = Math.ceil(this.#shares.length / Math.max(1, await this.#options.countWorkers()));
-    for (const share of held.slice(part)) share.leaving = true;
+    for (const share of held.slice(this.#part)) share.leaving = true;
   }
 
   async #leave(share: Share): Promise<void> {

@@ -24,7 +24,11 @@ describe('shares of leases', () => {
   });
 
   /** A worker of a machine of its own: nobody can see whether its process still lives. */
-  async function worker(machine: string, isBusy: (share: number) => boolean = () => false): Promise<Shares> {
+  async function worker(
+    machine: string,
+    isBusy: (share: number) => boolean = () => false,
+    roundMs = 20,
+  ): Promise<Shares> {
     const identity = { machine, pid: 1, startedAt: '1' };
     const shares = new Shares({
       leases: Array.from(
@@ -35,7 +39,7 @@ describe('shares of leases', () => {
       log: silentLog,
       countWorkers: async () => workers,
       isBusy,
-      roundMs: 20,
+      roundMs,
     });
     open.push(shares);
     await shares.start();
@@ -81,6 +85,20 @@ describe('shares of leases', () => {
 
     busy.clear();
     await eventually(() => second.held === SHARE_COUNT / 2, 'handed over');
+  });
+
+  it('a share that is given away has its new owner before a round is over', async () => {
+    const roundMs = 3_000;
+    const first = await worker('a', undefined, roundMs);
+    workers = 2;
+    const second = await worker('b', undefined, roundMs);
+    const endpoints = Array.from({ length: 200 }, () => newId('whk'));
+    const unowned = () => endpoints.filter((endpoint) => !first.owns(endpoint) && !second.owns(endpoint));
+
+    await eventually(() => unowned().length > 0, 'leaving', 2 * roundMs);
+
+    await eventually(() => unowned().length === 0, 'handed over', roundMs - 100);
+    expect([first.held, second.held]).to.deep.equal([SHARE_COUNT / 2, SHARE_COUNT / 2]);
   });
 
   it('what nobody takes comes back', async () => {
