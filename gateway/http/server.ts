@@ -158,10 +158,16 @@ export class GatewayServer {
 
 /**
  * A destroyed connection still has the rest of its packet parsed, into some 20 µs of objects a request. Node's parser asks
- * `onIncoming` (in no types, the same since Node 0.x) what each request is, and 2 says that the rest is not HTTP.
+ * `onIncoming` (in no types) what each request is; 2 is llhttp's answer for an upgrade: no body, and what follows is not HTTP.
  */
-function stopParsing(socket: Socket & { parser?: { onIncoming?: () => number } | null }): void {
-  if (socket.parser) socket.parser.onIncoming = () => 2;
+function stopParsing(
+  socket: Socket & { parser?: { onIncoming?: (req: { upgrade?: boolean }) => number } | null },
+): void {
+  if (!socket.parser) return;
+  socket.parser.onIncoming = (req) => {
+    req.upgrade = false; // Else Node would hand the socket to whoever upgrades.
+    return 2;
+  };
 }
 
 /**

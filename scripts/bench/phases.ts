@@ -35,6 +35,9 @@ export interface LatencyFigures {
   readonly webhookMs: Times;
   /** From the answer with 200, not from the request's start. */
   readonly acceptedToSubmitMs: Times;
+}
+
+export interface RateFigures extends LatencyFigures {
   /** By process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
 }
@@ -92,28 +95,28 @@ async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<
 }
 
 /** Open loop: how long messages take while the system is busy but not full. */
-export async function steadyRate(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
+export async function steadyRate(stage: Stage, options: BenchOptions): Promise<RateFigures> {
   const { webhooks } = await stage.world.counts();
   const total = options.ratePerSecond * options.rateSeconds;
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   const used = measureCpu(stage.all);
   const load = await openLoop(target, options.ratePerSecond, total);
   await webhooksReach(stage, webhooks + load.accepted * options.events.length);
-  return latencies(stage, [load], used());
+  const cpu = used();
+  return { ...(await latencies(stage, [load])), cpuMsPer1000: per1000(cpu, load.accepted) };
 }
 
 /** One message at a time, each on a system that has had time to fall asleep. */
 export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   const loads: LoadResult[] = [];
-  const used = measureCpu(stage.all);
   for (let i = 0; i < options.lone; i++) {
     await pause(300 + Math.random() * 300);
     const { webhooks } = await stage.world.counts();
     loads.push(await closedLoop(target, 1, 1));
     await webhooksReach(stage, webhooks + options.events.length);
   }
-  return latencies(stage, loads, used());
+  return latencies(stage, loads);
 }
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleFigures> {
@@ -151,11 +154,7 @@ function figures({ load, cpu, writes }: MeasuredLoop): LoopFigures {
   };
 }
 
-async function latencies(
-  stage: Stage,
-  loads: readonly LoadResult[],
-  cpu: ReadonlyMap<string, number>,
-): Promise<LatencyFigures> {
+async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyFigures> {
   const { submits, delivered } = await stage.world.seen();
   const sentAt = new Map(loads.flatMap((load) => [...load.sentAt]));
   const acceptedAt = new Map(loads.flatMap((load) => [...load.acceptedAt]));
@@ -167,7 +166,6 @@ async function latencies(
     submitMs: since(sentAt, submits),
     webhookMs: since(sentAt, delivered),
     acceptedToSubmitMs: since(acceptedAt, submits),
-    cpuMsPer1000: per1000(cpu, sentAt.size),
   };
 }
 

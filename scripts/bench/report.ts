@@ -1,4 +1,4 @@
-import type { IdleFigures, LatencyFigures, LoopFigures, Times } from './phases.ts';
+import type { IdleFigures, LatencyFigures, LoopFigures, RateFigures, Times } from './phases.ts';
 import type { ScheduleFigures } from './schedule-load.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
@@ -18,7 +18,7 @@ export interface Report {
   readonly oneAccount?: LoopFigures;
   readonly bulk?: LoopFigures;
   readonly schedules?: ScheduleFigures;
-  readonly rate?: LatencyFigures;
+  readonly rate?: RateFigures;
   readonly lone?: LatencyFigures;
   readonly idle?: IdleFigures;
   readonly memoryMib: Readonly<Record<string, { readonly now: number; readonly peak: number }>>;

@@ -40,6 +40,14 @@ interface Place {
   readonly notBeforeMs: number;
 }
 
+/** What reads gave that join up, and where the last of them ended. */
+interface Reading extends Pick<QueueRead, 'end' | 'more'> {
+  readonly messages: readonly MessageDocument[];
+  readonly reads: number;
+  /** Reads that did not join up. */
+  readonly inVain: number;
+}
+
 const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
 /** How often an account's messages are looked through for those whose template is not paused. */
 const PARTLY_MS = 250;
@@ -111,8 +119,8 @@ export class ClaimQueues {
   }
 
   /**
-   * All of a short queue; else up to `wanted`: behind the account served last, then from the beginning; a few of each account, and more of
-   * the same ones only when no other has any.
+   * All of a short queue; else `wanted` or a few more, if there are so many: behind the account served last, then from the
+   * beginning; a few of each account, and more of the same ones only when no other has any.
    */
   async inTurn(queue: Queue, wanted: number): Promise<MessageDocument[]> {
     const nowMs = this.#options.clock.monotonicMs();
@@ -128,37 +136,44 @@ export class ClaimQueues {
       if (whole !== undefined) return whole;
     }
     const turns = accountTurns(queue.cursor, around);
-    let reads = 0;
+    let readsLeft = MAX_READS + around.size;
+    let atOnce = READS_AT_ONCE;
     for (const turn of turns) {
       let from = turn.$gt;
       for (let more = true; more; ) {
-        if (found.length >= wanted || reads >= MAX_READS + around.size) return found;
-        const read = await this.#readOn(queue, { ...turn, $gt: from }, quantumOf(wanted), wanted - found.length);
+        if (found.length >= wanted || readsLeft <= 0) return found;
+        const left = wanted - found.length;
+        const limit = Math.min(quantumOf(wanted), left);
+        const count = Math.min(Math.ceil(left / limit), atOnce, readsLeft);
+        const read = await this.#readOn(queue, { ...turn, $gt: from }, limit, count);
         found.push(...this.unheld(read.messages));
-        reads += read.reads;
+        readsLeft -= read.reads;
+        // The queue has changed: one after the other, for the rest of it, is sure to read nothing in vain.
+        if (read.inVain > 0) atOnce = 1;
         from = read.end ?? from;
         more = read.more;
       }
     }
+    if (found.length >= wanted) return found;
     return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
   }
 
-  /** Up to about `wanted`, `quantum` in a read, from the beginning of the range on and as far as reads join up. */
-  async #readOn(
-    { path, lane, ends }: Queue,
-    range: AccountRange,
-    quantum: number,
-    wanted: number,
-  ): Promise<{ readonly messages: MessageDocument[]; readonly reads: number } & Pick<QueueRead, 'end' | 'more'>> {
-    const limit = Math.min(quantum, wanted);
-    const starts = ends.startsIn(range, Math.min(Math.ceil(wanted / limit), READS_AT_ONCE));
+  /** From the beginning of the range on, in up to `count` reads at once; as far as they join up. */
+  async #readOn({ path, lane, ends }: Queue, range: AccountRange, limit: number, count: number): Promise<Reading> {
+    const starts = ends.startsIn(range, count);
     const batches = await Promise.all(
       starts.map(($gt) => this.read({ path, lane, account: { ...range, $gt } } as Filter<MessageDocument>, limit)), // '' is before every id
     );
-    const read = batches.map((batch) => ({ end: batch.at(-1)?.account, more: batch.length === limit }));
-    const reads = ends.join(starts, read);
-    const { end, more } = read[reads - 1] ?? { end: undefined, more: false };
-    return { messages: batches.slice(0, reads).flat(), reads, end, more };
+    const joined = batches.slice(
+      0,
+      ends.join(
+        starts,
+        batches.map((batch) => readOf(batch, limit)),
+      ),
+    );
+    const last = readOf(joined.at(-1) ?? [], limit);
+    const { length: reads } = joined;
+    return { messages: joined.flat(), reads, inVain: starts.length - reads, end: last.end, more: last.more };
   }
 
   /** A short queue in one read, whoever its messages are of; undefined when it is long, and then that is not asked for a while. */
@@ -225,4 +240,9 @@ export class ClaimQueues {
       limit,
     });
   }
+}
+
+function readOf(batch: readonly MessageDocument[], limit: number): QueueRead {
+  const end = batch.at(-1)?.account;
+  return { end, alone: batch[0]?.account === end, more: batch.length === limit };
 }

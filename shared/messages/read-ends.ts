@@ -5,6 +5,8 @@ import type { AccountRange } from './claim-plan.ts';
 export interface QueueRead {
   /** The account of its last message. */
   readonly end: AccountId | undefined;
+  /** All of it is of that account: it has a backlog, and the next pass will end here too. */
+  readonly alone: boolean;
   /** It gave as many as were asked for: there may be more behind it. */
   readonly more: boolean;
 }
@@ -23,18 +25,21 @@ export class ReadEnds {
   /** Behind which accounts up to `count` reads of the range are to begin, the range's own beginning first. */
   startsIn({ $gt, $lt, $lte }: AccountRange, count: number): readonly string[] {
     const inside = [...this.#ends].filter(
-      (id) => id > $gt && ($lt === undefined || id < $lt) && ($lte === undefined || id <= $lte),
+      (id) => id > $gt && ($lt === undefined || id < $lt) && ($lte === undefined || id < $lte),
     );
     return [$gt, ...inside.sort().slice(0, count - 1)];
   }
 
-  /** How many of these reads, from the first on, join up. Learns where they ended, and forgets where none did. */
+  /**
+   * How many of these reads, from the first on, join up; at least one. Learns where they ended, and forgets where the others
+   * began: each read in vain costs an end, and each end was learned by a read that counted.
+   */
   join(starts: readonly string[], reads: readonly QueueRead[]): number {
     let joined = 0;
-    for (const { end, more } of reads) {
+    for (const { end, alone, more } of reads) {
       joined += 1;
       if (!more || end === undefined) break;
-      this.#remember(end);
+      if (alone) this.#remember(end);
       if (end !== starts[joined]) break;
     }
     for (const unjoined of starts.slice(joined)) this.#ends.delete(unjoined as AccountId); // all but the first start are ends

@@ -321,6 +321,22 @@ describe('Claimer', () => {
     });
   }
 
+  it('goes on when reads at once gave more than there is room for', async () => {
+    const accounts = [newId('acc'), newId('acc'), newId('acc')].sort();
+    for (const [i, account] of accounts.entries()) await put(i === 1 ? 9 : 100, { account });
+    const worker = claimer();
+
+    const sizes: number[] = [];
+    for (const [count, laterMs] of [5, 5, 11, 11, 11, 11, 11, 11].map(
+      (size, i) => [size, i < 5 ? 51 : 5_000] as const,
+    )) {
+      sizes.push((await worker.claim(room(count))).length);
+      clock.turn(laterMs);
+    }
+
+    expect(sizes).to.deep.equal([5, 5, 11, 11, 11, 11, 11, 11]);
+  });
+
   it('an account that comes between others in a backlog has its turn like them', async () => {
     const accounts = Array.from({ length: 9 }, () => newId('acc'));
     const late = accounts.splice(4, 1);

@@ -3,8 +3,8 @@ import { type QueueRead, ReadEnds } from '../../../shared/messages/read-ends.ts'
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 
 describe('ReadEnds', () => {
-  const to = (end: string): QueueRead => ({ end: end as AccountId, more: true });
-  const last = (end?: string): QueueRead => ({ end: end as AccountId | undefined, more: false });
+  const to = (end: string, alone = true): QueueRead => ({ end: end as AccountId, alone, more: true });
+  const last = (end?: string): QueueRead => ({ end: end as AccountId | undefined, alone: true, more: false });
   const knowing = (...accounts: string[]): ReadEnds => {
     const ends = new ReadEnds();
     for (const account of accounts) ends.join([''], [to(account)]);
@@ -21,7 +21,7 @@ describe('ReadEnds', () => {
     expect(ends.startsIn({ $gt: '' }, 8)).to.deep.equal(['', 'b', 'd', 'f', 'h']);
     expect(ends.startsIn({ $gt: 'b' }, 3)).to.deep.equal(['b', 'd', 'f']);
     expect(ends.startsIn({ $gt: 'b', $lt: 'f' }, 8)).to.deep.equal(['b', 'd']);
-    expect(ends.startsIn({ $gt: 'b', $lte: 'f' }, 8)).to.deep.equal(['b', 'd', 'f']);
+    expect(ends.startsIn({ $gt: 'b', $lte: 'f' }, 8)).to.deep.equal(['b', 'd']); // behind f there is nothing
   });
 
   it('reads that end where the next one began join up', () => {
@@ -36,6 +36,13 @@ describe('ReadEnds', () => {
 
     expect(ends.join(['', 'b', 'd'], [to('b'), to('c'), to('f')])).to.equal(2);
     expect(ends.startsIn({ $gt: '' }, 8)).to.deep.equal(['', 'b', 'c']);
+  });
+
+  it('an account whose few messages end a read is no place to begin at: they will be gone', () => {
+    const ends = new ReadEnds();
+
+    expect(ends.join([''], [to('b', false)])).to.equal(1);
+    expect(ends.startsIn({ $gt: '' }, 8)).to.deep.equal(['']);
   });
 
   it('behind a read that was not full there is nothing', () => {
