@@ -154,7 +154,7 @@ export class ClaimQueues {
         more = read.more;
       }
     }
-    if (found.length >= wanted) return found;
+    if (found.length >= wanted) return found; // Reads at once may give more than was wanted.
     return found.length === 0 ? this.#markEmpty(queue) : this.#readDeeper(queue, wanted, found);
   }
 
@@ -164,16 +164,10 @@ export class ClaimQueues {
     const batches = await Promise.all(
       starts.map(($gt) => this.read({ path, lane, account: { ...range, $gt } } as Filter<MessageDocument>, limit)), // '' is before every id
     );
-    const joined = batches.slice(
-      0,
-      ends.join(
-        starts,
-        batches.map((batch) => readOf(batch, limit)),
-      ),
-    );
-    const last = readOf(joined.at(-1) ?? [], limit);
-    const { length: reads } = joined;
-    return { messages: joined.flat(), reads, inVain: starts.length - reads, end: last.end, more: last.more };
+    const read = batches.map((batch) => readOf(batch, limit));
+    const reads = ends.join(starts, read);
+    const { end, more } = read[reads - 1] ?? { end: undefined, more: false }; // one read at least, so never
+    return { messages: batches.slice(0, reads).flat(), reads, inVain: starts.length - reads, end, more };
   }
 
   /** A short queue in one read, whoever its messages are of; undefined when it is long, and then that is not asked for a while. */
