@@ -30,6 +30,9 @@ const UNASKED_MS = 1_000;
  * objects held the event loop for 90 to 300 ms; up to here, making and dropping them, for 14 (36 at the first time).
  */
 const PIPELINED_MAX = 500;
+/** Of all connections. Beyond it, few may wait on each: a packet on each of many connections comes in one turn of the event loop. */
+const WAITING_MAX = 1_000;
+const PIPELINED_CROWDED = 2;
 
 /** How long a refused connection stays open for its answer to arrive. */
 const REFUSED_MS = 1_000;
@@ -42,7 +45,10 @@ export class GatewayServer {
   readonly #sockets = new Set<Socket>();
   readonly #refused = new WeakSet<Duplex>();
   /** Requests of a connection that wait for the answers before theirs. */
-  readonly #waiting = new WeakMap<Duplex, number>();
+  readonly #waiting = new Map<Duplex, number>();
+  #allWaiting = 0;
+  /** Connections of which a request was handled in this turn of the event loop. */
+  readonly #served = new Set<Duplex>();
 
   constructor(app: RequestListener, times: ServerTimes = TIMES) {
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
@@ -51,28 +57,29 @@ export class GatewayServer {
       const before = this.#answers.get(socket);
       this.#answers.set(socket, res);
       req.url = originForm(req.url ?? '/');
-      if (before === undefined || before.writableFinished) {
+      const answered = before === undefined || before.writableFinished;
+      if (answered && this.#isFirstOfTurn(socket)) {
         app(req, res);
         return;
       }
       // Sent without waiting for the answer before. A packet holds thousands of such requests, and all at once they held the
       // event loop for seconds: one a turn, and nothing more is read until the last one's turn.
       socket.pause();
-      const waiting = (this.#waiting.get(socket) ?? 0) + 1;
-      this.#waiting.set(socket, waiting);
-      if (waiting > PIPELINED_MAX) {
+      if (!this.#mayWait(socket)) {
         stopParsing(socket);
         socket.destroy();
         return;
       }
-      before.once('close', () => {
+      const inItsTurn = (): void => {
         setImmediate(() => {
-          this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1);
           if (socket.destroyed) return;
+          this.#waitsNoMore(socket, 1);
           if (this.#answers.get(socket) === res) socket.resume();
           app(req, res);
         });
-      });
+      };
+      if (answered) inItsTurn();
+      else before.once('close', inItsTurn);
     };
     this.http = createServer({
       ...expressObjects(app),
@@ -95,6 +102,7 @@ export class GatewayServer {
         socket.once('close', () => {
           this.#sockets.delete(socket);
           this.#answers.delete(socket);
+          this.#waitsNoMore(socket, this.#waiting.get(socket) ?? 0);
         });
       })
       .on('clientError', (error, socket) => this.#answerClientError(error, socket));
@@ -123,6 +131,28 @@ export class GatewayServer {
     await closed;
     clearTimeout(unasked);
     clearTimeout(late);
+  }
+
+  /** A request with a body can be answered before the next one of its packet is parsed. */
+  #isFirstOfTurn(socket: Duplex): boolean {
+    if (this.#served.has(socket)) return false;
+    if (this.#served.size === 0) setImmediate(() => this.#served.clear());
+    this.#served.add(socket);
+    return true;
+  }
+
+  #mayWait(socket: Duplex): boolean {
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
+    this.#waiting.set(socket, waiting);
+    this.#allWaiting += 1;
+    return waiting <= (this.#allWaiting > WAITING_MAX ? PIPELINED_CROWDED : PIPELINED_MAX);
+  }
+
+  #waitsNoMore(socket: Duplex, requests: number): void {
+    const left = (this.#waiting.get(socket) ?? 0) - requests;
+    this.#allWaiting -= requests;
+    if (left > 0) this.#waiting.set(socket, left);
+    else this.#waiting.delete(socket);
   }
 
   /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */

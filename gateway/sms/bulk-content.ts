@@ -32,7 +32,7 @@ export async function planTemplate(order: TemplateOrder, problems: FieldProblems
   const before = problems.count;
   const shared = renderShared(order, problems);
   let longest = shared === undefined ? { encoding: 'GSM7' as Encoding, segments: 0 } : planText(shared);
-  await inSlices(recipients.entries, 'withParams', ({ params: own }, index) => {
+  await inSlices(recipients.entries, ({ params: own }, index) => {
     if (own === undefined) return;
     const text = render(pattern, own, `recipients[${index}].params`, maxSegments, problems);
     if (text === undefined) return;

@@ -243,6 +243,51 @@ describe('hostile HTTP: what arrives over the wire', function () {
     expect(alone.received()).to.match(/^HTTP\/1\.1 200 /);
   });
 
+  it('requests with a body, answered at once, come one a turn too', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    const server = new GatewayServer((req, res) => {
+      if (req.url === '/many') turns.push(turn);
+      res.end();
+    });
+    const countTurns = (): void => {
+      turn += 1;
+      if (turns.length < 300 && turn < 1_000_000) setImmediate(countTurns);
+    };
+    const port = await server.listen('127.0.0.1', 0);
+    const flood = openWire(port);
+    await once(flood.socket, 'connect');
+    countTurns();
+    flood.socket.write('GET /many HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'.repeat(300));
+    await eventually(() => turns.length === 300, 'all are handled');
+    flood.socket.end();
+    await server.drain();
+
+    // Two, where the count of turns has not gone on yet between them.
+    const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
+    expect(most).to.be.at.most(2);
+  });
+
+  it('many connections that each send many requests ahead are not read far together, and are closed', async () => {
+    let parsed = 0;
+    const server = new GatewayServer(() => {
+      // Never answered: what comes behind it waits.
+    });
+    server.http.on('request', () => {
+      parsed += 1;
+    });
+    const port = await server.listen('127.0.0.1', 0);
+    const floods = Array.from({ length: 20 }, () => openWire(port));
+    await Promise.all(floods.map(({ socket }) => once(socket, 'connect')));
+    for (const { socket } of floods) socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(400));
+    await Promise.all(floods.slice(4).map(({ closed }) => closed));
+    for (const { socket } of floods) socket.destroy();
+    await server.drain();
+
+    // Two whole ones, and of each other what brings all that waits to a thousand: alone each would be read whole, 8,000 in all.
+    expect(parsed).to.be.within(1, 5_000);
+  });
+
   it('what such a connection sent beyond that is not even read as requests', async () => {
     const server = new GatewayServer((_req, res) => res.end());
     let parsed = 0;

@@ -74,6 +74,27 @@ describe('request bodies', () => {
     expect(stored?.text).to.equal('Grüße');
   });
 
+  it('a large body in chunks of one byte takes no more memory than it is long', async function () {
+    this.timeout(60_000);
+    const MB = 1_048_576;
+    const before = process.memoryUsage().heapUsed;
+    let most = before;
+    const sampling = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().heapUsed);
+    }, 20);
+    const head =
+      `POST /v2/send-bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${JSON_TYPE}\r\n` +
+      'Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+    const pieces = Array.from({ length: 32 }, () => '1\r\n \r\n'.repeat((2 * MB) / 32));
+
+    const answer = await rawRequest(gateway.port, [head, ...pieces, '2\r\n{}\r\n0\r\n\r\n']);
+    clearInterval(sampling);
+
+    expect(answer.status).to.equal(400);
+    // Each byte in a buffer of its own: 500 MB.
+    expect(most - before).to.be.below(150 * MB);
+  });
+
   it('200: says "100 Continue" to a caller who asks first', async () => {
     const answer = await rawRequest(gateway.port, [
       `POST /v2/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${JSON_TYPE}\r\n` +
