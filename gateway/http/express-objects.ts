@@ -1,4 +1,5 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { isCrumbling } from './crumbs.ts';
 
 /** What an Express app gives its requests and answers as prototypes. */
 interface Prototypes {
@@ -17,7 +18,11 @@ export function expressObjects(app: RequestListener | (RequestListener & Prototy
   ServerResponse?: typeof ServerResponse;
 } {
   if (!('request' in app)) return {};
-  class ExpressRequest extends IncomingMessage {}
+  class ExpressRequest extends IncomingMessage {
+    override push(piece: unknown): boolean {
+      return isCrumbling(this, piece) ? false : super.push(piece);
+    }
+  }
   class ExpressResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(ExpressRequest.prototype, app.request);
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import type { Handler, JsonObject, Reply } from './context.ts';
+import { cameInCrumbs } from './crumbs.ts';
 import { joinChunks, parseLargeJson, TooLargeError } from './large-json.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -21,17 +22,26 @@ export function jsonBody(limitBytes: number): Handler {
     let bytes = 0;
     // All that has come in a turn of the event loop, as one buffer. 'data' comes for each chunk of a chunked body, be it one
     // byte, which then takes some 400 bytes until the body's end.
+    let planned = false;
     const onReadable = (): void => {
+      if (planned) return;
+      planned = true;
       setImmediate(read);
     };
     const read = (): void => {
+      planned = false;
       const piece: Buffer | null = req.read();
-      if (piece === null) return;
-      chunks.push(piece);
-      bytes += piece.length;
-      if (bytes <= limitBytes) return;
+      if (piece !== null) {
+        chunks.push(piece);
+        bytes += piece.length;
+      }
+      if (cameInCrumbs(req)) refuse('malformed_body', CRUMBS);
+      else if (bytes > limitBytes) refuse('body_too_large', tooLarge(limitBytes));
+    };
+    const refuse = (slug: ProblemSlug, detail: string): void => {
+      // Nothing more is heard of the body; its rest is dropped.
       req.off('readable', onReadable).off('end', onEnd).resume();
-      sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
+      sendProblem(res, slug, { detail });
     };
     const onEnd = (): void => {
       if (bytes > AT_ONCE_BYTES_MAX) parseLargeObject(chunks, bytes).then(take).catch(next);
@@ -86,6 +96,8 @@ function refusalByHeaders({ headers }: Request, limitBytes: number): Refusal | u
   if (length > limitBytes) return { slug: 'body_too_large', detail: tooLarge(limitBytes) };
   return undefined;
 }
+
+const CRUMBS = 'The body comes in thousands of chunks of a few bytes. Send it whole, or in larger chunks.';
 
 function tooLarge(limitBytes: number): string {
   return `The body may have at most ${limitBytes} bytes.`;
