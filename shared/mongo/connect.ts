@@ -23,6 +23,13 @@ const SERVER_SELECTION_MS = 3_000;
 const POOL_CHECK_MS = 10_000;
 
 /**
+ * A command without an answer for so long has lost its connection, although nobody closed it (a firewall that forgot it): the
+ * monitor sees only a store that is silent on its own connection too. Building an index may take longer; it goes on in the
+ * server, and the next start waits for it.
+ */
+const ANSWER_MS = 40_000;
+
+/**
  * What money and messages rest on, whatever MONGODB_URI asks for: `readPreference=secondaryPreferred` there would let a refund
  * miss the ledger entry that says it was made. Reads are `local`: a debit that asks again must see what is not on a majority yet.
  */
@@ -69,6 +76,7 @@ function newClient(uri: string): MongoClient {
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
       connectTimeoutMS: SERVER_SELECTION_MS,
+      socketTimeoutMS: ANSWER_MS,
       maxPoolSize: 20,
     });
     // The driver's own option for its tests, absent from its types. Without it every process wakes ten times a second to look
