@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { newId } from '../../shared/runtime/ids.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
+import { Connections } from './connections.ts';
 import { expressObjects } from './express-objects.ts';
-import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
+import { Pipelining } from './pipelining.ts';
+import { refuse } from './refusal.ts';
+import { Turns } from './turns.ts';
 
 /** Milliseconds. */
 interface ServerTimes {
@@ -23,63 +23,26 @@ const TIMES: ServerTimes = { keepAliveMs: 65_000, headersMs: 10_000, requestMs: 
 
 /** How long a stop waits for answers, and how long for a request on connections that wait for none. */
 const DRAIN_MS = 10_000;
-const UNASKED_MS = 1_000;
-
-/**
- * Of a connection. Who sends more without waiting for an answer is cut off: a packet of 64 KB holds 3,600, and making their
- * objects held the event loop for 90 to 300 ms; up to here, making and dropping them, for 14 (36 at the first time).
- */
-const PIPELINED_MAX = 500;
-/** Of all connections. Beyond it, few may wait on each: a packet on each of many connections comes in one turn of the event loop. */
-const WAITING_MAX = 1_000;
-const PIPELINED_CROWDED = 2;
-
-/** How long a refused connection stays open for its answer to arrive. */
-const REFUSED_MS = 1_000;
+const SILENT_MS = 1_000;
 
 /** The HTTP server around the app: its times, its end, and the answers to what is not HTTP. It does not listen yet. */
 export class GatewayServer {
   readonly http: Server;
-  /** The newest answer of each connection, to see whether one is being written or waited for. */
-  readonly #answers = new Map<Duplex, ServerResponse>();
-  readonly #sockets = new Set<Socket>();
+  readonly #turns = new Turns();
+  readonly #pipelining: Pipelining;
+  readonly #connections: Connections;
   readonly #refused = new WeakSet<Duplex>();
-  /** Requests of a connection that wait for the answers before theirs. */
-  readonly #waiting = new Map<Duplex, number>();
-  #allWaiting = 0;
-  /** Connections of which a request was handled in this turn of the event loop. */
-  readonly #served = new Set<Duplex>();
 
   constructor(app: RequestListener, times: ServerTimes = TIMES) {
+    const pipelining = new Pipelining(app, this.#turns);
+    const connections = new Connections((socket) => pipelining.pending(socket) !== undefined);
+    this.#pipelining = pipelining;
+    this.#connections = connections;
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
-      const { socket } = req;
-      if (socket.destroyed) return;
-      const before = this.#answers.get(socket);
-      this.#answers.set(socket, res);
+      if (req.socket.destroyed) return;
       req.url = originForm(req.url ?? '/');
-      const answered = before === undefined || before.writableFinished;
-      if (answered && this.#isFirstOfTurn(socket)) {
-        app(req, res);
-        return;
-      }
-      // Sent without waiting for the answer before. A packet holds thousands of such requests, and all at once they held the
-      // event loop for seconds: one a turn, and nothing more is read until the last one's turn.
-      socket.pause();
-      if (!this.#mayWait(socket)) {
-        stopParsing(socket);
-        socket.destroy();
-        return;
-      }
-      const inItsTurn = (): void => {
-        setImmediate(() => {
-          if (socket.destroyed) return;
-          this.#waitsNoMore(socket, 1);
-          if (this.#answers.get(socket) === res) socket.resume();
-          app(req, res);
-        });
-      };
-      if (answered) inItsTurn();
-      else before.once('close', inItsTurn);
+      connections.asked(req.socket);
+      pipelining.take(req, res);
     };
     this.http = createServer({
       ...expressObjects(app),
@@ -98,14 +61,13 @@ export class GatewayServer {
       .on('checkContinue', handle)
       .on('checkExpectation', handle)
       .on('connection', (socket) => {
-        this.#sockets.add(socket);
+        connections.add(socket);
         socket.once('close', () => {
-          this.#sockets.delete(socket);
-          this.#answers.delete(socket);
-          this.#waitsNoMore(socket, this.#waiting.get(socket) ?? 0);
+          connections.delete(socket);
+          pipelining.gone(socket);
         });
       })
-      .on('clientError', (error, socket) => this.#answerClientError(error, socket));
+      .on('clientError', (error, socket) => this.#refuse(error, socket));
   }
 
   /** Resolves with the port (given one for 0) when connections are accepted; else rejects with a `StartError` that says why. */
@@ -126,78 +88,20 @@ export class GatewayServer {
   async drain(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
     this.http.closeIdleConnections();
-    const unasked = setTimeout(() => this.#closeUnasked(), UNASKED_MS);
+    const silent = setTimeout(() => this.#connections.closeSilent(), SILENT_MS);
     const late = setTimeout(() => this.http.closeAllConnections(), DRAIN_MS);
     await closed;
-    clearTimeout(unasked);
+    clearTimeout(silent);
     clearTimeout(late);
   }
 
-  /** A request with a body can be answered before the next one of its packet is parsed. */
-  #isFirstOfTurn(socket: Duplex): boolean {
-    if (this.#served.has(socket)) return false;
-    if (this.#served.size === 0) setImmediate(() => this.#served.clear());
-    this.#served.add(socket);
-    return true;
-  }
-
-  #mayWait(socket: Duplex): boolean {
-    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
-    this.#waiting.set(socket, waiting);
-    this.#allWaiting += 1;
-    return waiting <= (this.#allWaiting > WAITING_MAX ? PIPELINED_CROWDED : PIPELINED_MAX);
-  }
-
-  #waitsNoMore(socket: Duplex, requests: number): void {
-    const left = (this.#waiting.get(socket) ?? 0) - requests;
-    this.#allWaiting -= requests;
-    if (left > 0) this.#waiting.set(socket, left);
-    else this.#waiting.delete(socket);
-  }
-
-  /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
-  #closeUnasked(): void {
-    for (const socket of this.#sockets) {
-      if (this.#answers.get(socket)?.writableFinished ?? true) socket.destroy();
-    }
-  }
-
-  /** What Node's parser refuses never becomes a request; it is answered in the same shape as everything else. */
-  #answerClientError(error: Error, socket: Duplex): void {
+  /** By turns: thousands of connections can have waited too long at the same moment. */
+  #refuse(error: Error, socket: Duplex): void {
     // The parser complains again about each further piece of what it refused.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    const answer = this.#answers.get(socket);
-    const answering = answer !== undefined && !answer.writableFinished;
-    if (answering && answer.req.complete) {
-      // An earlier request of this connection is still being answered: an answer now would be taken for its own.
-      answer.once('close', () => socket.destroy());
-    } else if (!socket.writable || isReset(error)) {
-      socket.destroy();
-    } else if (answering && answer.headersSent) {
-      // Refused by its headers, its answer is written whole (answer.ts) and perhaps not sent yet: the body may be broken now.
-      answer.end();
-      setTimeout(() => socket.destroy(), REFUSED_MS).unref();
-    } else {
-      socket.end(rawProblem(slugOf(error)));
-      // Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen.
-      setTimeout(() => socket.destroy(), REFUSED_MS).unref();
-    }
+    this.#turns.soon(socket, () => refuse(error, socket, this.#pipelining.pending(socket)));
   }
-}
-
-/**
- * A destroyed connection still has the rest of its packet parsed, into some 20 µs of objects a request. Node's parser asks
- * `onIncoming` (in no types) what each request is; 2 is llhttp's answer for an upgrade: no body, and what follows is not HTTP.
- */
-function stopParsing(
-  socket: Socket & { parser?: { onIncoming?: (req: { upgrade?: boolean }) => number } | null },
-): void {
-  if (!socket.parser) return;
-  socket.parser.onIncoming = (req) => {
-    req.upgrade = false; // Else Node would hand the socket to whoever upgrades.
-    return 2;
-  };
 }
 
 /**
@@ -209,33 +113,6 @@ function originForm(target: string): string {
   if (scheme === undefined) return target;
   const rest = target.slice(scheme.length);
   return rest.startsWith('/') ? rest : `/${rest}`;
-}
-
-function isReset(error: Error): boolean {
-  return 'code' in error && error.code === 'ECONNRESET';
-}
-
-function slugOf(error: Error): ProblemSlug {
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
-  return 'malformed_request';
-}
-
-function rawProblem(slug: ProblemSlug): string {
-  const requestId = newId('req');
-  const { status, title } = PROBLEMS[slug];
-  const body = JSON.stringify(problemBody(slug, requestId));
-  const lines = [`HTTP/1.1 ${status} ${title}`];
-  for (let i = 0; i + 1 < COMMON_HEADERS.length; i += 2) lines.push(`${COMMON_HEADERS[i]}: ${COMMON_HEADERS[i + 1]}`);
-  lines.push(
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  );
-  return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 function listenError(error: Error, host: string, port: number): Error {

@@ -268,6 +268,33 @@ describe('hostile HTTP: what arrives over the wire', function () {
     expect(most).to.be.at.most(2);
   });
 
+  it('requests that many connections send in the same turn are handled some at a time', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    const server = new GatewayServer((_req, res) => {
+      turns.push(turn);
+      const end = performance.now() + 2;
+      while (performance.now() < end); // what parsing and checking would take
+      res.end();
+    });
+    const countTurns = (): void => {
+      turn += 1;
+      if (turns.length < 60 && turn < 1_000_000) setImmediate(countTurns);
+    };
+    const port = await server.listen('127.0.0.1', 0);
+    const many = Array.from({ length: 60 }, () => openWire(port));
+    await Promise.all(many.map(({ socket }) => once(socket, 'connect')));
+    countTurns();
+    for (const { socket } of many) socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await Promise.all(many.map(({ closed }) => closed));
+    await server.drain();
+
+    expect(many.every(({ received }) => received().startsWith('HTTP/1.1 200 '))).to.equal(true);
+    // Five in 10 ms; ten, where the count of turns has not gone on yet between two of them.
+    const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
+    expect(most).to.be.within(1, 10);
+  });
+
   it('many connections that each send many requests ahead are not read far together, and are closed', async () => {
     let parsed = 0;
     const server = new GatewayServer(() => {

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { newId } from '../../shared/runtime/ids.ts';
+import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
+import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
+
+/** How long a refused connection stays open for its answer to arrive. */
+const REFUSED_MS = 1_000;
+
+/**
+ * Ends a connection whose bytes Node's parser refused, or for which it waited too long: they never become a request, and are
+ * answered in the same shape as everything else. `pending`: the answer that the connection waits for.
+ */
+export function refuse(error: Error, connection: Duplex, pending: ServerResponse | undefined): void {
+  if (pending?.req.complete) {
+    // An earlier request of this connection is still being answered: an answer now would be taken for its own.
+    pending.once('close', () => connection.destroy());
+  } else if (!connection.writable || isReset(error)) {
+    connection.destroy();
+  } else if (pending?.headersSent) {
+    // Refused by its headers, its answer is written whole (answer.ts) and perhaps not sent yet: the body may be broken now.
+    pending.end();
+    destroyAfterAnswer(connection);
+  } else {
+    connection.end(rawProblem(slugOf(error)));
+    destroyAfterAnswer(connection);
+  }
+}
+
+/** Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen. */
+function destroyAfterAnswer(connection: Duplex): void {
+  setTimeout(() => connection.destroy(), REFUSED_MS).unref();
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNRESET';
+}
+
+function slugOf(error: Error): ProblemSlug {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
+  return 'malformed_request';
+}
+
+function rawProblem(slug: ProblemSlug): string {
+  const requestId = newId('req');
+  const { status, title } = PROBLEMS[slug];
+  const body = JSON.stringify(problemBody(slug, requestId));
+  const lines = [`HTTP/1.1 ${status} ${title}`];
+  for (let i = 0; i + 1 < COMMON_HEADERS.length; i += 2) lines.push(`${COMMON_HEADERS[i]}: ${COMMON_HEADERS[i + 1]}`);
+  lines.push(
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  );
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
