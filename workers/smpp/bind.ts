@@ -4,7 +4,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { Backoff } from './backoff.ts';
 import type { BindCommand, Deliver } from './pdu.ts';
-import { type LostSubmits, Session, type SubmitAnswer } from './session.ts';
+import { Session, type SubmitAnswer } from './session.ts';
+import type { LostSubmits } from './unanswered-submits.ts';
 
 /**
  * One bind of a carrier, kept up for ever: a transceiver, or a transmitter and a receiver that live and die together.

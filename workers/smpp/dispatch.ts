@@ -16,8 +16,9 @@ import type { Figures } from './figures.ts';
 import type { Line } from './line.ts';
 import { type Verdict, verdictOf } from './outcome.ts';
 import { encodeSubmit } from './pdu.ts';
-import type { LostSubmits, SubmitAnswer } from './session.ts';
+import type { SubmitAnswer } from './session.ts';
 import { type Segment, Submission } from './submission.ts';
+import type { LostSubmits } from './unanswered-submits.ts';
 
 /**
  * Claims what can be written now, writes it, collects the answers and hands the outcome of each message to be settled. Nothing here

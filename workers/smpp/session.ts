@@ -15,7 +15,9 @@ import {
   readHeader,
   setSequence,
 } from './pdu.ts';
+import { Reading } from './reading.ts';
 import { SmppSocket } from './socket.ts';
+import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
 /**
  * One SMPP session: requests and their answers over one socket. An answer belongs to a request when sequence number AND command
@@ -49,19 +51,6 @@ export interface SubmitAnswer {
   readonly messageId: string;
 }
 
-/** Submits without an answer when the connection ended. */
-export interface LostSubmits<Context> {
-  /** Written: the carrier may have them. */
-  readonly unanswered: readonly Context[];
-  /** Never reached the socket: the carrier cannot have them. */
-  readonly unwritten: readonly Context[];
-}
-
-interface Pending<Context> {
-  readonly context: Context;
-  readonly sentMs: number;
-}
-
 interface Control {
   readonly response: number;
   readonly deadlineMs: number;
@@ -69,31 +58,21 @@ interface Control {
 }
 
 const MAX_SEQUENCE = 0x7fffffff;
-/** A late answer is still worth something: it settles an unknown. */
-const LATE_MS = 600_000;
-const MAX_LATE = 10_000;
 const ENQUIRE_ANSWER_MS = 10_000;
 /** Unanswered enquire_link in a row until the link counts as dead. */
 const ENQUIRE_MISSES = 2;
-/** deliver_sm that the caller has not answered yet; above it nothing is read until half of them are. */
-const MAX_UNANSWERED_DELIVERS = 2_000;
-/** After a pause in reading, answers that waited in the kernel are heard before anything times out. */
-const AFTER_PAUSE_MS = 2_000;
 
 export class Session<Context> {
   readonly #options: SessionOptions<Context>;
   readonly #socket: SmppSocket;
-  readonly #pending = new Map<number, Pending<Context>>();
-  readonly #late = new Map<number, Pending<Context>>();
+  readonly #reading: Reading;
+  readonly #submits = new UnansweredSubmits<Context>();
   readonly #controls = new Map<number, Control>();
   readonly #timer: NodeJS.Timeout;
   #sequence = 0;
   #lastReadMs: number;
-  #deafUntilMs = 0;
   #enquiring = false;
   #misses = 0;
-  #unansweredDelivers = 0;
-  #pauseTimer: NodeJS.Timeout | undefined;
   /** Before the bind there are no receipts, and enquire_link is not ours to send. */
   #bound = false;
 
@@ -111,6 +90,7 @@ export class Session<Context> {
       },
       () => options.onOpen(),
     );
+    this.#reading = new Reading(this.#socket, options.clock);
     const tickMs = Math.min(Math.max(Math.min(options.responseTimeoutMs, options.enquireLinkMs) / 4, 10), 500);
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
@@ -128,7 +108,7 @@ export class Session<Context> {
   submit(frame: Buffer, context: Context): void {
     const sequence = this.#nextSequence();
     setSequence(frame, sequence);
-    this.#pending.set(sequence, { context, sentMs: this.#options.clock.monotonicMs() });
+    this.#submits.add(sequence, context, this.#options.clock.monotonicMs());
     this.#socket.send(frame, sequence);
   }
 
@@ -151,9 +131,7 @@ export class Session<Context> {
 
   /** Reads nothing for a moment: what the peer sends waits there, and it slows down. */
   pauseReading(ms: number): void {
-    clearTimeout(this.#pauseTimer);
-    this.#socket.setPaused(true);
-    this.#pauseTimer = setTimeout(() => this.#resume(), ms);
+    this.#reading.pause(ms);
   }
 
   end(): void {
@@ -164,15 +142,9 @@ export class Session<Context> {
     this.#socket.destroy(reason);
   }
 
-  #resume(): void {
-    this.#pauseTimer = undefined;
-    this.#deafUntilMs = this.#options.clock.monotonicMs() + AFTER_PAUSE_MS;
-    if (this.#unansweredDelivers < MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(false);
-  }
-
   #nextSequence(): number {
     do this.#sequence = this.#sequence >= MAX_SEQUENCE ? 1 : this.#sequence + 1;
-    while (this.#pending.has(this.#sequence) || this.#late.has(this.#sequence));
+    while (this.#submits.has(this.#sequence));
     return this.#sequence;
   }
 
@@ -203,13 +175,11 @@ export class Session<Context> {
       return;
     }
     if (command !== responseOf(COMMAND.submitSm) && command !== COMMAND.genericNack) return;
-    const pending = this.#pending.get(sequence) ?? this.#late.get(sequence);
-    if (pending === undefined) return; // A second answer, or one to a request of long ago.
-    this.#pending.delete(sequence);
-    this.#late.delete(sequence);
+    const submit = this.#submits.take(sequence);
+    if (submit === undefined) return;
     // A generic_nack refuses whatever its status says; 0 would read as success.
     const refused = command === COMMAND.genericNack && status === 0 ? STATUS.systemError : status;
-    this.#options.onAnswer(pending.context, {
+    this.#options.onAnswer(submit.context, {
       status: refused,
       messageId: refused === 0 ? decodeMessageId(frame) : '',
     });
@@ -247,13 +217,10 @@ export class Session<Context> {
       this.#nack(header, STATUS.systemError);
       return;
     }
-    this.#unansweredDelivers += 1;
-    if (this.#unansweredDelivers >= MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(true);
+    this.#reading.onDeliver();
     this.#options.onDeliver(deliver, (status) => {
-      this.#unansweredDelivers -= 1;
       this.#send(encodeDeliverAnswer(header, status), header.sequence);
-      const relieved = this.#unansweredDelivers <= MAX_UNANSWERED_DELIVERS / 2;
-      if (this.#socket.paused && relieved && this.#pauseTimer === undefined) this.#resume();
+      this.#reading.onDeliverAnswered();
     });
   }
 
@@ -273,23 +240,14 @@ export class Session<Context> {
   }
 
   #tick(): void {
+    if (this.#reading.deaf) return;
     const nowMs = this.#options.clock.monotonicMs();
-    if (this.#socket.paused || nowMs < this.#deafUntilMs) return;
     for (const [sequence, control] of this.#controls) {
       if (nowMs < control.deadlineMs) continue;
       this.#controls.delete(sequence);
       control.resolve('no_answer');
     }
-    for (const [sequence, pending] of this.#pending) {
-      if (nowMs - pending.sentMs < this.#options.responseTimeoutMs) break; // In order of sending.
-      this.#pending.delete(sequence);
-      this.#late.set(sequence, pending);
-      this.#options.onTimeout(pending.context);
-    }
-    for (const [sequence, pending] of this.#late) {
-      if (nowMs - pending.sentMs < LATE_MS && this.#late.size <= MAX_LATE) break;
-      this.#late.delete(sequence);
-    }
+    this.#submits.age(nowMs, this.#options.responseTimeoutMs, (context) => this.#options.onTimeout(context));
     if (this.#bound && !this.#enquiring && nowMs - this.#lastReadMs >= this.#options.enquireLinkMs) this.#enquire();
   }
 
@@ -309,16 +267,10 @@ export class Session<Context> {
 
   #onClose(reason: string, unwritten: ReadonlySet<number>): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#pauseTimer);
+    this.#reading.end();
     for (const control of this.#controls.values()) control.resolve('no_answer');
     this.#controls.clear();
-    const lost = { unanswered: [] as Context[], unwritten: [] as Context[] };
-    for (const [sequence, pending] of this.#pending) {
-      (unwritten.has(sequence) ? lost.unwritten : lost.unanswered).push(pending.context);
-    }
-    this.#pending.clear();
-    this.#late.clear();
-    this.#options.onClose(reason, lost);
+    this.#options.onClose(reason, this.#submits.lose(unwritten));
   }
 }
 
