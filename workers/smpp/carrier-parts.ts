@@ -13,6 +13,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { AccountChains } from './account-chains.ts';
+import { Answers } from './answers.ts';
 import { Bind, type BindState } from './bind.ts';
 import { Dispatch } from './dispatch.ts';
 import { References } from './encode.ts';
@@ -52,6 +53,7 @@ export interface Holding {
 export interface CarrierParts {
   readonly lines: readonly Line[];
   readonly dispatch: Dispatch;
+  readonly answers: Answers;
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly unknowns: Settler;
@@ -67,7 +69,7 @@ export function joinParts(supplies: CarrierSupplies, holding: Holding): CarrierP
   const { log, figures, carrier } = supplies;
   const { receipts, outcomes, unknowns } = joinSettlers(supplies, holding);
   const lines: Line[] = [];
-  const { dispatch, throttle } = joinDispatch(supplies, holding, { outcomes, lines });
+  const { dispatch, answers, throttle } = joinDispatch(supplies, holding, { outcomes, lines });
   const receive = new Receive({
     carrier,
     log,
@@ -78,9 +80,9 @@ export function joinParts(supplies: CarrierSupplies, holding: Holding): CarrierP
     },
   });
   for (let index = 0; index < carrier.binds; index++) {
-    lines.push(joinLine(supplies, holding, { index, dispatch, receive, throttle }));
+    lines.push(joinLine(supplies, holding, { index, dispatch, answers, receive, throttle }));
   }
-  return { lines, dispatch, outcomes, receipts, unknowns };
+  return { lines, dispatch, answers, outcomes, receipts, unknowns };
 }
 
 /** Answers and receipts wait for each other: an answer brings the id by which a receipt that came first finds its message. */
@@ -117,8 +119,9 @@ function joinDispatch(
   { db, listen, clock, log, figures, carrier, gates, departures }: CarrierSupplies,
   { epoch, held }: Holding,
   { outcomes, lines }: { readonly outcomes: OutcomeSettler; readonly lines: readonly Line[] },
-): { dispatch: Dispatch; throttle: Throttle } {
+): { dispatch: Dispatch; answers: Answers; throttle: Throttle } {
   const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
+  const answers = new Answers({ carrier, log, figures, outcomes, throttle });
   const dispatch = new Dispatch({
     carrier,
     clock,
@@ -128,18 +131,20 @@ function joinDispatch(
     departures,
     chains: new AccountChains({ db, clock, carrier }),
     outcomes,
+    answers,
     throttle,
     references: new References(clock.now().getTime() & 0xff),
     lines: () => lines,
     listen,
     held,
   });
-  return { dispatch, throttle };
+  return { dispatch, answers, throttle };
 }
 
 interface LineParts {
   readonly index: number;
   readonly dispatch: Dispatch;
+  readonly answers: Answers;
   readonly receive: Receive;
   readonly throttle: Throttle;
 }
@@ -147,7 +152,7 @@ interface LineParts {
 function joinLine(
   { clock, log, figures, carrier, password }: CarrierSupplies,
   { held, onBindState }: Holding,
-  { index, dispatch, receive, throttle }: LineParts,
+  { index, dispatch, answers, receive, throttle }: LineParts,
 ): Line {
   const bind: Bind<Segment> = new Bind<Segment>({
     carrier,
@@ -160,9 +165,9 @@ function joinLine(
       if (state === 'bound') dispatch.room();
       onBindState(state);
     },
-    onAnswer: (segment, answer) => dispatch.onAnswer(line, segment, answer),
-    onTimeout: (segment) => dispatch.onTimeout(line, segment),
-    onLost: (lost) => dispatch.onLost(line, lost),
+    onAnswer: (segment, answer) => answers.onAnswer(line, segment, answer),
+    onTimeout: (segment) => answers.onTimeout(line, segment),
+    onLost: (lost) => answers.onLost(line, lost),
     onDeliver: (deliver, answer) => void receive.take(deliver, answer),
     unanswered: () => line.window.unanswered,
   });

@@ -81,10 +81,10 @@ export class CarrierRun {
       const deadlineMs = this.#options.clock.monotonicMs() + waitMs;
       const left = (): number => Math.max(deadlineMs - this.#options.clock.monotonicMs(), 0);
       // What has begun is written to its end first: a bind that drains writes nothing.
-      const begun = (): boolean => parts.dispatch.resuming || parts.lines.some(({ window }) => window.waiting > 0);
+      const begun = (): boolean => parts.answers.resuming || parts.lines.some(({ window }) => window.waiting > 0);
       await this.#until(() => !begun(), left());
       await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
-      parts.dispatch.close();
+      parts.answers.close();
       await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
       parts.outcomes.giveUp();
     }
@@ -153,7 +153,7 @@ export class CarrierRun {
     this.#rounds.end();
     const parts = this.#parts;
     if (parts === undefined) return;
-    parts.dispatch.close();
+    parts.answers.close();
     parts.outcomes.giveUp();
     void parts.dispatch.stop();
     for (const { bind } of parts.lines) void bind.stop(0);
