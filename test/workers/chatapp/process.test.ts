@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
 import { expect } from 'chai';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { makeItem, makeStatus } from './make.ts';
 import { type ChatAccount, chatWorld, customers } from './world.ts';
 
-const MAIN = fileURLToPath(new URL('../../../workers/chatapp/main.ts', import.meta.url));
 /** The key of `TEST_BOX`. */
 const KEY = Buffer.alloc(32, 7).toString('hex');
 const WINDOW = 5;
@@ -16,39 +15,13 @@ const EACH = 120;
 describe('chatapp worker: process', function () {
   this.timeout(120_000);
   const world = chatWorld();
-  const children = new Set<ChildProcess>();
+  const workers = new WorkerProcesses('chatapp');
 
   afterEach(async () => {
-    for (const child of children) {
-      child.kill('SIGKILL');
-      await ended(child);
-    }
-    children.clear();
+    await workers.killAll();
   });
 
-  async function startProcess(): Promise<ChildProcess> {
-    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: {
-        ...process.env,
-        MONGODB_URI: world.store.uri,
-        MONGODB_DATABASE: world.store.db.databaseName,
-        HARKARA_SECRET_KEY: KEY,
-        LOG_LEVEL: 'silent',
-      },
-    });
-    children.add(child);
-    await new Promise<void>((resolve, reject) => {
-      child.once('message', () => resolve());
-      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
-    });
-    return child;
-  }
-
-  function ended(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-    return new Promise((resolve) => child.once('exit', () => resolve()));
-  }
+  const startProcess = (): Promise<ChildProcess> => workers.start(world.store, { HARKARA_SECRET_KEY: KEY });
 
   /** Four accounts with `EACH` messages; half of the customers' deliveries are told at once. */
   async function accounts(): Promise<ChatAccount[]> {

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
 import { expect } from 'chai';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
@@ -13,25 +12,21 @@ import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';
 import { makeBooking } from '../../support/schedules.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 
-const MAIN = fileURLToPath(new URL('../../../workers/schedules/main.ts', import.meta.url));
 const DAY_MS = 24 * 3_600_000;
 
 describe('schedules worker: process', function () {
   this.timeout(90_000);
 
-  const children = new Set<ChildProcess>();
+  const workers = new WorkerProcesses('schedules');
   let store: TestStore;
 
   beforeEach(async () => {
     store = await openTestStore();
   });
   afterEach(async () => {
-    for (const child of children) {
-      child.kill('SIGKILL');
-      await ended(child);
-    }
-    children.clear();
+    await workers.killAll();
     await store.close();
   });
 
@@ -41,24 +36,7 @@ describe('schedules worker: process', function () {
   /** A full second, so that all is due at one alarm. */
   const secondFromNow = (seconds: number): Date => new Date((Math.floor(Date.now() / 1_000) + seconds) * 1_000);
 
-  async function startProcess(): Promise<ChildProcess> {
-    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
-    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ...process.env, ...env },
-    });
-    children.add(child);
-    await new Promise<void>((resolve, reject) => {
-      child.once('message', () => resolve());
-      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
-    });
-    return child;
-  }
-
-  function ended(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-    return new Promise((resolve) => child.once('exit', () => resolve()));
-  }
+  const startProcess = (): Promise<ChildProcess> => workers.start(store);
 
   async function stop(child: ChildProcess): Promise<void> {
     child.kill('SIGINT');

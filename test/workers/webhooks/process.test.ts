@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { SETTINGS } from '../../../shared/config/settings.ts';
@@ -15,15 +14,14 @@ import { COMPLETING_MAX } from '../../../workers/webhooks/lanes.ts';
 import { makeMessage } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
-
-const MAIN = fileURLToPath(new URL('../../../workers/webhooks/main.ts', import.meta.url));
 
 describe('webhooks worker: process', function () {
   this.timeout(60_000);
 
   const key = randomBytes(32);
-  const children = new Set<ChildProcess>();
+  const workers = new WorkerProcesses('webhooks');
   let store: TestStore;
   let target: Receiver;
 
@@ -36,38 +34,16 @@ describe('webhooks worker: process', function () {
     await store.close();
   });
   afterEach(async () => {
-    for (const child of children) {
-      child.kill('SIGKILL');
-      await ended(child);
-    }
-    children.clear();
+    await workers.killAll();
   });
 
-  async function startProcess(): Promise<ChildProcess> {
-    const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: {
-        ...process.env,
-        MONGODB_URI: store.uri,
-        MONGODB_DATABASE: store.db.databaseName,
-        HARKARA_SECRET_KEY: key.toString('hex'),
-        WEBHOOK_CONCURRENCY: '',
-        WEBHOOK_ALLOW_HTTP: 'yes',
-        WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
-        LOG_LEVEL: 'silent',
-      },
+  function startProcess(): Promise<ChildProcess> {
+    return workers.start(store, {
+      HARKARA_SECRET_KEY: key.toString('hex'),
+      WEBHOOK_CONCURRENCY: '',
+      WEBHOOK_ALLOW_HTTP: 'yes',
+      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     });
-    children.add(child);
-    await new Promise<void>((resolve, reject) => {
-      child.once('message', () => resolve());
-      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
-    });
-    return child;
-  }
-
-  function ended(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-    return new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
   it('kill -9 in the middle: every event reaches the endpoint, with its own id and signature', async () => {

@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { TestStore } from './store.ts';
+
+/** Real processes of a worker, on a test's store, to be killed. */
+export class WorkerProcesses {
+  readonly #main: string;
+  readonly #children = new Set<ChildProcess>();
+
+  constructor(worker: 'chatapp' | 'schedules' | 'webhooks') {
+    this.#main = fileURLToPath(new URL(`../../workers/${worker}/main.ts`, import.meta.url));
+  }
+
+  /** Resolves when it is ready. */
+  async start(store: TestStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+    const own = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
+    const child = spawn(process.execPath, ['--import', 'tsx', this.#main], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, ...own, ...settings },
+    });
+    this.#children.add(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('message', () => resolve());
+      child.once('exit', (code) => reject(new Error(`the worker ended with ${code} before it was ready`)));
+    });
+    return child;
+  }
+
+  async killAll(): Promise<void> {
+    for (const child of this.#children) {
+      child.kill('SIGKILL');
+      await ended(child);
+    }
+    this.#children.clear();
+  }
+}
+
+export function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
