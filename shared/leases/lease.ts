@@ -29,6 +29,16 @@ export const LEASE_TTL_MS = 15_000;
 const MARGIN_MS = 3_000;
 /** `until` of a lease that nobody holds. */
 const NEVER = new Date(0);
+/** A look that took longer says nothing of the time before it: the store was away, for the holder too. */
+const SLOW_LOOK_MS = 2_000;
+
+/** Another's lease as it was seen, look after look, by the monotonic clock. */
+interface Watched {
+  readonly epoch: number;
+  readonly until: Date;
+  readonly sinceMs: number;
+  readonly lastMs: number;
+}
 
 export class Lease {
   readonly name: string;
@@ -38,6 +48,7 @@ export class Lease {
   readonly #me: string;
   #epoch = 0;
   #deadlineMs = 0;
+  #watched: Watched | undefined;
 
   constructor(options: LeaseOptions) {
     this.name = options.name;
@@ -57,24 +68,37 @@ export class Lease {
     return this.#epoch;
   }
 
+  /** Whether it is time for the next `keep`, so that one that failed can be done again sooner than one that did not. */
+  get due(): boolean {
+    return this.#clock.monotonicMs() >= this.#deadlineMs + MARGIN_MS - (this.#ttlMs * 2) / 3;
+  }
+
   /**
-   * Takes the lease when it is free, run out, or its holder on this machine is gone; renews it when it is ours. One round
-   * trip in the usual case. Call it about every third of the TTL. Returns whether it is held now.
+   * Takes the lease when it is free, when its holder on this machine is gone, or when it has run out and was seen not to be
+   * renewed for half a TTL: after a store was away for long all leases have run out, and their holders, who may know what
+   * nobody else does, renew them first. Renews it when it is ours, also when it has run out and nobody took it: with the same
+   * epoch. One round trip in the usual case. Call it about every third of the TTL. Returns whether it is held now.
    */
   async keep(): Promise<boolean> {
+    const before = this.#watched;
+    this.#watched = undefined;
     let askedMs = this.#clock.monotonicMs();
     let lease = await this.#take(this.#epoch > 0 ? { epoch: this.#epoch, owner: this.#me } : undefined);
-    if (lease.owner !== this.#me && isGone(parseIdentity(lease.owner), parseIdentity(this.#me))) {
-      askedMs = this.#clock.monotonicMs();
-      lease = await this.#take(lease);
-    } else if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
-      // Just taken, or taken before by a request whose answer was lost: only a renewal tells how long it is ours.
-      askedMs = this.#clock.monotonicMs();
-      lease = await this.#take(lease);
+    if (lease.owner !== this.#me) {
+      const seen = this.#watch(lease, before, askedMs);
+      if (isGone(parseIdentity(lease.owner), parseIdentity(this.#me))) lease = await this.#take(lease);
+      else if (seen.lastMs - seen.sinceMs >= this.#ttlMs / 2) lease = await this.#take(undefined, seen);
+      this.#watched = seen;
     }
     if (lease.owner !== this.#me) {
       this.#epoch = 0;
       return false;
+    }
+    if (lease.epoch !== this.#epoch) {
+      // Just taken, or taken before by a request whose answer was lost: only a renewal tells how long it is ours.
+      askedMs = this.#clock.monotonicMs();
+      lease = await this.#take(lease);
+      if (lease.owner !== this.#me) return false;
     }
     this.#epoch = lease.epoch;
     // Counted from before the request: the store's time of it is later than that, never earlier.
@@ -108,20 +132,34 @@ export class Lease {
     await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: NEVER } });
   }
 
+  /** What `lease` is, seen now: without a break since `before` when it has not changed and the store was there all the time. */
+  #watch({ epoch, until }: LeaseDocument, before: Watched | undefined, askedMs: number): Watched {
+    const lastMs = this.#clock.monotonicMs();
+    const same = before?.epoch === epoch && before.until.getTime() === until.getTime();
+    const unbroken = same && lastMs - askedMs < SLOW_LOOK_MS && askedMs - before.lastMs <= this.#ttlMs / 2;
+    return { epoch, until, sinceMs: unbroken ? before.sinceMs : lastMs, lastMs };
+  }
+
   /**
-   * One atomic update: free or run out, or held exactly by `displace` → ours for a TTL. A renewal (displace = us) keeps
-   * the epoch; everything else raises it. Returns the lease as it is afterwards, whoever holds it.
+   * One atomic update: free, or held exactly by `displace`, or run out and as it was `watched` → ours for a TTL. A renewal
+   * (displace = us) keeps the epoch; everything else raises it. Returns the lease as it is afterwards, whoever holds it.
    */
-  async #take(displace: { readonly epoch: number; readonly owner: string } | undefined): Promise<LeaseDocument> {
+  async #take(
+    displace: { readonly epoch: number; readonly owner: string } | undefined,
+    watched?: Watched,
+  ): Promise<LeaseDocument> {
     const renews = displace?.owner === this.#me;
     const displaced =
       displace === undefined
         ? false
         : { $and: [{ $eq: ['$epoch', displace.epoch] }, { $eq: ['$owner', displace.owner] }] };
+    const until = { $ifNull: ['$until', NEVER] };
+    const runOut =
+      watched === undefined ? false : { $and: [{ $eq: [until, watched.until] }, { $lte: [until, '$$NOW'] }] };
     const lease = await this.#leases.findOneAndUpdate(
       { _id: this.name },
       [
-        { $set: { displaced, taken: { $or: [displaced, { $lte: [{ $ifNull: ['$until', NEVER] }, '$$NOW'] }] } } },
+        { $set: { displaced, taken: { $or: [displaced, { $eq: [until, NEVER] }, runOut] } } },
         {
           $set: {
             owner: { $cond: ['$taken', this.#me, '$owner'] },

@@ -6,6 +6,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { createCarrier, type NewCarrier } from '../../shared/carriers/store.ts';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument, MessageState } from '../../shared/messages/message.ts';
+import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
@@ -17,12 +18,14 @@ import { SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
+import { type StoreProxy, startStoreProxy } from './store-proxy.ts';
 
 export const CARRIER = 'sim';
 
 export interface WorldOptions {
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<NewCarrier>;
+  readonly leaseTtlMs?: number;
 }
 
 /** A real store, a simulated carrier and the worker between them. */
@@ -31,6 +34,8 @@ export interface World {
   readonly smsc: Smsc;
   readonly worker: SmppWorker;
   readonly metrics: Metrics;
+  /** Between the workers and the store. */
+  readonly proxy: StoreProxy;
   /** Puts a paid message into the queue. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
@@ -50,9 +55,12 @@ const box = createSecretBox(randomBytes(32));
 /** Short timers, so that a test waits for conditions and not for defaults. */
 export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 400, enquireLinkMs: 300 };
 
-export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {}): Promise<World> {
+export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: WorldOptions = {}): Promise<World> {
   const store: TestStore = await openTestStore();
   const { db } = store;
+  const proxy = await startStoreProxy(store.uri);
+  const mongodbDatabase = db.databaseName;
+  const proxied = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase });
   const smsc = await startSmsc({ receiptDelayMs: 20, ...smscOptions });
   await createCarrier(db, systemClock, box, {
     _id: CARRIER,
@@ -68,12 +76,13 @@ export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {
   const workers: SmppWorker[] = [];
   const start = (figures: Metrics, identity?: ProcessIdentity): SmppWorker => {
     const worker = new SmppWorker({
-      db,
+      db: proxied.db,
       clock: systemClock,
       log: silentLog,
       metrics: figures,
       box,
       pollMs: 50,
+      ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
       ...(identity === undefined ? {} : { identity }),
     });
     worker.start();
@@ -95,6 +104,7 @@ export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {
     db,
     smsc,
     metrics,
+    proxy,
     worker: start(metrics),
     sendMany,
     send: async (draft) => {
@@ -127,6 +137,8 @@ export async function openWorld({ smsc: smscOptions, carrier }: WorldOptions = {
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await smsc.close();
+      await proxied.close();
+      await proxy.close();
       await store.close();
     },
   };

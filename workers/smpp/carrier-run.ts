@@ -1,15 +1,16 @@
-import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
+import type { Lease } from '../../shared/leases/lease.ts';
 import { oldestOwed, redoIntents } from '../../shared/messages/settle.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
-import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import type { BindState } from './bind.ts';
 import { type CarrierParts, type CarrierSupplies, joinParts } from './carrier-parts.ts';
 import { Rounds } from './rounds.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
-  readonly leaseTtlMs?: number;
-  readonly identity?: ProcessIdentity;
+  readonly lease: Lease;
 }
+
+/** How often is looked whether the lease is to be renewed. */
+const LEASE_LOOK_MS = 500;
 
 const SWEEP_MS = 3_000;
 /** How often unknown submits are looked at; as often as they are to wait, where that is shorter. */
@@ -22,8 +23,9 @@ const STOP_STORE_MS = 4_000;
 const TICK_MS = 20;
 
 /**
- * One carrier under its lease: binds, dispatch, receipts, and what must be done again and again. `start` tells whether the lease could be
- * taken; when it is lost later, everything stops at once and `ended` is true: whoever holds it now goes on.
+ * One carrier under its lease: binds, dispatch, receipts, and what must be done again and again. `start` tells whether the lease
+ * could be taken. While it has run out, because the store is away, nothing is claimed and nothing written to a socket, but what
+ * the carrier says is heard and kept. When another process has it, everything stops at once and `ended` is true.
  */
 export class CarrierRun {
   readonly #options: CarrierRunOptions;
@@ -33,23 +35,17 @@ export class CarrierRun {
   ended = false;
 
   constructor(options: CarrierRunOptions) {
-    const { db, clock, log, carrier, leaseTtlMs, identity } = options;
+    const { log, carrier, lease } = options;
     this.#options = options;
-    this.#rounds = new Rounds({ name: carrier._id, log, onFailed: () => this.#endIfRunOut() });
-    this.#lease = new Lease({
-      name: `carrier:${carrier._id}`,
-      db,
-      clock,
-      ...(leaseTtlMs === undefined ? {} : { ttlMs: leaseTtlMs }),
-      ...(identity === undefined ? {} : { identity }),
-    });
+    this.#lease = lease;
+    this.#rounds = new Rounds({ name: carrier._id, log });
   }
 
   /** False when another process holds the lease. Throws when the store fails. */
   async start(): Promise<boolean> {
-    const { db, clock, carrier, log, figures, announcer, leaseTtlMs = LEASE_TTL_MS } = this.#options;
+    const { db, clock, carrier, log, figures, announcer } = this.#options;
     if (!(await this.#lease.keep())) return false;
-    this.#rounds.every(leaseTtlMs / 3, 'lease', () => this.#keep());
+    this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
     const unknown = await takeOverUnknowns(db, carrier._id, epoch);
@@ -116,17 +112,21 @@ export class CarrierRun {
   }
 
   async #keep(): Promise<void> {
-    if (await this.#lease.keep()) return;
-    this.#options.log.warn('lease_lost', { carrier: this.#options.carrier._id });
-    this.#end('lease_lost');
+    const { carrier, log } = this.#options;
+    if (!this.#lease.due) return;
+    const ranOut = !this.#lease.held;
+    if (!(await this.#lease.keep())) {
+      log.warn('lease_lost', { carrier: carrier._id });
+      this.#end('lease_lost');
+    } else if (ranOut) {
+      log.warn('lease_renewed_late', { carrier: carrier._id });
+      for (const { window } of this.#parts?.lines ?? []) window.pump();
+      this.#parts?.dispatch.room();
+    }
   }
 
   async #sweep(): Promise<void> {
-    // Also when its renewal hangs: what cannot write any more must not claim or read either.
-    if (!this.#lease.held) {
-      this.#end('lease_run_out');
-      return;
-    }
+    if (!this.#lease.held) return;
     this.#gauges();
     await this.#parts?.receipts.sweep();
   }
@@ -140,11 +140,6 @@ export class CarrierRun {
     if (stray > 0) figures.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: this.#parts.unknowns });
     if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
-  }
-
-  /** A round that failed may have failed for that. */
-  #endIfRunOut(): void {
-    if (!this.#lease.held && this.#lease.epoch > 0 && !this.ended) this.#end('lease_run_out');
   }
 
   /** Writes nothing more and lets go of everything. */

@@ -4,7 +4,6 @@ interface RoundsOptions {
   /** What the rounds are for, for the log. */
   readonly name: string;
   readonly log: Log;
-  onFailed(): void;
 }
 
 /** What must be done again and again, each thing one at a time: a slow round is not overtaken by the next. */
@@ -32,9 +31,8 @@ export class Rounds {
     try {
       await work();
     } catch (error) {
-      const { log, name, onFailed } = this.#options;
+      const { log, name } = this.#options;
       log.warn('round_failed', { loop: `${what}:${name}`, ...errorFields(error) });
-      onFailed();
     }
   }
 

@@ -11,7 +11,10 @@ export interface SocketOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Looked at right before each write; when it says no, nothing is written and the connection is cut. */
+  /**
+   * Looked at right before each write. When it says no, nothing is written: answers wait until it says yes, and a submit_sm that
+   * has come so far cuts the connection, so that it is known as never written.
+   */
   mayWrite(): boolean;
   /** The frame is a view of the read buffer: keep a copy, not the view. */
   onFrame(frame: Buffer): void;
@@ -36,6 +39,9 @@ const TURN_FRAMES_ALL = 512;
 const TURN_FRAMES_LEAST = 16;
 /** TLS reads 16 KiB at a time, TCP 64. */
 const FULL_READ_OCTETS = 16_384;
+/** How often is looked whether what waits may be written now, and how much may wait. */
+const WITHHELD_MS = 100;
+const WITHHELD_MAX = 10_000;
 /** A peer that does not read what we owe it is cut off before our memory grows. A window of long messages is far below. */
 const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
 
@@ -52,6 +58,7 @@ export class SmppSocket {
   #turn: { readonly frame: Buffer; readonly sequence: number }[] = [];
   #flushing = false;
   #endTimer: NodeJS.Timeout | undefined;
+  #withheldTimer: NodeJS.Timeout | undefined;
   #paused = false;
   #pausedForTurn = false;
 
@@ -79,6 +86,7 @@ export class SmppSocket {
       clearTimeout(timer);
       clearTimeout(this.#frameTimer);
       clearTimeout(this.#endTimer);
+      clearTimeout(this.#withheldTimer);
       const unwritten = new Set(this.#turn.map((sent) => sent.sequence));
       this.#turn = [];
       options.onClose(this.#closeReason, unwritten);
@@ -132,7 +140,7 @@ export class SmppSocket {
     this.#flushing = false;
     if (this.#turn.length === 0 || !this.open) return;
     if (!this.#options.mayWrite()) {
-      this.destroy('not_allowed_to_write');
+      this.#withhold();
       return;
     }
     const frames = this.#turn;
@@ -142,6 +150,16 @@ export class SmppSocket {
     this.#socket.write(bytes);
     if (bytes.readUInt32BE(4) === SUBMIT_SM) crashPoint('submit:written');
     if (this.#socket.writableLength > MAX_UNREAD_OCTETS) this.destroy('peer_does_not_read');
+  }
+
+  #withhold(): void {
+    const submits = this.#turn.some(({ frame }) => frame.readUInt32BE(4) === SUBMIT_SM);
+    if (submits || this.#turn.length > WITHHELD_MAX) {
+      this.destroy('not_allowed_to_write');
+      return;
+    }
+    this.#flushing = true;
+    this.#withheldTimer = setTimeout(() => this.#flush(), WITHHELD_MS);
   }
 
   #read(chunk: Buffer): void {

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
+import { Lease } from '../../shared/leases/lease.ts';
 import { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import { Departures } from '../../shared/messages/departures.ts';
 import { MessageLog } from '../../shared/messages/log-store.ts';
@@ -56,6 +57,8 @@ export class SmppWorker {
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
   readonly #running = new Map<string, Running>();
+  /** By carrier; those of others are watched. */
+  readonly #leases = new Map<string, Lease>();
   /** Carriers that are just being started or stopped: a slow one holds up no other. */
   readonly #changing = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -126,7 +129,7 @@ export class SmppWorker {
       await running.run.stop();
     }
     if (carrier === undefined || version === undefined || this.#stopping) return;
-    const { db, listen, clock, log, box, leaseTtlMs, identity } = this.#options;
+    const { db, listen, clock, log, box } = this.#options;
     const run = new CarrierRun({
       db,
       listen,
@@ -139,8 +142,7 @@ export class SmppWorker {
       departures: this.#departures,
       messageLog: this.#messageLog,
       password: box.open(carrier.password),
-      ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
-      ...(identity === undefined ? {} : { identity }),
+      lease: this.#lease(id),
     });
     try {
       if (await run.start()) this.#running.set(id, { run, version });
@@ -148,5 +150,20 @@ export class SmppWorker {
       await run.stop();
       throw error;
     }
+  }
+
+  #lease(carrier: string): Lease {
+    const { db, clock, leaseTtlMs, identity } = this.#options;
+    const known = this.#leases.get(carrier);
+    if (known !== undefined) return known;
+    const lease = new Lease({
+      name: `carrier:${carrier}`,
+      db,
+      clock,
+      ...(leaseTtlMs === undefined ? {} : { ttlMs: leaseTtlMs }),
+      ...(identity === undefined ? {} : { identity }),
+    });
+    this.#leases.set(carrier, lease);
+    return lease;
   }
 }

@@ -97,6 +97,32 @@ describe('leases', () => {
     expect(await frozen.keep()).to.equal(false);
   });
 
+  it('that has run out while the store was away is renewed by its holder, however often another looks first', async () => {
+    const [mine, other] = [lease('h'), lease('h', { identity: elsewhere })];
+    expect([await mine.keep(), await other.keep()]).to.deep.equal([true, false]);
+    const past = new Date(Date.now() - 60_000);
+    await store.db.collection('leases').updateOne({ _id: 'h' as never }, { $set: { until: past } });
+
+    expect([await other.keep(), await other.keep(), await mine.keep()]).to.deep.equal([false, false, true]);
+    expect(mine.epoch).to.equal(1);
+  });
+
+  it('is taken by another only when it was looked at without a break', async () => {
+    const clock = new ManualClock();
+    const other = lease('i', { identity: elsewhere, clock });
+    await lease('i').keep();
+    const past = new Date(Date.now() - 60_000);
+    await store.db.collection('leases').updateOne({ _id: 'i' as never }, { $set: { until: past } });
+    const looks: boolean[] = [];
+    for (const ms of [0, 5_000, 7_600, 4_000, 3_500]) {
+      clock.turn(ms);
+      looks.push(await other.keep());
+    }
+
+    // 5 s is too short, after 7.6 s without a look it begins anew, and 7.5 s are enough.
+    expect(looks).to.deep.equal([false, false, false, false, true]);
+  });
+
   it('is taken at once when its holder on this machine is gone', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     await once(child, 'spawn');
