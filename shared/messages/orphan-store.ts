@@ -62,7 +62,7 @@ export class OrphanStore {
 }
 
 function incoming(orphan: OrphanDocument): IncomingReceipt {
-  const { _id, keys, from, to, part, excerpt, tlvs } = orphan;
+  const { _id, keys, from, to, part, excerpt, tlvs, at } = orphan;
   // The form teaches nothing any more: what an orphan fits was perhaps found by its addresses.
   return {
     candidates: keys.map((key) => ({ key, form: '' })),
@@ -71,6 +71,7 @@ function incoming(orphan: OrphanDocument): IncomingReceipt {
     part,
     excerpt,
     orphan: _id,
+    arrivedAt: at,
     ...(tlvs === undefined ? {} : { tlvs }),
   };
 }

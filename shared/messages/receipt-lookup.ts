@@ -16,8 +16,9 @@ export interface IncomingReceipt {
   /** Its text up to the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
-  /** Set when it was stored as an orphan earlier. */
+  /** Set when it was stored as an orphan earlier, and when that was. */
   readonly orphan?: string;
+  readonly arrivedAt?: Date;
 }
 
 /** What a receipt says beside its text (SMPP 3.4 §5.3.2), for people. */
@@ -153,13 +154,19 @@ export class ReceiptLookup {
   }
 }
 
-/** The one message among `submitting` that a receipt can mean by its addresses, if it is one whose answer never came. */
+/**
+ * The one message among `submitting` that a receipt can mean by its addresses, if it is one whose answer never came. None that
+ * was claimed after the receipt had come.
+ */
 export function onlyUnknown(
   submitting: readonly MessageDocument[],
   receipt: IncomingReceipt,
 ): MessageDocument | undefined {
   const fitting = submitting.filter(
-    (message) => isNumberOf(receipt.from, message.to) && isSenderOf(receipt.to, message.sender),
+    (message) =>
+      isNumberOf(receipt.from, message.to) &&
+      isSenderOf(receipt.to, message.sender) &&
+      (receipt.arrivedAt === undefined || message.claim === undefined || message.claim.at <= receipt.arrivedAt),
   );
   const [only] = fitting;
   return fitting.length === 1 && only?.outcome === 'unknown' ? only : undefined;

@@ -1,5 +1,5 @@
 import { type Change, entryAt } from './change.ts';
-import type { FinalState, MessageDocument, Part, PartState } from './message.ts';
+import type { FinalState, MessageDocument, Part, PartState, StoredMessage } from './message.ts';
 import { mayBecome, STATES } from './status.ts';
 
 /** What a receipt says of one part of a message. */
@@ -23,23 +23,17 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** Dates of receipts are often whole minutes. */
 const MAX_BEFORE_MS = 60_000;
 
-/** The change that a receipt for part `index` makes. A status never goes backwards; a message ends when its last part does. */
-export function decideReceipt(
-  message: MessageDocument,
-  index: number,
-  receipt: PartReceipt,
-  now: Date,
-): ReceiptDecision {
-  const part = message.parts?.[index];
-  if (message.parts === undefined || part === undefined || !mayReplace(part.state, receipt.state)) {
-    return { kind: 'none' };
-  }
-  const parts = message.parts.with(index, {
-    ...part,
-    state: receipt.state,
-    ...(receipt.error === undefined ? {} : { error: receipt.error }),
-  });
-  return { kind: 'change', change: withParts(message, parts, receipt, now) };
+/**
+ * The change that a receipt makes to the parts with its id: usually one, but some carriers give all segments the same. A status
+ * never goes backwards; a message ends when its last part does.
+ */
+export function decideReceipt(message: MessageDocument, key: string, receipt: PartReceipt, now: Date): ReceiptDecision {
+  const { parts = [] } = message;
+  const told = parts.map((part) =>
+    part.key === key && mayReplace(part.state, receipt.state) ? toldOf(part, receipt) : part,
+  );
+  if (told.every((part, i) => part === parts[i])) return { kind: 'none' };
+  return { kind: 'change', change: withParts(message, told, receipt, now) };
 }
 
 /**
@@ -51,12 +45,12 @@ export function decideUnknown(message: MessageDocument, key: string, receipt: Pa
     message.parts ?? Array.from({ length: message.segments }, () => ({ state: 'unknown' as const }));
   const index = known.findIndex((part) => part.key === undefined && part.state === 'unknown');
   if (message.state !== 'submitting' || message.outcome !== 'unknown' || index === -1) return { kind: 'none' };
-  const parts = known.with(index, {
-    key,
-    state: receipt.state,
-    ...(receipt.error === undefined ? {} : { error: receipt.error }),
-  });
+  const parts = known.with(index, toldOf({ key, state: 'unknown' }, receipt));
   return { kind: 'change', change: withParts(message, parts, receipt, now) };
+}
+
+function toldOf(part: Part, { state, error }: PartReceipt): Part {
+  return { ...part, state, ...(error === undefined ? {} : { error }) };
 }
 
 /** The state in which a message with these parts ends; undefined while one of them may still change. */
@@ -66,6 +60,31 @@ export function finalState(parts: readonly Part[]): FinalState | undefined {
   if (telling.length === 0) return undefined;
   const states = telling.map((part) => (part.state === 'refused' ? 'failed' : part.state));
   return states.every((state) => isFinal(state)) ? worst(states) : undefined;
+}
+
+/**
+ * What an answer or the carrier's policy makes of a message that counts as sent with these parts: receipts may have come before,
+ * and have told how it ended.
+ */
+export function sentWith(message: StoredMessage, parts: readonly Part[], now: Date): Change {
+  const sent = entryAt('sent', now, message.history);
+  const final = finalState(parts);
+  if (final === undefined) {
+    const unset = message.outcome === undefined ? {} : { unset: ['outcome'] as const };
+    return { state: 'sent', set: { parts }, ...unset, entries: [sent] };
+  }
+  const refused = parts.find(({ state }) => state === 'refused');
+  const error = refused === undefined ? parts.find(({ state }) => state === final)?.error : 'partial';
+  return {
+    state: final,
+    set: {
+      parts,
+      ...(final === 'delivered' ? { deliveredAt: now } : {}),
+      ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
+    },
+    unset: ['due', 'outcome'],
+    entries: [sent, entryAt(final, now, [sent])],
+  };
 }
 
 function withParts(message: MessageDocument, parts: readonly Part[], receipt: PartReceipt, now: Date): Change {
@@ -81,9 +100,12 @@ function withParts(message: MessageDocument, parts: readonly Part[], receipt: Pa
   }
   const final = finalState(parts);
   if (final === undefined || state === 'submitting' || !mayBecome(state, final, history, now)) {
+    // What ends it later, an answer or the carrier's policy, does not know who delivered.
+    const knowsOperator = state === 'submitting' && receipt.state === 'delivered';
+    const set = knowsOperator ? { parts, operator: receipt.operator } : { parts };
     return state === message.state
-      ? { set: { parts } }
-      : { state, set: { parts }, unset: message.outcome === undefined ? [] : ['outcome'], entries };
+      ? { set }
+      : { state, set, unset: message.outcome === undefined ? [] : ['outcome'], entries };
   }
   entries.push(entryAt(final, now, history));
   return {

@@ -175,9 +175,10 @@ export class ReceiptSettler {
     );
     if (lost.length === 0) return kept;
     this.#maybeOrphans = true;
+    const arrivedAt = this.#options.clock.now();
     const ids = await this.#orphans.keep(
       lost.map(({ receipt }) => receipt),
-      this.#options.clock.now(),
+      arrivedAt,
     );
     const hits = await this.#lookup.findAnyForm(lost.map(({ receipt }) => receipt));
     for (const [n, { receipt, i }] of lost.entries()) {
@@ -185,7 +186,7 @@ export class ReceiptSettler {
       if (id === undefined) continue;
       kept.set(i, id);
       found[i] = byId(hits[n]);
-      if (found[i] === undefined) this.#remember(id, { ...receipt, orphan: id });
+      if (found[i] === undefined) this.#remember(id, { ...receipt, orphan: id, arrivedAt });
     }
     return kept;
   }
@@ -237,11 +238,11 @@ export class ReceiptSettler {
     let change: Change | undefined;
     let after = message;
     for (const { i, receipt, hit } of told) {
-      const index = after.parts?.findIndex((part) => part.key === hit.key) ?? -1;
+      const known = after.parts?.some((part) => part.key === hit.key) === true;
       const decision =
-        index === -1 && hit.byAddress
+        !known && hit.byAddress
           ? decideUnknown(after, hit.key, receipt.part, now)
-          : decideReceipt(after, index, receipt.part, now);
+          : decideReceipt(after, hit.key, receipt.part, now);
       if (decision.kind === 'none') {
         results[i] = 'duplicate';
         continue;

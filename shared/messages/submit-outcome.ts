@@ -1,7 +1,7 @@
 import type { ClaimId } from '../runtime/ids.ts';
 import { type Change, entryAt } from './change.ts';
 import type { Part, StoredMessage } from './message.ts';
-import { finalState } from './receipt-outcome.ts';
+import { sentWith } from './receipt-outcome.ts';
 
 /**
  * What became of the submit of one message, all its segments together (a chat-app message is one part):
@@ -52,10 +52,13 @@ export function decideOutcome(
   random: number,
 ): Change | undefined {
   if (message.claim?.id !== claim.id || message.claim.epoch !== claim.epoch) return undefined;
+  // The carrier's policy had put it back into the queue, and nobody has claimed it yet: it need not go out again.
+  const again = message.state === 'queued' || message.state === 'waiting';
+  if (again && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
   if (message.state !== 'submitting') return lateKeys(message, outcome);
   switch (outcome.kind) {
     case 'sent':
-      return sent(message, mergeParts(message.parts, outcome.parts), now);
+      return sentWith(message, mergeParts(message.parts, outcome.parts), now);
     case 'partial':
     case 'rejected': {
       const state = outcome.kind === 'partial' ? 'failed' : 'rejected';
@@ -86,14 +89,6 @@ export function decideOutcome(
         : { set: { outcome: 'unknown', parts } };
     }
   }
-}
-
-/** Receipts may have settled every part of an unknown message before its last answer came: then it ends at once. */
-function sent(message: StoredMessage, parts: readonly Part[], now: Date): Change {
-  const entry = entryAt('sent', now, message.history);
-  const final = finalState(parts);
-  if (final === undefined) return { state: 'sent', set: { parts }, ...settledUnknown(message), entries: [entry] };
-  return { state: final, set: { parts }, unset: ['due', 'outcome'], entries: [entry, entryAt(final, now, [entry])] };
 }
 
 function tryAgain(
@@ -135,10 +130,6 @@ function mergeParts(known: readonly Part[] | undefined, told: readonly Part[]): 
     const settled = before.state !== 'unknown' && before.state !== 'accepted';
     return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
   });
-}
-
-function settledUnknown(message: StoredMessage): Pick<Change, 'unset'> {
-  return message.outcome === undefined ? {} : { unset: ['outcome'] };
 }
 
 /** Nothing was accepted: it starts from the beginning. */

@@ -3,10 +3,11 @@ import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { AnyMessage } from './any-message.ts';
-import { type Change, entryAt } from './change.ts';
+import type { Change } from './change.ts';
 import type { MessageLog } from './log-store.ts';
 import type { Part } from './message.ts';
 import { policyRecord } from './message-log.ts';
+import { sentWith } from './receipt-outcome.ts';
 import type { Settler } from './settle.ts';
 
 /**
@@ -88,5 +89,5 @@ function byPolicy(message: AnyMessage, policy: CarrierDocument['unknownPolicy'],
   const segments = message.channel === 'sms' ? message.segments : 1;
   const parts: readonly Part[] =
     message.parts ?? Array.from({ length: segments }, () => ({ state: 'unknown' as const }));
-  return { state: 'sent', set: { parts }, unset: ['outcome'], entries: [entryAt('sent', now, message.history)] };
+  return sentWith(message, parts, now);
 }

@@ -3,7 +3,7 @@ import { statusClass } from '../../shared/carriers/command-status.ts';
 import type { Refusal } from '../../shared/messages/departures.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../shared/messages/submit-outcome.ts';
+import { type SubmitOutcome, THROTTLES_PER_TRY } from '../../shared/messages/submit-outcome.ts';
 import type { Throttle } from '../../shared/rate/throttle.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Figures } from './figures.ts';
@@ -21,7 +21,7 @@ export interface AnswersOptions {
   readonly throttle: Throttle;
 }
 
-/** Rounds in which the rest of a partly accepted message is sent again. */
+/** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
 const MAX_RESUMES = 5;
 const FIRST_RESUME_MS = 1_000;
 
@@ -127,7 +127,8 @@ export class Answers {
     { segments, throttled, otherwise }: Extract<Verdict, { kind: 'resume' }>,
   ): void {
     const rest = segments.flatMap((index) => submission.segments[index] ?? []);
-    submission.resumed += 1;
+    if (throttled) submission.throttles += 1;
+    if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
     // After throttling the rate itself makes it wait.
     const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
     const timer = setTimeout(() => {

@@ -7,8 +7,9 @@ export class Submission {
   message: MessageDocument;
   readonly segments: readonly Segment[];
   readonly answers: (SegmentAnswer | undefined)[];
-  /** Rounds in which segments that were refused for now were sent again. */
+  /** Rounds in which segments that were refused for now were sent again, and those of them that had been throttled. */
   resumed = 0;
+  throttles = 0;
 
   /** `frames`: its submit_sm, one per segment. */
   constructor(message: MessageDocument, frames: readonly Buffer[]) {

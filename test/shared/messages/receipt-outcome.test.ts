@@ -31,7 +31,7 @@ function sent(parts: readonly Part[], overrides: Partial<MessageDocument> = {}):
 }
 
 function take(message: MessageDocument, index: number, told: PartReceipt, now = NOW): MessageDocument {
-  const decision = decideReceipt(message, index, told, now);
+  const decision = decideReceipt(message, message.parts?.[index]?.key ?? '', told, now);
   return decision.kind === 'none' ? message : applyChange(message, decision.change);
 }
 
@@ -82,7 +82,7 @@ describe('decideReceipt', () => {
   it('the same receipt again changes nothing', () => {
     const after = take(sent(ONE), 0, receipt('delivered'));
 
-    expect(decideReceipt(after, 0, receipt('delivered'), NOW)).to.deep.equal({ kind: 'none' });
+    expect(decideReceipt(after, 'c:1', receipt('delivered'), NOW)).to.deep.equal({ kind: 'none' });
   });
 
   const LATER: readonly (readonly [FinalState, FinalState, boolean])[] = [

@@ -214,6 +214,30 @@ describe('ReceiptSettler', () => {
     expect(events).to.deep.equal(['sent', 'delivered']);
   });
 
+  it('a receipt that came before a submit does not mean it, whoever looks at it again', async () => {
+    await receipts.add(receipt('77', 'failed'));
+    clock.turn(1_000);
+    const later = await unknown();
+    await receipts.sweep();
+    const next = open();
+    await next.recover();
+    await next.sweep();
+
+    expect(await state(later)).to.equal('submitting');
+    expect(await receipts.add(receipt('78'))).to.equal('unknown_settled');
+    expect(await state(later)).to.equal('delivered');
+  });
+
+  it('one id for all segments: its receipt is of all of them', async () => {
+    const parts = Array.from({ length: 3 }, () => ({ key: 'c:1', state: 'accepted' as const }));
+    const [one, other] = [await put({ segments: 3, parts }), await put({ to: '918800000000', segments: 3, parts })];
+
+    await receipts.add(receipt('1'));
+    await receipts.add(receipt('1', 'failed', '918800000000'));
+
+    expect([await state(one), await state(other)]).to.deep.equal(['delivered', 'failed']);
+  });
+
   it('two unanswered submits to one number: neither is guessed', async () => {
     const both = [await unknown(), await unknown()];
 

@@ -123,6 +123,13 @@ describe('decideOutcome', () => {
     expect(after.history).to.have.length(1);
   });
 
+  it('a late answer to one that the policy put back into the queue keeps it from going out again', () => {
+    const again = claimed({ state: 'queued' });
+
+    expect(decide(again, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({ state: 'sent', parts: [ACCEPTED] });
+    expect(decide(again, { kind: 'rejected', parts: [], ...REFUSAL })).to.equal(again);
+  });
+
   it('an answer never takes back what a receipt said', () => {
     const delivered = { state: 'delivered', key: 'c:1' } as const;
     const known = claimed({ segments: 2, outcome: 'unknown', parts: [delivered, { state: 'unknown' }] });
@@ -143,8 +150,9 @@ describe('decideOutcome', () => {
 
   for (const state of ['delivered', 'failed', 'expired', 'rejected', 'queued', 'waiting'] as const) {
     it(`changes no state of a message that is ${state}`, () => {
+      const again = state === 'queued' || state === 'waiting';
       const outcomes: SubmitOutcome[] = [
-        { kind: 'sent', parts: [ACCEPTED] },
+        ...(again ? [] : [{ kind: 'sent', parts: [ACCEPTED] } as const]),
         { kind: 'retry', ...REFUSAL },
         { kind: 'throttled', ...REFUSAL },
         { kind: 'requeue' },

@@ -112,6 +112,28 @@ describe('smpp worker: when things break', () => {
     expect(here.smsc.stats().submits).to.deep.include({ submitted: 6, refused: { '0x58': 3 } });
   });
 
+  it('a segment that is throttled far more often than it may be refused is sent in the end', async () => {
+    let throttled = 7;
+    const here = await open({
+      smsc: {
+        behaviour: ({ concatenation }) => (concatenation?.part === 2 && throttled-- > 0 ? { status: 0x58 } : undefined),
+      },
+    });
+
+    const id = await here.send({ text: 'segments '.repeat(20) });
+    const message = await eventually(
+      async () => {
+        await here.reaches(await here.send({ to: '919876599000' }), 'delivered'); // else the carrier is left alone for long
+        const found = await here.message(id);
+        return found.state === 'delivered' || found.state === 'failed' ? found : undefined;
+      },
+      'it has ended',
+      18_000,
+    );
+
+    expect(message).to.include({ state: 'delivered', segments: 2 });
+  });
+
   it('a connection that breaks with 20 unanswered: none is sent twice, each receipt finds its message', async () => {
     let answering = false;
     const here = await open({
