@@ -24,6 +24,9 @@ export interface AnswersOptions {
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
 const MAX_RESUMES = 5;
 const FIRST_RESUME_MS = 1_000;
+/** The rest waits for its bind to come back, so often and so long. */
+const REBOUND_LOOK_MS = 500;
+const REBOUND_LOOKS = 120;
 
 /** Collects what became of each segment, and hands the outcome of each message to be settled. */
 export class Answers {
@@ -112,15 +115,11 @@ export class Answers {
     if (answers === undefined) return;
     const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
     if (verdict.kind !== 'resume') this.#settle(submission, verdict);
-    else if (this.#mayResume(line, submission)) this.#resume(line, submission, verdict);
+    else if (mayResume(submission)) this.#resume(line, submission, verdict);
     else this.#settle(submission, verdict.otherwise);
   }
 
-  #mayResume(line: Line, submission: Submission): boolean {
-    return submission.resumed < MAX_RESUMES && line.bind.ready && !submission.segments.some(({ late }) => late);
-  }
-
-  /** The rest of a partly accepted message, on the same bind, with the same reference. */
+  /** The rest of a partly accepted message, on the same bind (bound anew, if it must be), with the same reference. */
   #resume(
     line: Line,
     submission: Submission,
@@ -131,16 +130,26 @@ export class Answers {
     if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
     // After throttling the rate itself makes it wait.
     const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
+    const giveUp = (): void => this.#settle(submission, otherwise);
+    const goOn = (looks: number): void => {
+      if (!line.bind.ready && looks < REBOUND_LOOKS) {
+        this.#later(REBOUND_LOOK_MS, () => goOn(looks + 1), giveUp);
+      } else if (line.bind.ready) {
+        for (const { index } of rest) submission.answers[index] = undefined;
+        line.window.add(rest);
+      } else {
+        giveUp();
+      }
+    };
+    this.#later(waitMs, () => goOn(0), giveUp);
+  }
+
+  #later(waitMs: number, goOn: () => void, giveUp: () => void): void {
     const timer = setTimeout(() => {
       this.#resuming.delete(timer);
-      if (!line.bind.ready) {
-        this.#settle(submission, otherwise);
-        return;
-      }
-      for (const { index } of rest) submission.answers[index] = undefined;
-      line.window.add(rest);
+      goOn();
     }, waitMs);
-    this.#resuming.set(timer, () => this.#settle(submission, otherwise));
+    this.#resuming.set(timer, giveUp);
   }
 
   #settle(submission: Submission, outcome: SubmitOutcome): void {
@@ -157,6 +166,10 @@ export class Answers {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
     });
   }
+}
+
+function mayResume({ resumed, segments }: Submission): boolean {
+  return resumed < MAX_RESUMES && !segments.some(({ late }) => late);
 }
 
 function statusClasses({ statusClasses: classes }: CarrierDocument): Pick<CarrierDocument, 'statusClasses'> {

@@ -134,6 +134,24 @@ describe('smpp worker: when things break', () => {
     expect(message).to.include({ state: 'delivered', segments: 2 });
   });
 
+  it('the rest of a message waits for its bind to come back', async () => {
+    let busy = 1;
+    const here = await open({
+      smsc: {
+        behaviour: ({ concatenation }) => (concatenation?.part === 2 && busy-- > 0 ? { status: 0x14 } : undefined),
+      },
+    });
+    const text = 'segments '.repeat(20);
+
+    const id = await here.send({ text });
+    await eventually(() => here.smsc.stats().submits.refused['0x14'] === 1, 'the second segment is refused for now');
+    here.smsc.resetSessions();
+    await here.reaches(id, 'delivered');
+
+    expect(here.smsc.texts().map((one) => one.text)).to.deep.equal([text]);
+    expect(here.smsc.messages()).to.have.length(2);
+  });
+
   it('a connection that breaks with 20 unanswered: none is sent twice, each receipt finds its message', async () => {
     let answering = false;
     const here = await open({
