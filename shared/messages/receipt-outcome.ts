@@ -73,14 +73,15 @@ export function sentWith(message: StoredMessage, parts: readonly Part[], now: Da
     const unset = message.outcome === undefined ? {} : { unset: ['outcome'] as const };
     return { state: 'sent', set: { parts }, ...unset, entries: [sent] };
   }
-  const refused = parts.find(({ state }) => state === 'refused');
-  const error = refused === undefined ? parts.find(({ state }) => state === final)?.error : 'partial';
+  const partial = parts.some(({ state }) => state === 'refused');
+  const error = partial ? 'partial' : parts.find(({ state }) => state === final)?.error;
   return {
     state: final,
     set: {
       parts,
       ...(final === 'delivered' ? { deliveredAt: now } : {}),
       ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
+      ...(partial ? { errorReason: 'The carrier refused a segment' } : {}),
     },
     unset: ['due', 'outcome'],
     entries: [sent, entryAt(final, now, [sent])],

@@ -48,7 +48,7 @@ export class CarrierRun {
     this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
-    const unknown = await takeOverUnknowns(db, carrier._id, epoch);
+    const unknown = await takeOverUnknowns(db, carrier._id, epoch, true);
     if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
     log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
     this.#parts = joinParts(this.#options, {

@@ -295,6 +295,13 @@ describe('unknown submits', () => {
     expect(await stored(own)).not.to.have.property('outcome');
   });
 
+  it('a holder that begins anew in its own epoch takes over what it left itself', async () => {
+    const own = await put({ claim: { id: newId('clm'), carrier: 'c', epoch: 2, at: clock.now() } });
+
+    expect(await takeOverUnknowns(store.db, 'c', 2, true)).to.equal(1);
+    expect(await stored(own)).to.deep.include({ outcome: 'unknown', state: 'submitting', v: 2 });
+  });
+
   it('what an earlier holder still claims after it was taken over is found, too', async () => {
     await takeOverUnknowns(store.db, 'c', 2);
     const stray = await put({});
