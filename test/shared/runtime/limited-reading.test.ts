@@ -1,0 +1,104 @@
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { AnswerTooLongError, LimitedReading } from '../../../shared/runtime/limited-reading.ts';
+import { ReadTurns } from '../../../shared/runtime/read-turns.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type HostileServer, openHostileServer } from '../../support/hostile-server.ts';
+
+describe('limited reading', () => {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function server(answer: (socket: Socket) => void): Promise<HostileServer> {
+    const made = await openHostileServer(answer);
+    closing.push(() => made.close());
+    return made;
+  }
+
+  /** A connection, and what it handed on. */
+  function open({ port }: HostileServer, bytesMax: number, turns = new ReadTurns()) {
+    const socket = connect(port, '127.0.0.1');
+    closing.push(() => socket.destroy());
+    const limited = new LimitedReading(socket, turns, bytesMax);
+    const seen = { chunks: [] as Buffer[], ended: false, error: undefined as Error | undefined };
+    socket.on('data', (chunk: Buffer) => seen.chunks.push(chunk));
+    socket.on('end', () => {
+      seen.ended = true;
+    });
+    socket.on('error', (error) => {
+      seen.error = error;
+    });
+    socket.write('?');
+    return { socket, limited, seen, bytes: () => Buffer.concat(seen.chunks) };
+  }
+
+  const LONG = Buffer.from(Array.from({ length: 100_000 }, (_, i) => String(i)).join());
+
+  it('hands on all bytes in their order, in slices, and then the end', async () => {
+    const from = await server((socket) => socket.end(LONG));
+    const turns = new ReadTurns();
+    const all = [1, 2, 3].map(() => open(from, LONG.length, turns));
+
+    await eventually(() => all.every(({ seen }) => seen.ended), 'all have ended');
+
+    for (const { seen, bytes } of all) {
+      expect(bytes().equals(LONG)).to.equal(true);
+      expect(Math.max(...seen.chunks.map(({ length }) => length))).to.be.at.most(4_096);
+      expect(seen.error).to.equal(undefined);
+    }
+  });
+
+  it('a turn of the event loop hands on some kilobytes of all connections together', async () => {
+    const from = await server((socket) => socket.end(LONG));
+    const turns = new ReadTurns();
+    let inTurn = 0;
+    let mostInTurn = 0;
+    const all = Array.from({ length: 10 }, () => open(from, LONG.length, turns));
+    for (const { socket } of all) {
+      socket.on('data', ({ length }: Buffer) => {
+        // The immediates of a turn are over when the next one's first runs.
+        if (inTurn === 0) setImmediate(() => setImmediate(() => (inTurn = 0)));
+        inTurn += length;
+        mostInTurn = Math.max(mostInTurn, inTurn);
+      });
+    }
+
+    await eventually(() => all.every(({ seen }) => seen.ended), 'all have ended');
+
+    // Counted over up to three turns.
+    expect(mostInTurn).to.be.at.most(3 * (16_384 + 4_096));
+  });
+
+  it('hands on what is within the limit, and destroys the connection then', async () => {
+    const from = await server((socket) => socket.write(LONG));
+    const { socket, seen, bytes } = open(from, 20_000);
+
+    await eventually(() => seen.error !== undefined, 'the connection is destroyed');
+
+    expect(seen.error).to.be.instanceOf(AnswerTooLongError);
+    expect(socket.destroyed).to.equal(true);
+    expect(bytes().equals(LONG.subarray(0, 20_000))).to.equal(true);
+  });
+
+  it('counts anew after something was written, by the limit that holds then', async () => {
+    const from = await server((socket) => {
+      socket.write('a'.repeat(90));
+      socket.on('data', () => socket.write('b'.repeat(150)));
+    });
+    const { socket, limited, seen, bytes } = open(from, 100);
+    await eventually(() => bytes().length === 90, 'the first answer');
+    socket.write('?');
+    await eventually(() => bytes().length === 190, 'of the second, what is within the limit');
+    await eventually(() => seen.error !== undefined, 'the connection is destroyed');
+
+    const more = open(from, 100);
+    await eventually(() => more.bytes().length === 90, 'the first answer');
+    more.limited.bytesMax = 150;
+    more.socket.write('?');
+    await eventually(() => more.bytes().length === 240, 'all of the second');
+    expect(limited.bytesMax).to.equal(100);
+    expect(more.seen.error).to.equal(undefined);
+  });
+});
