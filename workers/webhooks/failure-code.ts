@@ -6,6 +6,7 @@ const CODES: readonly (readonly [RegExp, string])[] = [
   [/^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_OSSL_|EPROTO)/, 'tls_failed'],
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_DESTROYED|UND_ERR_CLOSED)$/, 'connection_lost'],
   [/^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/, 'bad_answer'],
+  [/^ANSWER_TOO_LONG$/, 'answer_too_long'],
 ];
 
 export function failureCode(error: unknown): string {

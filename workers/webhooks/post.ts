@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AddressGuard, literalAddress, RefusedAddress } from '../../shared/webhooks/address-guard.ts';
+import { type AddressGuard, RefusedAddress } from '../../shared/webhooks/address-guard.ts';
+import { guardedConnector } from './connect.ts';
 import { failureCode } from './failure-code.ts';
 
 /**
  * The HTTP client of the webhooks. undici without any of its interceptors: no redirects, no proxy from the environment, no
- * cookies, no decompression. Every connection goes through the address guard, and `undici` is imported here only.
+ * cookies, no decompression. Connections are made in connect.ts; `undici` is imported in these two only.
  */
 export interface Post {
   /** `https://host:port`. */
@@ -34,9 +35,13 @@ export interface PosterOptions {
 }
 
 const EXCERPT_BYTES = 1_024;
-/** A longer answer costs its connection: it is cut off there. */
-const BODY_BYTES_MAX = 65_536;
-const HEADER_BYTES_MAX = 16_384;
+/**
+ * Of an answer as it comes over the connection, head, informational answers and chunk sizes included. A longer one costs its
+ * connection: it is cut off there.
+ */
+const ANSWER_BYTES_MAX = 16_384;
+/** Answers with 1xx before the one that counts. Nothing that we send asks for any (RFC 9110 §15.2). */
+const INTERIM_ANSWERS_MAX = 8;
 /** An idle connection is kept this long when the server does not say how long it keeps it. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
@@ -50,11 +55,12 @@ export class Poster {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
-      connect: guardedConnector(guard, timeoutMs),
+      connect: guardedConnector({ guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX }),
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
+      // Never reached: undici makes an error of every header beyond it, a thousand to a packet.
+      maxHeaderSize: ANSWER_BYTES_MAX,
       // One timer per post covers all of it.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -87,6 +93,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
+  #interimAnswers = 0;
   #status: number | undefined;
   #retryAfter: string | undefined;
   #bodyBytes = 0;
@@ -106,7 +113,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
-    if (statusCode < 200) return;
+    if (statusCode < 200) {
+      if (++this.#interimAnswers > INTERIM_ANSWERS_MAX) this.#abort('too_many_interim_answers');
+      return;
+    }
     this.#status = statusCode;
     const retryAfter = headers['retry-after'];
     this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
@@ -119,7 +129,6 @@ class Exchange implements Dispatcher.DispatchHandler {
       // Copied: a slice would keep the whole chunk in memory.
       this.#excerpt = Buffer.concat([this.#excerpt ?? Buffer.alloc(0), chunk.subarray(0, missing)]);
     }
-    if (this.#bodyBytes > BODY_BYTES_MAX) this.#abort('answer_too_long');
   }
 
   onResponseEnd(): void {
@@ -160,31 +169,4 @@ class Exchange implements Dispatcher.DispatchHandler {
       ...(this.#retryAfter === undefined ? {} : { retryAfter: this.#retryAfter }),
     });
   }
-}
-
-/** Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is made. */
-function guardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: timeoutMs,
-    lookup: (hostname, options, callback) => {
-      guard.addressesOf(hostname).then(
-        (addresses) => {
-          const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-          const [first] = found;
-          if (first === undefined) callback(new Error('the name has no address'), '', 0);
-          else if (options.all === true) callback(null, found);
-          else callback(null, first.address, first.family);
-        },
-        (error: NodeJS.ErrnoException) => callback(error, '', 0),
-      );
-    },
-  });
-  return (options, callback) => {
-    const literal = literalAddress(options.hostname);
-    if (literal !== undefined && !guard.allows(literal)) {
-      callback(new RefusedAddress(`${literal} is not a public address`), null);
-    } else {
-      connect(options, callback);
-    }
-  };
 }

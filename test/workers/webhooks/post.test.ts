@@ -172,17 +172,6 @@ describe('webhooks worker: post', () => {
     expect(await post(poster({ timeoutMs: 200 }), url)).to.include({ result: 'timeout' });
   });
 
-  it('informational answers for ever are a timeout', async () => {
-    const url = await rawServer((socket) => {
-      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);
-      socket.on('close', () => clearInterval(timer));
-    });
-
-    const { result } = await post(poster({ timeoutMs: 300 }), url);
-
-    expect(result).to.be.oneOf(['timeout', 'bad_answer']);
-  });
-
   it('a name that takes for ever to resolve is a timeout', async () => {
     const client = poster({ timeoutMs: 100, resolve: () => new Promise(() => {}) });
 
@@ -228,7 +217,6 @@ describe('webhooks worker: post', () => {
 
   for (const [name, text] of [
     ['nonsense', 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['an overlong header', `HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(100_000)}\r\n\r\n`],
     ['a false length', 'HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n'],
   ] as const) {
     it(`${name} instead of HTTP is bad_answer`, async () => {

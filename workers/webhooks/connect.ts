@@ -1,0 +1,46 @@
+import { buildConnector } from 'undici';
+import { LimitedReading } from '../../shared/runtime/limited-reading.ts';
+import { ReadTurns } from '../../shared/runtime/read-turns.ts';
+import { type AddressGuard, literalAddress, RefusedAddress } from '../../shared/webhooks/address-guard.ts';
+
+export interface ConnectorOptions {
+  readonly guard: AddressGuard;
+  readonly timeoutMs: number;
+  /** Of one answer, all that comes over the connection. */
+  readonly answerBytesMax: number;
+}
+
+/**
+ * Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is
+ * made. What comes in is limited, and is read by turns of all its connections.
+ */
+export function guardedConnector({ guard, timeoutMs, answerBytesMax }: ConnectorOptions): buildConnector.connector {
+  const turns = new ReadTurns();
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    lookup: (hostname, options, callback) => {
+      guard.addressesOf(hostname).then(
+        (addresses) => {
+          const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+          const [first] = found;
+          if (first === undefined) callback(new Error('the name has no address'), '', 0);
+          else if (options.all === true) callback(null, found);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 0),
+      );
+    },
+  });
+  return (options, callback) => {
+    const literal = literalAddress(options.hostname);
+    if (literal !== undefined && !guard.allows(literal)) {
+      callback(new RefusedAddress(`${literal} is not a public address`), null);
+      return;
+    }
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) new LimitedReading(socket, turns, answerBytesMax);
+      callback(...result);
+    });
+  };
+}
