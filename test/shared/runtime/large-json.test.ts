@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseLargeJson, TooLargeError } from '../../../gateway/http/large-json.ts';
+import { parseLargeJson, TooLargeError } from '../../../shared/runtime/large-json.ts';
 
 const parse = (text: string): Promise<unknown> => parseLargeJson(Buffer.from(text));
 const failure = (text: string): Promise<unknown> =>
