@@ -43,6 +43,17 @@ describe('chat-app templates', () => {
     expect(await listChatTemplates(store.db, account)).to.deep.equal([]);
   });
 
+  it('replace: more than are written by one command', async () => {
+    const all = Array.from({ length: 600 }, (_, i) =>
+      makeChatTemplate(account, { name: `n${String(i).padStart(3, '0')}` }),
+    );
+    await replaceChatTemplates(store.db, account, all);
+    expect(await listChatTemplates(store.db, account)).to.deep.equal(all);
+
+    await replaceChatTemplates(store.db, account, all.slice(300, 310));
+    expect(await listChatTemplates(store.db, account)).to.deep.equal(all.slice(300, 310));
+  });
+
   it('find: by name and language, of the account', async () => {
     const both = [makeChatTemplate(account), makeChatTemplate(account, { language: 'hi' })];
     await replaceChatTemplates(store.db, account, both);
