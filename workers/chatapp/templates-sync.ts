@@ -3,9 +3,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Figures } from './figures.ts';
-import { graphErrorOf, parseObject } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
-import { readTemplatePage } from './provider/template-list.ts';
+import { readTemplates } from './template-pages.ts';
 
 export interface TemplatesSyncOptions {
   readonly account: AccountId;
@@ -26,10 +25,8 @@ const AGAIN_MS = 60_000;
 const FIRST_WITHIN_MS = 500;
 /** Part of a pause that is random. */
 const JITTER = 0.2;
-/** 100 templates each: more than any business may have. A list without an end is not followed further. */
-const PAGES_MAX = 100;
 
-/** Keeps the copy of one account's templates like the provider's list. A list that cannot be read whole changes nothing. */
+/** Keeps the copy of one account's templates like the provider's list. A list that cannot be had whole changes nothing; an entry that cannot be read is left out. */
 export class TemplatesSync {
   readonly #options: TemplatesSyncOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -63,41 +60,26 @@ export class TemplatesSync {
 
   /** Never rejects; returns the pause until the next round. */
   async #round(): Promise<number> {
-    const { account, log, figures, replace, random } = this.#options;
+    const { account, client, clock, log, figures, replace, random } = this.#options;
     const jitter = 1 + JITTER * (2 * random() - 1);
     try {
-      const templates = await this.#readAll();
+      const list = await readTemplates({ account, clock, ask: (after) => client.templates(after) });
       if (this.#stopped) return 0;
-      if (typeof templates === 'string') {
-        log.warn('templates_not_listed', { account, reason: templates });
+      if (typeof list === 'string') {
+        log.warn('templates_not_listed', { account, reason: list });
         figures.syncs.inc({ result: 'failed' });
         return AGAIN_MS * jitter;
       }
-      await replace(templates);
+      if (list.firstSkipped !== undefined) {
+        const { name, problem } = list.firstSkipped;
+        log.warn('templates_skipped', { account, count: list.skipped, template: name, reason: problem });
+      }
+      await replace(list.templates);
       figures.syncs.inc({ result: 'copied' });
       return EVERY_MS * jitter;
     } catch (error) {
       log.warn('templates_not_stored', { account, ...errorFields(error) });
       return AGAIN_MS * jitter;
     }
-  }
-
-  /** All pages, or why they cannot be had. */
-  async #readAll(): Promise<readonly ChatTemplateDocument[] | string> {
-    const { account, client, clock } = this.#options;
-    const all = new Map<string, ChatTemplateDocument>();
-    let after: string | undefined;
-    for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const exchange = await client.templates(after);
-      if (exchange.kind !== 'answered') return exchange.code;
-      const body = parseObject(exchange.body);
-      const page = exchange.status === 200 ? readTemplatePage(account, body, clock.now()) : undefined;
-      if (page === undefined) return `HTTP ${exchange.status}, code ${graphErrorOf(body)?.code ?? 'none'}`;
-      // A page may repeat what moved meanwhile; the later word counts.
-      for (const template of page.templates) all.set(template._id, template);
-      if (page.after === undefined) return [...all.values()];
-      after = page.after;
-    }
-    return `more than ${PAGES_MAX} pages`;
   }
 }

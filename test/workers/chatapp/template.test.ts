@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { readTemplatePage } from '../../../workers/chatapp/provider/template-list.ts';
+import { readTemplate } from '../../../workers/chatapp/provider/template.ts';
 
 const account = newId('acc');
 const at = new Date('2026-11-21T10:00:00Z');
 
 function read(entry: object) {
-  return readTemplatePage(account, { data: [entry] }, at)?.templates[0];
+  return readTemplate(account, entry, at);
 }
 
 function withComponents(...components: readonly object[]) {
   return read({ name: 'n', status: 'APPROVED', category: 'UTILITY', language: 'en', components });
 }
 
-describe('readTemplatePage', () => {
+describe('readTemplate', () => {
   it('a template is stored by name and language, its words in lower case', () => {
     const entry = {
       name: 'order_update',
@@ -73,25 +73,44 @@ describe('readTemplatePage', () => {
     );
   });
 
-  it('goes on behind the cursor while there is a next page', () => {
-    const paging = { cursors: { before: 'a', after: 'b' } };
+  const ODD: readonly (readonly [what: string, entry: unknown])[] = [
+    ['null', null],
+    ['a number', 1],
+    ['an empty object', {}],
+    ['a name that is a number', { name: 1, status: 'APPROVED', language: 'en' }],
+  ];
+  for (const [what, entry] of ODD) {
+    it(`${what} is no template`, () => {
+      expect(readTemplate(account, entry, at)).to.deep.equal({ problem: 'it has no name, language or status' });
+    });
+  }
 
-    expect(readTemplatePage(account, { data: [], paging: { ...paging, next: 'https://x' } }, at)?.after).to.equal('b');
-    expect(readTemplatePage(account, { data: [], paging }, at)?.after).to.equal(undefined);
-    expect(readTemplatePage(account, { data: [], paging: { next: 'https://x' } }, at)?.after).to.equal(undefined);
+  const many = (what: object) => Array.from({ length: 65 }, () => what);
+  const TOO_LARGE: readonly (readonly [problem: string, entry: object])[] = [
+    ['its name is too long', { name: 'n'.repeat(513) }],
+    ['its language is too long', { language: 'l'.repeat(36) }],
+    ['its status or category is too long', { status: 's'.repeat(65) }],
+    ['its status or category is too long', { category: 'c'.repeat(65) }],
+    ['a text of it is too long', { components: [{ type: 'BODY', text: '{{1}}'.repeat(4_000) }] }],
+    ['a text of it is too long', { components: [{ type: 'BUTTONS', buttons: [{ url: 'u'.repeat(20_000) }] }] }],
+    ['it has too many components', { components: many({ type: 'FOOTER' }) }],
+    ['it has too many buttons', { components: [{ type: 'BUTTONS', buttons: many({ type: 'QUICK_REPLY' }) }] }],
+  ];
+  for (const [problem, entry] of TOO_LARGE) {
+    it(`${Object.keys(entry)[0]}: ${problem}`, () => {
+      const template = { name: 'n', status: 'APPROVED', category: 'UTILITY', language: 'en', ...entry };
+
+      expect(readTemplate(account, template, at)).to.deep.equal({ problem, name: template.name.slice(0, 64) });
+    });
+  }
+
+  it('a body with thousands of variables has the highest of their numbers', () => {
+    expect(withComponents({ type: 'BODY', text: `${'{{1}}'.repeat(3_000)}{{7}}` })).to.include({ variables: 7 });
   });
 
-  it('leaves out what is no template, and is undefined for what is no page', () => {
-    const odd = [
-      null,
-      1,
-      {},
-      { name: 1, status: 'APPROVED', language: 'en' },
-      { name: 'n', status: 'X', language: 'en' },
-    ];
+  it('an odd word for a type is kept, cut', () => {
+    const template = withComponents({ type: 'X'.repeat(10_000) });
 
-    expect(readTemplatePage(account, { data: odd }, at)?.templates).to.have.length(1);
-    expect(readTemplatePage(account, { data: {} }, at)).to.equal(undefined);
-    expect(readTemplatePage(account, undefined, at)).to.equal(undefined);
+    expect(template).to.include({ unsendable: `a component of type ${'x'.repeat(64)}` });
   });
 });

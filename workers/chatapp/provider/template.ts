@@ -2,40 +2,39 @@ import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/chat-
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { objectOf } from './answer.ts';
 
-export interface TemplatePage {
-  readonly templates: readonly ChatTemplateDocument[];
-  /** Where the next page begins; undefined: this was the last. */
-  readonly after: string | undefined;
+/** An entry of the list that is no template, or not one that can be kept, and why. */
+export interface Unreadable {
+  readonly problem: string;
+  /** Of the template, when it has one; cut. */
+  readonly name?: string;
 }
 
-/**
- * Reads one page of `GET /{business}/message_templates`. What is no template is left out; undefined when it is no page at all.
- * Pure.
- */
-export function readTemplatePage(
-  account: AccountId,
-  body: Readonly<Record<string, unknown>> | undefined,
-  syncedAt: Date,
-): TemplatePage | undefined {
-  if (!Array.isArray(body?.data)) return undefined;
-  const templates = body.data.flatMap((entry) => readTemplate(account, objectOf(entry), syncedAt) ?? []);
-  const paging = objectOf(body.paging);
-  const after = objectOf(paging?.cursors)?.after;
-  // The address in `next` is not followed: the token would go wherever it says.
-  const more = typeof paging?.next === 'string' && typeof after === 'string' && after !== '';
-  return { templates, after: more ? after : undefined };
-}
+/** WhatsApp: 512. */
+const NAME_MAX = 512;
+/** `en_US`; RFC 5646 §4.4.1 wants 35. */
+const LANGUAGE_MAX = 35;
+/** Of words that are one of a few: statuses, categories, types. */
+const WORD_MAX = 64;
+/** WhatsApp: 1,024 characters of a body, 60 of a header or footer, 2,000 of an address. */
+const TEXT_MAX = 16_384;
+/** WhatsApp: five components, ten buttons. */
+const PARTS_MAX = 64;
 
-function readTemplate(
-  account: AccountId,
-  entry: Readonly<Record<string, unknown>> | undefined,
-  syncedAt: Date,
-): ChatTemplateDocument | undefined {
+/** Reads one entry of `GET /{business}/message_templates`. Pure; as quick as `TEXT_MAX` and `PARTS_MAX` allow. */
+export function readTemplate(account: AccountId, value: unknown, syncedAt: Date): ChatTemplateDocument | Unreadable {
+  const entry = objectOf(value);
   const { name, language, status, category } = entry ?? {};
-  if (typeof name !== 'string' || typeof language !== 'string' || typeof status !== 'string') return undefined;
-  const components = componentsOf(entry?.components);
+  if (typeof name !== 'string' || typeof language !== 'string' || typeof status !== 'string') {
+    return { problem: 'it has no name, language or status' };
+  }
+  const components = partsOf(entry?.components);
+  const problem =
+    tooLong({ name, language, status, category: text(category) }) ?? components.map(tooLarge).find(isText);
+  if (problem !== undefined || components.length > PARTS_MAX) {
+    return { problem: problem ?? 'it has too many components', name: name.slice(0, WORD_MAX) };
+  }
   const named = text(entry?.parameter_format) === 'NAMED';
-  const unsendable = named ? 'variables that have names' : components.map(needs).find((need) => need !== undefined);
+  const unsendable = named ? 'variables that have names' : components.map(needs).find(isText);
   return {
     _id: chatTemplateId(account, name, language),
     account,
@@ -49,9 +48,34 @@ function readTemplate(
   };
 }
 
+interface Words {
+  readonly name: string;
+  readonly language: string;
+  readonly status: string;
+  readonly category: string;
+}
+
+function tooLong({ name, language, status, category }: Words): string | undefined {
+  if (name.length > NAME_MAX) return 'its name is too long';
+  if (language.length > LANGUAGE_MAX) return 'its language is too long';
+  return status.length > WORD_MAX || category.length > WORD_MAX ? 'its status or category is too long' : undefined;
+}
+
+/** What is read of a component must be small; the rest of it is not looked at. */
+function tooLarge(component: Component): string | undefined {
+  const buttons = partsOf(component.buttons);
+  if (buttons.length > PARTS_MAX) return 'it has too many buttons';
+  const texts = [component, ...buttons].flatMap((part) => [text(part.text), text(part.url)]);
+  return texts.some(({ length }) => length > TEXT_MAX) ? 'a text of it is too long' : undefined;
+}
+
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}
+
 type Component = Readonly<Record<string, unknown>>;
 
-function componentsOf(value: unknown): readonly Component[] {
+function partsOf(value: unknown): readonly Component[] {
   return Array.isArray(value) ? value.map(objectOf).filter((entry) => entry !== undefined) : [];
 }
 
@@ -63,12 +87,10 @@ function needs(component: Component): string | undefined {
     case 'FOOTER':
       return undefined;
     case 'HEADER':
-      if (text(component.format) !== 'TEXT') return `a header of type ${text(component.format).toLowerCase()}`;
+      if (text(component.format) !== 'TEXT') return `a header of type ${word(component.format).toLowerCase()}`;
       return hasVariable(component.text) ? 'a variable in its header' : undefined;
     case 'BUTTONS':
-      return componentsOf(component.buttons)
-        .map(buttonNeeds)
-        .find((need) => need !== undefined);
+      return partsOf(component.buttons).map(buttonNeeds).find(isText);
     default:
       return `a component of type ${typeOf(component).toLowerCase()}`;
   }
@@ -85,7 +107,10 @@ function buttonNeeds(button: Component): string | undefined {
 
 /** The highest number among `{{1}}`, `{{2}}`, …: values are given in order, also for one that the text leaves out. */
 function variablesOf(value: unknown): number {
-  return Math.max(0, ...[...text(value).matchAll(/\{\{\s*(\d{1,3})\s*\}\}/g)].map(([, digits]) => Number(digits)));
+  let highest = 0;
+  for (const [, digits] of text(value).matchAll(/\{\{\s*(\d{1,3})\s*\}\}/g))
+    highest = Math.max(highest, Number(digits));
+  return highest;
 }
 
 function hasVariable(value: unknown): boolean {
@@ -97,9 +122,13 @@ function hasNamed(value: unknown): boolean {
 }
 
 function typeOf(component: Component): string {
-  return text(component.type).toUpperCase();
+  return word(component.type).toUpperCase();
 }
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+function word(value: unknown): string {
+  return text(value).slice(0, WORD_MAX);
 }

@@ -1,0 +1,70 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
+import { type Exchange, graphErrorOf, objectOf, parseObject } from './provider/answer.ts';
+import { readTemplate, type Unreadable } from './provider/template.ts';
+import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';
+
+export interface TemplateList {
+  readonly templates: readonly ChatTemplateDocument[];
+  /** How many entries could not be read, and the first of them. */
+  readonly skipped: number;
+  readonly firstSkipped: Unreadable | undefined;
+}
+
+export interface TemplatePagesOptions {
+  readonly account: AccountId;
+  readonly clock: Clock;
+  /** The page behind a cursor, the first one without. */
+  ask(after: string | undefined): Promise<Exchange>;
+}
+
+/** WhatsApp allows 6,000. Entries of a list, be they templates or not. */
+const TEMPLATES_MAX = 10_000;
+/** As many of the size that is asked for, and some more: a list without an end is not followed further. */
+const PAGES_MAX = 250;
+/** Read in one turn of the event loop. */
+const AT_ONCE = 5;
+
+/** All of an account's templates as the provider lists them, or why they cannot be had. */
+export async function readTemplates({ account, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
+  const templates = new Map<string, ChatTemplateDocument>();
+  let entries = 0;
+  let skipped = 0;
+  let firstSkipped: Unreadable | undefined;
+  let after: string | undefined;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const page = await readPage(await ask(after));
+    if (typeof page === 'string') return page;
+    entries += page.entries.length;
+    if (entries > TEMPLATES_MAX) return `more than ${TEMPLATES_MAX} templates`;
+    for (const [i, entry] of page.entries.entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
+      const read = readTemplate(account, entry, clock.now());
+      if ('problem' in read) {
+        skipped += 1;
+        firstSkipped ??= read;
+      } else {
+        // A page may repeat what moved meanwhile; the later word counts.
+        templates.set(read._id, read);
+      }
+    }
+    if (page.after === undefined) return { templates: [...templates.values()], skipped, firstSkipped };
+    after = page.after;
+  }
+  return `more than ${PAGES_MAX} pages`;
+}
+
+async function readPage(exchange: Exchange): Promise<TemplatePage | string> {
+  if (exchange.kind !== 'answered') return exchange.code;
+  const { status, body } = exchange;
+  if (status !== 200) return `HTTP ${status}, code ${graphErrorOf(parseObject(body))?.code ?? 'none'}`;
+  try {
+    return readTemplatePage(objectOf(await parseLargeJson(body)));
+  } catch (error) {
+    // What a parser says may quote the text that it could not read.
+    return error instanceof TooLargeError ? `the answer cannot be read: ${error.message}` : 'the answer is no JSON';
+  }
+}
