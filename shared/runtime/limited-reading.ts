@@ -37,6 +37,11 @@ export class LimitedReading {
     socket.push = (chunk: Buffer | null) => this.#take(chunk);
   }
 
+  /** Whether more came than may. */
+  get tooLong(): boolean {
+    return this.#tooLong;
+  }
+
   get holds(): boolean {
     return this.#held.length > 0;
   }

@@ -221,7 +221,7 @@ describe('ProviderClient', () => {
     await client(server.url).templates('a b');
 
     const [first = '', second = ''] = server.lists.map((path) => path);
-    expect(first).to.match(/^\/v23\.0\/2066\/message_templates\?fields=[\w%]+&limit=100$/);
+    expect(first).to.match(/^\/v23\.0\/2066\/message_templates\?fields=[\w%]+&limit=50$/);
     expect(second).to.match(/&after=a\+b$/);
   });
 });

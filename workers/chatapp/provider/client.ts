@@ -1,10 +1,12 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { ProviderDocument } from '../../../shared/providers/provider.ts';
 import { createHostResolver, type ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
 import type { Exchange } from './answer.ts';
+import { unpack } from './unpack.ts';
+import { Wire } from './wire.ts';
 
 /**
  * The HTTP client of one account's provider; the only importer of axios. No proxy from the environment, no redirects, bodies as
@@ -18,13 +20,15 @@ export interface ProviderClientOptions {
   readonly resolve?: ResolveHost;
 }
 
-/** An answer to a send has some hundred bytes, a page of templates some hundred KiB. */
-const ANSWER_BYTES_MAX = 2_097_152;
+/** An answer to a send has some hundred bytes; a proxy's page that says why there is none may be long. */
+const SEND_ANSWER_BYTES_MAX = 65_536;
+/** A page of templates: some KB each, up to 10. */
+const TEMPLATES_ANSWER_BYTES_MAX = 1_048_576;
 /** Below what servers usually wait: a connection that is just being closed there would lose the send's answer. */
 const IDLE_SOCKET_MS = 4_000;
 /** Beside the sends: the templates. */
 const MORE_SOCKETS = 2;
-const TEMPLATES_PAGE = 100;
+const TEMPLATES_PAGE = 50;
 const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format';
 const RETRY_AFTER_MAX_S = 3_600;
 
@@ -32,6 +36,8 @@ interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body?: Buffer;
+  /** Of the answer as it comes over the connection, and of its body unpacked. */
+  readonly answerBytesMax: number;
 }
 
 export class ProviderClient {
@@ -59,10 +65,9 @@ export class ProviderClient {
       httpsAgent,
       proxy: false,
       maxRedirects: 0,
-      maxContentLength: ANSWER_BYTES_MAX,
       responseType: 'arraybuffer',
-      // Not asked for, but understood; the limit is one of what is unpacked.
-      decompress: true,
+      // Done in unpack.ts, once all of it is there.
+      decompress: false,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],
       transformResponse: [(body: unknown) => body],
@@ -76,7 +81,12 @@ export class ProviderClient {
   /** Posts one message. Never rejects: what goes wrong is an exchange. */
   send(payload: Buffer): Promise<Exchange> {
     const { baseUrl, phoneNumberId } = this.#options.provider;
-    return this.#exchange({ method: 'POST', url: `${baseUrl}/${phoneNumberId}/messages`, body: payload });
+    return this.#exchange({
+      method: 'POST',
+      url: `${baseUrl}/${phoneNumberId}/messages`,
+      body: payload,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+    });
   }
 
   /** One page of the business's templates, behind the cursor. Never rejects. */
@@ -87,7 +97,11 @@ export class ProviderClient {
       limit: String(TEMPLATES_PAGE),
       ...(after === undefined ? {} : { after }),
     });
-    return this.#exchange({ method: 'GET', url: `${baseUrl}/${businessId}/message_templates?${query}` });
+    return this.#exchange({
+      method: 'GET',
+      url: `${baseUrl}/${businessId}/message_templates?${query}`,
+      answerBytesMax: TEMPLATES_ANSWER_BYTES_MAX,
+    });
   }
 
   /** Cuts off what is under way (its answer is unknown then) and closes all connections. */
@@ -96,11 +110,11 @@ export class ProviderClient {
     for (const agent of this.#agents) agent.destroy();
   }
 
-  async #exchange({ method, url, body }: Request): Promise<Exchange> {
+  async #exchange({ method, url, body, answerBytesMax }: Request): Promise<Exchange> {
     const abort = new AbortController();
     this.#open.add(abort);
     const timer = setTimeout(() => abort.abort(), this.#options.provider.timeoutMs);
-    const wire = new Wire();
+    const wire = new Wire(answerBytesMax);
     try {
       const response = await this.#axios.request({
         method,
@@ -109,9 +123,9 @@ export class ProviderClient {
         transport: wire,
         signal: abort.signal,
       });
-      return answered(response);
+      return await answered(response, answerBytesMax);
     } catch (error) {
-      const code = abort.signal.aborted ? 'timeout' : codeOf(error);
+      const code = abort.signal.aborted ? 'timeout' : (wire.cutOffFor ?? codeOf(error));
       return { kind: wire.connected ? 'no_answer' : 'not_sent', code };
     } finally {
       clearTimeout(timer);
@@ -120,35 +134,13 @@ export class ProviderClient {
   }
 }
 
-/** Makes the request and watches when its connection stands: before that not a byte of it can have left. */
-class Wire {
-  connected = false;
-
-  request(
-    options: object & { readonly protocol?: string },
-    onResponse: (response: IncomingMessage) => void,
-  ): ClientRequest {
-    const secure = options.protocol === 'https:';
-    const request = (secure ? httpsRequest : httpRequest)(options, onResponse);
-    request.on('socket', (socket: Socket) => {
-      const connect = (): void => {
-        this.connected = true;
-      };
-      // A kept connection, or one of which it is not sure. On a new one, TLS holds the request back until its handshake is done.
-      if (!socket.connecting) connect();
-      else socket.once(secure ? 'secureConnect' : 'connect', connect);
-    });
-    return request;
-  }
-}
-
-function answered({ status, data, headers }: AxiosResponse<unknown>): Exchange {
+async function answered({ status, data, headers }: AxiosResponse<unknown>, bytesMax: number): Promise<Exchange> {
   const retryAfter = Number(headers['retry-after']);
   const waits = Number.isFinite(retryAfter) && retryAfter > 0;
   return {
     kind: 'answered',
     status,
-    body: Buffer.isBuffer(data) ? data : Buffer.alloc(0),
+    body: Buffer.isBuffer(data) ? await unpack(data, headers['content-encoding'], bytesMax) : Buffer.alloc(0),
     ...(waits ? { retryAfterMs: Math.min(retryAfter, RETRY_AFTER_MAX_S) * 1_000 } : {}),
   };
 }
