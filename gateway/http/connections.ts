@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
 const CROWD = 2_000;
 /** Milliseconds for which a connection may say nothing in a crowd. */
 const SILENT_MS = 2_000;
-/** Connections looked at, and closed at most, for each new one. */
+/** Connections looked at, and so closed at most, for each new one. */
 const LOOKED_AT = 8;
 
 /** The open connections, the longest without a request first. */
@@ -24,11 +24,10 @@ export class Connections {
   /** In a crowd, those that ask for nothing give way to the new one: connections that never say a whole request keep nobody out. */
   add(connection: Socket): void {
     this.asked(connection);
-    if (this.#asked.size <= CROWD) return;
     const before = this.#clock.monotonicMs() - SILENT_MS;
     let looked = 0;
     for (const [other, asked] of this.#asked) {
-      if (asked > before || ++looked > LOOKED_AT) return;
+      if (this.#asked.size <= CROWD || asked > before || ++looked > LOOKED_AT) return;
       if (this.#isBusy(other)) {
         this.asked(other);
       } else {

@@ -37,8 +37,20 @@ describe('the open connections', () => {
     clock.turn(2_001);
     connections.asked(sockets[1] as Socket);
     add();
+    expect(closed()).to.deep.equal([0]);
 
-    expect(closed()).to.deep.equal([0, 2, 3, 4, 5, 6, 7, 8]);
+    add();
+    expect(closed()).to.deep.equal([0, 2]);
+  });
+
+  it('where several are too many, because they had asked, up to eight go for each new one', () => {
+    for (let i = 0; i < 20; i++) add();
+    clock.turn(2_001);
+    add();
+    expect(closed()).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
+
+    for (let i = 0; i < 3; i++) add();
+    expect(closed()).to.have.lengthOf(24);
   });
 
   it('in a crowd that is just coming nobody gives way', () => {
