@@ -8,9 +8,15 @@ import type { Turns } from './turns.ts';
  * objects held the event loop for 90 to 300 ms; up to here, making and dropping them, for 14 (36 at the first time).
  */
 const PIPELINED_MAX = 500;
-/** Of all connections. Beyond it, few may wait on each: a packet on each of many connections comes in one turn of the event loop. */
-const WAITING_MAX = 1_000;
+/**
+ * Of all connections, in one turn of the event loop. Beyond it few may wait on each: a packet on each of many connections comes in
+ * one turn. In the next turn nobody is the worse for it.
+ */
+const TURN_MAX = 1_000;
 const PIPELINED_CROWDED = 2;
+/** Of all connections, some 4 KB each. Beyond it those with the most waiting are cut off, until there is room again. */
+const WAITING_MAX = 5_000;
+const WAITING_ROOM = 500;
 
 /** Hands requests on: those of one connection one after the other, each after the answer before it, and all by turns. */
 export class Pipelining {
@@ -19,8 +25,10 @@ export class Pipelining {
   /** The newest answer of each connection. */
   readonly #answers = new Map<Duplex, ServerResponse>();
   /** Requests of a connection that wait for their turn. */
-  readonly #waiting = new Map<Duplex, number>();
+  readonly #waiting = new Map<Socket, number>();
   #allWaiting = 0;
+  /** Those that came to wait in this turn of the event loop. */
+  #turnWaiting = 0;
 
   constructor(app: RequestListener, turns: Turns) {
     this.#app = app;
@@ -44,10 +52,10 @@ export class Pipelining {
     // Nothing more is read until the last request's turn.
     socket.pause();
     if (!this.#mayWait(socket)) {
-      stopParsing(socket);
-      socket.destroy();
+      this.#cutOff(socket);
       return;
     }
+    if (this.#allWaiting > WAITING_MAX) this.#makeRoom();
     const serveLater = (): void => {
       this.#turns.later(socket, () => {
         if (socket.destroyed) return;
@@ -60,19 +68,40 @@ export class Pipelining {
     else before.once('close', serveLater);
   }
 
-  gone(connection: Duplex): void {
+  gone(connection: Socket): void {
     this.#answers.delete(connection);
     this.#waitsNoMore(connection, this.#waiting.get(connection) ?? 0);
   }
 
-  #mayWait(connection: Duplex): boolean {
+  #mayWait(connection: Socket): boolean {
     const waiting = (this.#waiting.get(connection) ?? 0) + 1;
     this.#waiting.set(connection, waiting);
     this.#allWaiting += 1;
-    return waiting <= (this.#allWaiting > WAITING_MAX ? PIPELINED_CROWDED : PIPELINED_MAX);
+    if (this.#turnWaiting === 0) {
+      setImmediate(() => {
+        this.#turnWaiting = 0;
+      });
+    }
+    this.#turnWaiting += 1;
+    return waiting <= (this.#turnWaiting > TURN_MAX ? PIPELINED_CROWDED : PIPELINED_MAX);
   }
 
-  #waitsNoMore(connection: Duplex, requests: number): void {
+  /** Much at once: who is to go is found by looking at all. */
+  #makeRoom(): void {
+    const mostFirst = [...this.#waiting].sort(([, a], [, b]) => b - a);
+    for (const [connection] of mostFirst) {
+      if (this.#allWaiting <= WAITING_MAX - WAITING_ROOM) return;
+      this.#cutOff(connection);
+    }
+  }
+
+  #cutOff(connection: Socket): void {
+    stopParsing(connection);
+    connection.destroy();
+    this.gone(connection);
+  }
+
+  #waitsNoMore(connection: Socket, requests: number): void {
     const left = (this.#waiting.get(connection) ?? 0) - requests;
     this.#allWaiting -= requests;
     if (left > 0) this.#waiting.set(connection, left);

@@ -16,10 +16,18 @@ interface ServerTimes {
   readonly requestMs: number;
   /** How often these are looked at. */
   readonly checkMs: number;
+  /** How long an answer is kept of which the caller reads nothing more. */
+  readonly unreadMs: number;
 }
 
 /** Idle longer than the 60 s of common proxies, so that they close a connection first and never meet one that is closing. */
-const TIMES: ServerTimes = { keepAliveMs: 65_000, headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
+const TIMES: ServerTimes = {
+  keepAliveMs: 65_000,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 2_000,
+  unreadMs: 30_000,
+};
 
 /** How long a stop waits for answers, and how long for a request on connections that wait for none. */
 const DRAIN_MS = 10_000;
@@ -33,7 +41,8 @@ export class GatewayServer {
   readonly #connections: Connections;
   readonly #refused = new WeakSet<Duplex>();
 
-  constructor(app: RequestListener, times: ServerTimes = TIMES) {
+  constructor(app: RequestListener, changed: Partial<ServerTimes> = {}) {
+    const times = { ...TIMES, ...changed };
     const pipelining = new Pipelining(app, this.#turns);
     const connections = new Connections((socket) => pipelining.pending(socket) !== undefined);
     this.#pipelining = pipelining;
@@ -67,7 +76,11 @@ export class GatewayServer {
           pipelining.gone(socket);
         });
       })
-      .on('clientError', (error, socket) => this.#refuse(error, socket));
+      .on('clientError', (error, socket) => this.#refuse(error, socket))
+      // Nothing came and nothing went for so long; who still waits for our answer may.
+      .setTimeout(times.unreadMs, (socket) => {
+        if (socket.writableLength > 0 || pipelining.pending(socket) === undefined) socket.destroy();
+      });
   }
 
   /** Resolves with the port (given one for 0) when connections are accepted; else rejects with a `StartError` that says why. */

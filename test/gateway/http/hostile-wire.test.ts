@@ -1,9 +1,16 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { GatewayServer } from '../../../gateway/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type HostileGateway, openHostileGateway, openWire, statusesOf } from '../../support/hostile-gateway.ts';
+import {
+  type HostileGateway,
+  openHostileGateway,
+  openWire,
+  statusesOf,
+  type Wire,
+} from '../../support/hostile-gateway.ts';
 
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 const HEX = BODY.length.toString(16);
@@ -295,24 +302,146 @@ describe('hostile HTTP: what arrives over the wire', function () {
     expect(most).to.be.within(1, 10);
   });
 
-  it('many connections that each send many requests ahead are not read far together, and are closed', async () => {
+  it('many connections that each send many requests ahead in the same turn are not read far, and are closed', async () => {
+    let accepted = 0;
     let parsed = 0;
     const server = new GatewayServer(() => {
       // Never answered: what comes behind it waits.
     });
-    server.http.on('request', () => {
-      parsed += 1;
-    });
+    server.http
+      .on('connection', () => {
+        accepted += 1;
+      })
+      .on('request', () => {
+        parsed += 1;
+      });
     const port = await server.listen('127.0.0.1', 0);
     const floods = Array.from({ length: 20 }, () => openWire(port));
-    await Promise.all(floods.map(({ socket }) => once(socket, 'connect')));
+    await eventually(() => accepted === floods.length, 'all are accepted');
     for (const { socket } of floods) socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(400));
-    await Promise.all(floods.slice(4).map(({ closed }) => closed));
-    for (const { socket } of floods) socket.destroy();
+    const closed = (): number => floods.filter(({ socket }) => socket.closed).length;
+    await eventually(() => closed() >= 12, 'most are closed').finally(() => {
+      for (const { socket } of floods) socket.destroy();
+    });
     await server.drain();
 
-    // Two whole ones, and of each other what brings all that waits to a thousand: alone each would be read whole, 8,000 in all.
+    // Two whole ones, and of each other what brings those of a turn to a thousand: alone each would be read whole, 8,000 in all.
     expect(parsed).to.be.within(1, 5_000);
+  });
+
+  describe('while others send many requests ahead and read no answer', () => {
+    let parsed: number;
+    let held: Set<ServerResponse>;
+    let server: GatewayServer;
+    let port: number;
+    let floods: Wire[];
+    beforeEach(async () => {
+      parsed = 0;
+      held = new Set();
+      floods = [];
+      server = new GatewayServer((req, res) => {
+        if (req.url === '/held') held.add(res);
+        else res.end();
+      });
+      server.http.on('request', () => {
+        parsed += 1;
+      });
+      port = await server.listen('127.0.0.1', 0);
+    });
+    afterEach(async () => {
+      for (const { socket } of floods) socket.destroy();
+      await server.drain();
+    });
+
+    /** One after the other, so that no turn of the event loop has many. */
+    async function flood(connections: number, ahead: number): Promise<void> {
+      for (let i = 0; i < connections; i++) {
+        const wire = openWire(port);
+        wire.closed.catch(() => {});
+        floods.push(wire);
+        const before = parsed;
+        wire.socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(ahead + 1));
+        await eventually(() => parsed === before + ahead + 1, 'all of it is read');
+      }
+    }
+    const ask = (): Promise<number[]> =>
+      statusesOf(
+        port,
+        `${'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)}GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      );
+
+    it('a few requests ahead on another connection are answered, all of them', async () => {
+      await flood(7, 450);
+
+      expect(await ask()).to.deep.equal([200, 200, 200, 200, 200]);
+      expect(held.size).to.equal(7);
+    });
+
+    it('those with the most waiting go when all together have thousands, whoever was there first', async () => {
+      await flood(3, 100);
+      await flood(20, 450);
+
+      await eventually(() => floods.filter(({ socket }) => socket.closed).length >= 10, 'the surplus is closed');
+      expect(floods.slice(0, 3).map(({ socket }) => socket.closed)).to.deep.equal([false, false, false]);
+      expect(await ask()).to.deep.equal([200, 200, 200, 200, 200]);
+    });
+  });
+
+  describe('an answer that does not fit into the buffers of the connection', () => {
+    const ANSWER = Buffer.alloc(32 * 1_048_576);
+    let server: GatewayServer;
+    let port: number;
+    let accepted: Socket | undefined;
+    beforeEach(async () => {
+      server = new GatewayServer((_req, res) => res.end(ANSWER), { unreadMs: 1_000 });
+      server.http.on('connection', (socket) => {
+        accepted = socket;
+      });
+      port = await server.listen('127.0.0.1', 0);
+    });
+    afterEach(async () => {
+      server.http.closeAllConnections();
+      await server.drain();
+    });
+
+    it('is given up when nobody reads it', async () => {
+      const wire = openWire(port);
+      wire.closed.catch(() => {});
+      wire.socket.pause();
+      wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+
+      await eventually(() => accepted?.destroyed === true, 'the server has closed it');
+      wire.socket.destroy();
+    });
+
+    it('is sent whole to whoever reads it slowly', async () => {
+      const socket = connect(port, '127.0.0.1');
+      let received = 0;
+      socket.on('data', (piece) => {
+        received += piece.length;
+        socket.pause();
+      });
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      const began = performance.now();
+      const pace = setInterval(() => socket.resume(), 4);
+      await once(socket, 'close').finally(() => clearInterval(pace));
+
+      expect(received).to.be.above(ANSWER.length);
+      expect(performance.now() - began).to.be.above(1_000); // else the test says nothing
+    });
+  });
+
+  it('an app that takes longer to answer than a caller may take to read is waited for', async () => {
+    const server = new GatewayServer(
+      (_req, res) => {
+        setTimeout(() => res.end(), 200);
+      },
+      { unreadMs: 50 },
+    );
+    const port = await server.listen('127.0.0.1', 0);
+
+    expect(await statusesOf(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).to.deep.equal([200]);
+    await server.drain();
   });
 
   it('what such a connection sent beyond that is not even read as requests', async () => {
