@@ -46,6 +46,12 @@ export class Connections {
     this.#asked.delete(connection);
   }
 
+  /** Whether some of an answer is still to go out on one of them. */
+  areSending(): boolean {
+    for (const connection of this.#asked.keys()) if (connection.writableLength > 0) return true;
+    return false;
+  }
+
   /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
   closeSilent(): void {
     for (const connection of this.#asked.keys()) {

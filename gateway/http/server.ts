@@ -99,12 +99,13 @@ export class GatewayServer {
    * What is not answered after `DRAIN_MS` is cut off.
    */
   async drain(): Promise<void> {
+    // Node's `close` takes connections for idle whose answer is written but not sent. While there are any, the silent ones wait too.
+    if (this.#connections.areSending()) this.http.closeIdleConnections = () => {};
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
-    this.http.closeIdleConnections();
-    const silent = setTimeout(() => this.#connections.closeSilent(), SILENT_MS);
+    const silent = setInterval(() => this.#connections.closeSilent(), SILENT_MS);
     const late = setTimeout(() => this.http.closeAllConnections(), DRAIN_MS);
     await closed;
-    clearTimeout(silent);
+    clearInterval(silent);
     clearTimeout(late);
   }
 

@@ -73,6 +73,26 @@ describe('the HTTP server', () => {
       await stopped;
     });
 
+    it('sends an answer to its end, however slowly it is read', async () => {
+      const text = 'x'.repeat(32 * 1_048_576);
+      const large = new GatewayServer((_req, res) => res.end(text));
+      let accepted: Socket | undefined;
+      large.http.on('connection', (socket) => {
+        accepted = socket;
+      });
+      const { socket, received, closed } = await open(await large.listen('127.0.0.1', 0));
+      socket.pause();
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await eventually(() => (accepted?.bytesWritten ?? 0) > text.length, 'the answer is written');
+
+      const stopped = large.drain();
+      setImmediate(() => socket.resume());
+      await stopped;
+      await eventually(closed, 'the connection is closed');
+
+      expect(received()).to.have.lengthOf.above(text.length);
+    });
+
     it('accepts nobody any more', async () => {
       await gateway.close();
 
