@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Route } from '../messages/message.ts';
 import type { NewTemplate, TemplateStatus } from './template.ts';
-import { routesOfSenders, templateFaults } from './template-form.ts';
+import { routesOfSenders, SENDERS_MAX, templateFaults } from './template-form.ts';
 
 export interface ReadCsv {
   readonly templates: readonly NewTemplate[];
@@ -166,15 +166,21 @@ function collect(rows: readonly Row[], columns: Columns, options: CsvOptions): R
   for (const row of rows) {
     const template = readTemplate(row, columns, options);
     const before = byId.get(template.dltId);
+    const joined = before === undefined ? template : withSenders(before, template.senders);
     const details = [
       ...templateFaults(template).map(({ field, detail }) => `${FIELD_NAMES[field]}: ${detail}`),
       ...statusProblem(row, columns),
       ...(before !== undefined && before.content !== template.content
         ? [`id: ${template.dltId} stands in the file before, with another content.`]
         : []),
+      ...(before !== undefined && joined.senders.length > SENDERS_MAX
+        ? [
+            `header: With this row ${template.dltId} has more than ${SENDERS_MAX} senders; leave out those that send nothing.`,
+          ]
+        : []),
     ];
     if (details.length > 0) problems.push({ line: row.line, detail: details.join(' ') });
-    else byId.set(template.dltId, before === undefined ? template : withSenders(before, template.senders));
+    else byId.set(template.dltId, joined);
   }
   return { templates: [...byId.values()], problems };
 }

@@ -10,7 +10,8 @@ export interface TemplateFault {
 }
 
 const NAME_MAX = 200;
-const SENDERS_MAX = 100;
+/** Of one template. */
+export const SENDERS_MAX = 100;
 
 /** Template and PE ids: 19 digits mostly, 10 to 20 have been seen. */
 function isDltId(text: string): boolean {

@@ -90,6 +90,16 @@ describe('templates/csv', () => {
     ]);
   });
 
+  it('takes 100 headers of one template, and names the rows beyond', () => {
+    const rows = Array.from({ length: 103 }, (_, i) => `${A},HDR${100 + i},Hi`);
+
+    const { templates, problems } = readTemplateCsv(lines('id,header,content', ...rows, `${A},HDR100,Hi`));
+
+    expect(templates.map(({ senders }) => senders.length)).to.deep.equal([100]);
+    expect(problems.map(({ line }) => line)).to.deep.equal([102, 103, 104]);
+    expect(problems[0]?.detail).to.match(/^header: .*more than 100 senders; leave out/);
+  });
+
   it('reports every bad row by the line where it begins, and reads the others', () => {
     const { templates, problems } = readTemplateCsv(
       lines(
