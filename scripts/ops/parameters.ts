@@ -55,8 +55,10 @@ export function flag(about: string): Parameter<boolean> {
 
 export const name: Shape<string> = {
   value: 'NAME',
-  form: 'text of 1 to 100 characters',
-  parse: (text) => (text.trim().length > 0 && text.length <= 100 ? text.trim() : undefined),
+  form: 'text of 1 to 100 characters, without control characters',
+  // A terminal that shows it would obey them.
+  parse: (text) =>
+    text.trim().length > 0 && text.length <= 100 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? text.trim() : undefined,
 };
 
 export function words(value: string, form: string, pattern: RegExp): Shape<string> {

@@ -58,7 +58,7 @@ function readParameters(
     const value = parameter?.read(text);
     if (value !== undefined) values[name] = value.value;
     else if (text === undefined) problems.push(`${label} is missing: ${parameter?.about}`);
-    else problems.push(`${label} must be ${parameter?.form}, not "${text}".`);
+    else problems.push(`${label} must be ${parameter?.form}, not ${JSON.stringify(text)}.`);
   };
   const names = Object.keys(command.args);
   names.forEach((name, i) => {

@@ -86,6 +86,11 @@ describe('words of npm run ops', () => {
     ['a missing argument', `thing create ${ACCOUNT} --name x`, '<amount> is missing: how many'],
     ['a missing option', `thing create ${ACCOUNT} 3`, '--name is missing: what people call it'],
     ['a bad account', 'thing create shop 3 --name x', '<account> must be an account id like acc_01kam…'],
+    [
+      'a control character in a name',
+      `thing create ${ACCOUNT} 3 --name a\x01b`,
+      'without control characters, not "a\\u0001b".',
+    ],
     ['a bad number', `thing create ${ACCOUNT} 11 --name x`, '<amount> must be a whole number from 1 to 10, not "11".'],
     ['a fraction', `thing create ${ACCOUNT} 1.5 --name x`, '<amount> must be a whole number from 1 to 10'],
     ['a bad choice', `thing create ${ACCOUNT} 3 --name x --color green`, '--color must be red or blue, not "green".'],
