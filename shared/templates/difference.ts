@@ -31,7 +31,7 @@ const SHAPE_OVER_MAX = 400;
 
 /**
  * The difference that explains most with least: one value that is too long, one of the wrong type, several too long, and
- * else the first place that differs. Of a text that does match it says nothing sensible. Linear, as reach.ts is.
+ * else the first place that differs. Of a text that does match it says nothing sensible. For its time see `differenceWork`.
  */
 export function differenceOf(pattern: Pattern, text: string): Difference {
   const before = forwardReach(pattern, text);
@@ -42,6 +42,24 @@ export function differenceOf(pattern: Pattern, text: string): Difference {
     severalTooLong(pattern, text) ??
     firstDifference(pattern, text, before)
   );
+}
+
+/**
+ * What `differenceOf` costs at most: parts × code units, of some 20 ns. A shape (a web address, an email address, a phone number)
+ * is read at each code unit to its end, thrice, and once beyond its limit.
+ */
+export function differenceWork({ parts }: Pattern, text: string): number {
+  const perCodeUnit = parts.reduce((sum, part) => sum + 1 + (isShape(part) ? shapeSteps(part.slot) : 0), 0);
+  return perCodeUnit * (text.length + 1);
+}
+const SHAPE_STEPS_A_PART = 40;
+
+function shapeSteps({ max }: Slot): number {
+  return (3 * max + SHAPE_OVER_MAX) / SHAPE_STEPS_A_PART;
+}
+
+function isShape(part: PatternPart): part is PatternPart & { kind: 'slot' } {
+  return part.kind === 'slot' && SLOT_VALUES[part.slot.type].kind === 'shape';
 }
 
 /** The slot that makes it match when it alone may be longer; of several such, the one that is least over. */

@@ -1,4 +1,4 @@
-import { type Difference, differenceOf, excerpt } from './difference.ts';
+import { type Difference, differenceOf, differenceWork, excerpt } from './difference.ts';
 import { mostAlike } from './fingerprint.ts';
 import { matchTemplate } from './match.ts';
 import { SLOT_MEANING } from './slot.ts';
@@ -18,7 +18,7 @@ export interface Mismatch {
   readonly scrubCode: (typeof SCRUB_CODES)[keyof typeof SCRUB_CODES];
   /** For people. It quotes the text: an answer to its sender may have it, a log line may not. */
   readonly detail: string;
-  /** The nearest template; absent when the sender has none. */
+  /** The nearest template; absent when the sender has none. With it alone, where they differ would have taken too long to find. */
   readonly template?: Pick<IndexedTemplate, 'dltId' | 'name'>;
   /** Index of the code unit in the text where it begins to differ, or where the value begins that does not fit. */
   readonly at?: number;
@@ -37,25 +37,27 @@ export interface Mismatch {
 
 /** Templates that are compared in full, chosen by their fingerprints: so many, or fewer when they and the text are very long. */
 const COMPARED_MAX = 4;
-/** Parts of a template × code units of the text, for all that are compared; one is always. */
-const COMPARED_WORK_MAX = 60_000;
+/** `differenceWork` of all that are compared: up to 5 ms, 25 the first time. */
+const COMPARED_WORK_MAX = 400_000;
 
 /**
  * Explains why `matchTemplate(own, text)` found nothing. `account` are the templates of all senders of the account: one
- * that fits there says that the sender is the wrong one. Bounded like the matcher, and some 0.3 ms for ordinary texts.
+ * that fits there says that the sender is the wrong one. Bounded (`COMPARED_WORK_MAX`), and some 0.3 ms for ordinary texts.
  */
 export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text: string): Mismatch {
   const elsewhere = matchTemplate(account, text);
   if (elsewhere !== undefined) return otherSender(elsewhere);
-  const compared = compareNearest(own, text);
-  const [nearest] = compared;
+  const alike = mostAlike(own.fingerprints, text, COMPARED_MAX).flatMap((t) => own.templates[t] ?? []);
+  const [nearest] = alike;
   if (nearest === undefined) {
     const detail = 'The sender has no approved template for this route.';
     return { kind: 'no_template', scrubCode: SCRUB_CODES.template_not_found, detail };
   }
+  const compared = compareNearest(alike, text);
   // A template of which all the fixed text is there is nearer than one that merely looks alike.
-  const isWhole = ({ difference }: Compared) => difference.kind !== 'text_differs';
-  const { template, difference } = compared.find(isWhole) ?? nearest;
+  const told = compared.find(({ difference }) => difference.kind !== 'text_differs') ?? compared[0];
+  if (told === undefined) return differsSomewhere(nearest);
+  const { template, difference } = told;
   return difference.kind === 'text_differs' ? textDiffers(template, difference) : slotDiffers(template, difference);
 }
 
@@ -64,18 +66,25 @@ interface Compared {
   readonly difference: Difference;
 }
 
-/** The most alike first. */
-function compareNearest(own: TemplateIndex, text: string): Compared[] {
+/** The most alike first; none when already that one is too much. */
+function compareNearest(alike: readonly IndexedTemplate[], text: string): Compared[] {
   const compared: Compared[] = [];
   let work = 0;
-  for (const t of mostAlike(own.fingerprints, text, COMPARED_MAX)) {
-    const template = own.templates[t];
-    if (template === undefined) continue;
-    work += template.pattern.parts.length * text.length;
-    if (compared.length > 0 && work > COMPARED_WORK_MAX) break;
+  for (const template of alike) {
+    work += differenceWork(template.pattern, text);
+    if (work > COMPARED_WORK_MAX) break;
     compared.push({ template, difference: differenceOf(template.pattern, text) });
   }
   return compared;
+}
+
+function differsSomewhere({ dltId, name }: IndexedTemplate): Mismatch {
+  return {
+    kind: 'text_differs',
+    scrubCode: SCRUB_CODES.text_not_matched,
+    detail: `Nearest is template ${dltId}; it has too many slots for a text of this length to say where they differ.`,
+    template: { dltId, name },
+  };
 }
 
 function otherSender({ dltId, name, senders }: IndexedTemplate): Mismatch {

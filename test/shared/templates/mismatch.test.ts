@@ -106,6 +106,30 @@ describe('templates/mismatch', () => {
     expect(long.slot).to.include({ number: 2, length: 31 });
   });
 
+  const COSTLY: readonly (readonly [what: string, content: string, text: string])[] = [
+    ['web addresses', `${'{#url#}'.repeat(280)}x`, 'a.b/'.repeat(375)],
+    ['phone numbers', `${'{#cbn#}'.repeat(280)}x`, '123 '.repeat(375)],
+    ['free text', `${'{#var#}a'.repeat(240)}x`, 'a'.repeat(1_500)],
+  ];
+  for (const [what, content, text] of COSTLY) {
+    it(`names the nearest template, and no place, where finding it would take too long: slots of ${what}`, () => {
+      expect(explain(content, text)).to.deep.equal({
+        kind: 'text_differs',
+        scrubCode: '633',
+        detail: `Nearest is template ${ID}; it has too many slots for a text of this length to say where they differ.`,
+        template,
+      });
+    });
+  }
+
+  it('finds the place in a long text of a template with many slots, as templates have them', () => {
+    const content = `${'Dear {#var#}, see {#url#} or call {#cbn#}. '.repeat(5)}Bye`;
+    const text = `${'Dear Asha, see a.b/c or call 12345. '.repeat(5)}By`;
+
+    expect(explain(content, text)).to.include({ kind: 'text_differs', at: text.length, expected: 'e' });
+    expect(explain('Go {#url#} now or never', `Go ${'a.b/'.repeat(375)} now`)).to.have.property('at');
+  });
+
   it('says something of any text, with a place inside it', () => {
     const piece = fc.constantFrom('a', 'ab', ' b ', '{#var#}', '{#numeric#}', '{#url#}', '{#email#}', '{#cbn#}');
     const contents = fc.array(
