@@ -88,6 +88,7 @@ describe('the HTTP server', () => {
       const stopped = large.drain();
       setImmediate(() => socket.resume());
       await stopped;
+      await gateway.close();
       await eventually(closed, 'the connection is closed');
 
       expect(received()).to.have.lengthOf.above(text.length);
