@@ -261,6 +261,26 @@ describe('embedded-db indexes', () => {
       expect(explained.executionStats.totalDocsExamined).to.equal(5);
     });
 
+    it('give the order of their whole key over several values, and only what is taken is looked at', async () => {
+      const several = (sort: Record<string, 1 | -1>) =>
+        all
+          .find({ account: { $in: ['a3', 'a1', 'none', 'a2'] } })
+          .hint('account')
+          .sort(sort)
+          .limit(5);
+
+      const up = await several({ account: 1, _id: 1 }).toArray();
+      const down = await several({ account: -1, _id: -1 }).toArray();
+      const explained = await several({ account: 1, _id: 1 }).explain('executionStats');
+      const byId = await several({ _id: 1 }).toArray();
+
+      expect(up.map((doc) => doc._id)).to.deep.equal(['m001', 'm006', 'm011', 'm016', 'm021']);
+      expect(down.map((doc) => doc._id)).to.deep.equal(['m398', 'm393', 'm388', 'm383', 'm378']);
+      expect(explained.executionStats.totalDocsExamined).to.equal(5);
+      // Another order has to be made.
+      expect(byId.map((doc) => doc._id)).to.deep.equal(['m001', 'm002', 'm003', 'm006', 'm007']);
+    });
+
     it('looks at one stretch of an array of times for one element, from one time to another', async () => {
       const feed = store.collection();
       await feed.createIndex(

@@ -167,13 +167,14 @@ function sortBy(
   bounds: ReadonlyMap<string, Bounds>,
 ): 'forward' | 'reverse' | undefined {
   if (sort.length === 0) return 'forward';
-  if (prefixes > 1) return undefined;
-  let at = used;
+  // Several values of the first fields: one range after the other gives the order of the whole key, and no other.
+  const several = prefixes > 1;
+  let at = several ? 0 : used;
   let direction: 'forward' | 'reverse' | undefined;
   for (const { path, descending } of sort) {
     // A field that is pinned to one value sorts nothing.
     const pinned = fields.findIndex((one, i) => i < used && one.path.text === path.text && index?.multikey[i] !== true);
-    if (pinned >= 0 && bounds.get(path.text)?.points?.length === 1) continue;
+    if (!several && pinned >= 0 && bounds.get(path.text)?.points?.length === 1) continue;
     const field = fields[at];
     if (field === undefined || field.path.text !== path.text || index?.multikey[at] === true) return undefined;
     const wanted = field.descending === descending ? 'forward' : 'reverse';
