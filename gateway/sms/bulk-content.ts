@@ -4,8 +4,9 @@ import type { Pattern } from '../../shared/templates/pattern.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
 import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
 import type { FieldProblems } from '../http/fields.ts';
+import { inSlices } from '../http/slice.ts';
 import { textProblem } from './message-fields.ts';
-import { inSlices, type Recipients } from './recipients.ts';
+import type { Recipients } from './recipients.ts';
 
 /** What the recipients of a batch get, and how the longest of it will travel. */
 export interface BulkContent {

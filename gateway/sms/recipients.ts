@@ -1,24 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { type BatchEntry, ENTRIES_MAX } from '../../shared/batches/batch.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';
-
-/** Entries are looked at for so long before the event loop has its turn: one of 64 KB takes as long as hundreds of small ones. */
-const SLICE_MS = 4;
-
-/** Calls `look` for each entry, with pauses in which the process does what else there is to do. */
-export async function inSlices<T>(entries: readonly T[], look: (entry: T, index: number) => void): Promise<void> {
-  let untilMs = systemClock.monotonicMs() + SLICE_MS;
-  for (const [index, entry] of entries.entries()) {
-    if (systemClock.monotonicMs() >= untilMs) {
-      await setImmediate();
-      untilMs = systemClock.monotonicMs() + SLICE_MS;
-    }
-    look(entry, index);
-  }
-}
+import { inSlices } from '../http/slice.ts';
 
 /** The list that names the recipients: `to`, or our extension `recipients`. */
 export interface Recipients {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inSlices } from '../../../gateway/sms/recipients.ts';
+import { inSlices } from '../../../gateway/http/slice.ts';
 
 describe('inSlices', () => {
   function busyFor(ms: number): void {
