@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { keepItems } from '../../shared/chat-inbox/store.ts';
@@ -12,9 +11,10 @@ import { type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
-import type { Handler, JsonObject, Reply } from '../http/context.ts';
+import type { Handler, Reply } from '../http/context.ts';
 import type { Unauthorized } from '../http/unauthorized.ts';
 import { ReadCache } from '../read-cache.ts';
+import { parseCallbackBody } from './callback-body.ts';
 import { type Callback, readCallback } from './read-callback.ts';
 import { readSignedBody } from './signed-body.ts';
 
@@ -38,7 +38,7 @@ interface KnownProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId'> 
  * Whoever has no valid signature is limited like one without a good key; providers are not limited.
  */
 export function createCallback(
-  { box, clock, config, db, metrics }: Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'metrics'>,
+  { box, clock, config, db, log, metrics }: Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' | 'metrics'>,
   unauthorized: Unauthorized,
 ): { readonly verify: Handler; readonly receive: Handler } {
   const counted = metrics.counter(
@@ -102,6 +102,13 @@ export function createCallback(
     if (error !== undefined) throw error;
   };
 
+  /** No provider sends what is cut: somebody should look. */
+  const tellCut = ({ _id: account }: KnownProvider, items: number): void => {
+    if (items === 0) return;
+    counted.inc({ fate: 'cut' }, items);
+    log.warn('callback_items_cut', { account, items });
+  };
+
   return {
     verify: async (req, res: Reply) => {
       const provider = await findProvider(req);
@@ -125,29 +132,18 @@ export function createCallback(
       if (body.kind === 'too_large') {
         return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
       }
-      const json = parseObject(body.bytes);
-      if (json === undefined) return sendProblem(res, 'malformed_body');
-      const post = await readCallback(json, provider, clock.now());
+      const parsed = await parseCallbackBody(body.bytes);
+      if (parsed === undefined) return sendProblem(res, 'malformed_body');
+      const post = await readCallback(parsed.json, provider, clock.now());
       for (const [fate, count] of Object.entries(post.ignored)) counted.inc({ fate }, count);
       if (post.items.length > 0) {
         await keep(post);
         counted.inc({ fate: 'kept' }, post.items.length);
       }
+      tellCut(provider, parsed.cut + post.cut);
       sendJson(res, 200, { status: 'success' });
     },
   };
-}
-
-/** Signed, so by somebody who means well: parsed in one go, 3 MB in some 20 ms. */
-function parseObject(bytes: Buffer): JsonObject | undefined {
-  if (!isUtf8(bytes)) return undefined;
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** In constant time, also for texts of different lengths. */

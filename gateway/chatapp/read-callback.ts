@@ -1,9 +1,17 @@
-import { setImmediate } from 'node:timers/promises';
-import type { InboundItem, InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import {
+  type InboundItem,
+  type InboxItemDocument,
+  ITEM_WEIGHT_MAX,
+  type StatusItem,
+} from '../../shared/chat-inbox/inbox-item.ts';
 import type { Inbound } from '../../shared/conversations/store.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { isMessageId } from '../../shared/runtime/ids.ts';
-import { storable } from './storable.ts';
+import type { JsonObject } from '../http/context.ts';
+import { Slice } from '../http/slice.ts';
+import { billingOf, contentOf, errorOf } from './item-content.ts';
+import { list, object } from './loose-json.ts';
+import { weightOf } from './weight.ts';
 
 /** What one post of the provider says, ready to be stored. */
 export interface Callback {
@@ -12,6 +20,8 @@ export interface Callback {
   readonly inbound: readonly Inbound[];
   /** What was left out, by reason, for the metrics. */
   readonly ignored: Readonly<Record<Ignored, number>>;
+  /** Items that were too large, and are kept in part. */
+  readonly cut: number;
 }
 
 /**
@@ -20,10 +30,7 @@ export interface Callback {
  */
 export type Ignored = 'foreign' | 'other' | 'unreadable';
 
-type Json = Readonly<Record<string, unknown>>;
-
 const UPSTREAM_ID_MAX = 512;
-const SLICE = 500;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
 
 /**
@@ -31,16 +38,24 @@ const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] sati
  * with messages, statuses, or both. Believes nothing beyond the signature: what is missing or of another type is left out,
  * messages of unknown types are kept. Writes nothing;
  * ids derive from what is said, so the same post gives the same items. In slices: 3 MB can hold 26,000 messages.
+ *
+ * An item that weighs more than `ITEM_WEIGHT_MAX` is nothing that a provider sends, and would be a burden to all who read it.
+ * Refused, the post would come again for seven days, with whatever else is in it; left out, a customer's message or the fate
+ * of one of ours might be lost with a field that nobody asked for. So it is taken, and cut: who wrote when, what became of
+ * which message and why are kept, its text up to 16,384 characters, and none of what else was in it.
  */
 export async function readCallback(
-  body: Json,
+  body: JsonObject,
   provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>,
   now: Date,
 ): Promise<Callback> {
   const reader = new Reader(provider, now);
   for (const entry of list(body.entry)) {
-    for (const change of list(entry.changes)) {
-      if (change.field === 'messages') await reader.value(object(change.value));
+    await reader.pause();
+    for (const change of list(object(entry).changes)) {
+      await reader.pause();
+      const { field, value } = object(change);
+      if (field === 'messages') await reader.value(object(value));
       else reader.ignored.other++;
     }
   }
@@ -51,16 +66,17 @@ class Reader implements Callback {
   readonly items: InboxItemDocument[] = [];
   readonly inbound: Inbound[] = [];
   readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
+  cut = 0;
   readonly #provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>;
   readonly #now: Date;
-  #read = 0;
+  readonly #slice = new Slice();
 
   constructor(provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>, now: Date) {
     this.#provider = provider;
     this.#now = now;
   }
 
-  async value(value: Json): Promise<void> {
+  async value(value: JsonObject): Promise<void> {
     const messages = list(value.messages);
     const statuses = list(value.statuses);
     if (object(value.metadata).phone_number_id !== this.#provider.phoneNumberId) {
@@ -69,33 +85,31 @@ class Reader implements Callback {
     }
     const contacts = list(value.contacts);
     for (const message of messages) {
-      this.#message(message, contacts);
-      await this.#pause();
+      this.#message(object(message), contacts);
+      await this.pause();
     }
     for (const status of statuses) {
-      this.#status(status);
-      await this.#pause();
+      this.#status(object(status));
+      await this.pause();
     }
   }
 
-  /** Lets others have a turn after some of them: each takes a few µs. */
-  async #pause(): Promise<void> {
-    this.#read += 1;
-    if (this.#read % SLICE === 0) await setImmediate();
+  /** Lets others have a turn when it is time. */
+  async pause(): Promise<void> {
+    if (this.#slice.over) await this.#slice.rest();
   }
 
-  #message(message: Json, contacts: readonly Json[]): void {
+  #message(message: JsonObject, contacts: readonly unknown[]): void {
     const upstreamId = upstreamIdOf(message.id);
     if (upstreamId === undefined) {
       this.ignored.unreadable++;
       return;
     }
-    const { id: _id, from: _from, timestamp: _timestamp, type: _type, ...rest } = message;
     const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
     const [only] = contacts;
-    const from = digits(message.from) ?? (contacts.length === 1 ? digits(only?.wa_id) : undefined) ?? null;
+    const from = digits(message.from) ?? (contacts.length === 1 ? digits(object(only).wa_id) : undefined) ?? null;
     const sentAt = this.#time(message.timestamp);
-    const { body, more } = contentOf(type, rest);
+    const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
     this.#keep('in', upstreamId, what);
     // What the platform says of a customer (a changed number) is not the customer's writing.
@@ -104,7 +118,7 @@ class Reader implements Callback {
     }
   }
 
-  #status(status: Json): void {
+  #status(status: JsonObject): void {
     const upstreamId = upstreamIdOf(status.id);
     if (upstreamId === undefined) {
       this.ignored.unreadable++;
@@ -115,18 +129,25 @@ class Reader implements Callback {
       return;
     }
     const ours = status.biz_opaque_callback_data;
-    const [error] = list(status.errors);
-    const billing = storable({ conversation: status.conversation, pricing: status.pricing });
+    const error = errorOf(status);
+    const billing = this.#fits(status) ? billingOf(status) : undefined;
     const what: StatusItem = {
       kind: 'status',
       upstreamId,
       ...(typeof ours === 'string' && isMessageId(ours) && { ours }),
       status: status.status,
       at: this.#time(status.timestamp),
-      ...(error !== undefined && { error: errorOf(error) }),
-      ...(Object.keys(billing).length > 0 && { billing }),
+      ...(error !== undefined && { error }),
+      ...(billing !== undefined && { billing }),
     };
     this.#keep(status.status, upstreamId, what);
+  }
+
+  /** Asked before anything is made of it: counting stops at the limit, however large the item is. */
+  #fits(item: JsonObject): boolean {
+    if (weightOf(item, ITEM_WEIGHT_MAX) <= ITEM_WEIGHT_MAX) return true;
+    this.cut++;
+    return false;
   }
 
   #keep(kind: string, upstreamId: string, what: InboxItemDocument['what']): void {
@@ -138,6 +159,7 @@ class Reader implements Callback {
       due: this.#now,
       tries: 0,
       what,
+      weight: weightOf(what, ITEM_WEIGHT_MAX),
     });
   }
 
@@ -147,39 +169,6 @@ class Reader implements Callback {
     const ms = typeof text === 'string' && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : Number.POSITIVE_INFINITY;
     return ms < this.#now.getTime() ? new Date(ms) : this.#now;
   }
-}
-
-/** The specification's `body`: what a person would read of it; all else, as it came, in `more`. */
-function contentOf(type: string, rest: Json): { readonly body: string; readonly more?: Json } {
-  const own = object(rest[type]);
-  const body = textOf(type, own);
-  const { text: _, ...others } = rest;
-  const more = storable(type === 'text' ? others : rest);
-  return Object.keys(more).length === 0 ? { body } : { body, more };
-}
-
-function textOf(type: string, own: Json): string {
-  switch (type) {
-    case 'text':
-    case 'system':
-      return string(own.body);
-    case 'button':
-      return string(own.text);
-    case 'interactive':
-      return string(object(own.button_reply).title) || string(object(own.list_reply).title);
-    case 'reaction':
-      return string(own.emoji);
-    case 'location':
-      return string(own.name) || string(own.address);
-    default:
-      return string(own.caption);
-  }
-}
-
-function errorOf(error: Json): StatusItem['error'] & object {
-  const details = string(object(error.error_data).details);
-  const title = string(error.title) || string(error.message);
-  return { code: Number.isSafeInteger(error.code) ? Number(error.code) : 0, title, ...(details !== '' && { details }) };
 }
 
 function upstreamIdOf(id: unknown): string | undefined {
@@ -193,16 +182,4 @@ function isStatus(status: unknown): status is StatusItem['status'] {
 /** A phone number: newer payloads may have a user id instead (facts: chat-app). */
 function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function object(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-function list(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.map(object) : [];
 }

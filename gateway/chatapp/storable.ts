@@ -1,11 +1,12 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /** Deeper than anything that providers send; a store takes a hundred levels, and the item has some of its own. */
-const DEPTH_MAX = 20;
+export const DEPTH_MAX = 20;
 
 /**
  * Somebody else's JSON as a member of a document: without names that a store would refuse or read as its own (`$…`, a dot, a
  * zero character), and without what lies too deep. Values are as they were; `undefined` is left out.
+ * In one go: what is not known to be small is weighed before (weight.ts).
  */
 export function storable(value: Json): Json {
   return members(value, 1);

@@ -1,6 +1,12 @@
 import type { AccountId } from '../runtime/ids.ts';
 
 /**
+ * The largest item: 4,096 values, or 64 KB with 2,048. Far above what providers send: a text has at most 4,096 characters, a
+ * caption 1,024 (facts: chat-app, "Sending"); a shared address book of 257 contacts has some 100,000.
+ */
+export const ITEM_WEIGHT_MAX = 131_072;
+
+/**
  * One message or one status that a provider posted to the callback: stored before the post is answered, worked off by the
  * chatapp worker, then kept without `due` until it expires. `_id` derives from what it says, so that the same post again adds
  * nothing, also when it was worked off.
@@ -14,6 +20,11 @@ export interface InboxItemDocument {
   readonly due?: Date;
   readonly tries: number;
   readonly what: InboundItem | StatusItem;
+  /**
+   * How large it is, `ITEM_WEIGHT_MAX` at most: its characters, and 32 for each of its values. What is read or written at once
+   * is bounded by it. Items from before there was one have none.
+   */
+  readonly weight?: number;
   /** When the store removes it; set when it is worked off, so that nothing that was answered with 200 goes unread. */
   readonly expiresAt?: Date;
 }

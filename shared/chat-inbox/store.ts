@@ -1,10 +1,15 @@
 import type { Collection, Db } from 'mongodb';
+import { findAtOnce } from '../mongo/find-at-once.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { InboxItemDocument } from './inbox-item.ts';
 
 /** Items of one command: a post of 3 MB can bring 26,000, and neither we nor the store may be held up by one. */
 const SLICE = 250;
+/** And what they may weigh together: 16,000 values at most, which are written or read in a few milliseconds. */
+const SLICE_WEIGHT = 524_288;
+/** Of items that do not tell theirs: they may have megabytes. */
+const UNKNOWN_WEIGHT = Math.floor(SLICE_WEIGHT / 20);
 /** Longer than a provider posts again: seven days (facts: chat-app). */
 const KEPT_MS = 8 * 86_400_000;
 
@@ -13,24 +18,55 @@ const KEPT_MS = 8 * 86_400_000;
  * post again adds nothing. May be done again when it failed.
  */
 export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Promise<void> {
-  for (let first = 0; first < items.length; first += SLICE) {
-    await insertNew(db, 'chat_inbox', items.slice(first, first + SLICE));
+  for (let rest = items; rest.length > 0; ) {
+    const slice = lightest(rest.slice(0, SLICE));
+    await insertNew(db, 'chat_inbox', slice);
+    rest = rest.slice(slice.length);
   }
 }
 
-/** Up to `limit` items of these accounts that are to be worked off by now, the longest due first. */
+/** What an item is before it is read whole. */
+type Head = Pick<InboxItemDocument, '_id' | 'account' | 'due' | 'weight'>;
+
+/**
+ * Items of these accounts that are to be worked off by now: the accounts in the order of their ids, of each the longest due
+ * first. At most `limit`, and fewer when they are heavy; `more`: there are others behind the last of them, also of its account.
+ * A walk along the index as far as the items go, so a backlog costs nothing that is not taken from it. What is read of them at
+ * first is what they weigh, so that no answer of the store is large.
+ */
 export async function dueItems(
   db: Db,
   accounts: readonly AccountId[],
   now: Date,
   limit: number,
-): Promise<InboxItemDocument[]> {
-  if (accounts.length === 0) return [];
-  return inbox(db)
-    .find({ account: { $in: [...accounts] }, due: { $lte: now } })
-    .sort({ due: 1 })
-    .limit(limit)
-    .toArray();
+): Promise<{ readonly items: readonly InboxItemDocument[]; readonly more: boolean }> {
+  if (accounts.length === 0) return { items: [], more: false };
+  const heads = await findAtOnce<Head>(db, 'chat_inbox', {
+    filter: { account: { $in: [...accounts] }, due: { $lte: now } },
+    projection: { account: 1, due: 1, weight: 1 },
+    sort: { account: 1, due: 1 },
+    limit,
+  });
+  const taken = lightest(heads);
+  if (taken.length === 0) return { items: [], more: false };
+  const found = await findAtOnce<InboxItemDocument>(db, 'chat_inbox', {
+    filter: { _id: { $in: taken.map(({ _id }) => _id) } },
+    sort: { _id: 1 },
+    limit: taken.length,
+  });
+  const byId = new Map(found.map((item) => [item._id, item]));
+  const items = taken.flatMap(({ _id }) => byId.get(_id) ?? []);
+  return { items, more: taken.length < heads.length || heads.length === limit };
+}
+
+/** As many from the first on as weigh enough together: one at least. */
+function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
+  let weight = 0;
+  const end = items.findIndex((item, i) => {
+    weight += item.weight ?? UNKNOWN_WEIGHT;
+    return weight > SLICE_WEIGHT && i > 0;
+  });
+  return end === -1 ? items : items.slice(0, end);
 }
 
 /** They are worked off, and kept until no provider posts them again so that they are not taken again. Idempotent. */

@@ -19,6 +19,10 @@ export function createFigures(metrics: Metrics) {
     inbox: metrics.counter('chatapp_inbox_total', 'What came in at the callback, by what was done with it.', [
       'result',
     ]),
+    inboxAside: metrics.counter(
+      'chatapp_inbox_set_aside_total',
+      'Times that an account was left alone because its items could not be read or worked off.',
+    ),
     stops: metrics.counter('chatapp_stopped_total', 'Providers that were stopped: somebody must look.', ['code']),
     troubles: metrics.counter(
       'chatapp_troubles_told_total',

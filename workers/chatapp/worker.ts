@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
-import { dueItems, finishItems, retryItem } from '../../shared/chat-inbox/store.ts';
+import { finishItems, retryItem } from '../../shared/chat-inbox/store.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
@@ -19,8 +18,8 @@ import { accountsWithWork } from './claim.ts';
 import { Duties } from './duties.ts';
 import { createFigures, type Figures } from './figures.ts';
 import { Inbox } from './inbox.ts';
+import { InboxTurns } from './inbox-turns.ts';
 import { type Known, Lines, markTemplateOf } from './lines.ts';
-import type { ShareDuty } from './share-duty.ts';
 import { decideUnknownsOf } from './unknowns.ts';
 
 export interface ChatWorkerOptions {
@@ -52,9 +51,6 @@ const PROVIDERS_MS = 2_000;
 const UNKNOWNS_MS = 10_000;
 /** Reads of the queue in one round; where it stopped, the next goes on. */
 const LOOKS_MAX = 16;
-/** Items of one read of the inbox, and reads of one round: who fills one is left out of the next, so that others come too. */
-const INBOX_GROUP = 200;
-const INBOX_READS = 4;
 /** An empty inbox is not looked into more often, whatever else wakes the worker. */
 const INBOX_MS = 100;
 /** How long a stop waits for answers, and then for the last writes: together shorter than a process has to stop (lifecycle.ts). */
@@ -70,7 +66,7 @@ export class ChatWorker {
   readonly #figures: Figures;
   readonly #shares: Shares;
   readonly #lines: Lines;
-  readonly #inbox: Inbox;
+  readonly #inboxTurns: InboxTurns;
   readonly #loop: PollLoop;
   readonly #duties: Duties;
   #providers: ReadonlyMap<AccountId, Known> = new Map();
@@ -89,7 +85,7 @@ export class ChatWorker {
     this.#figures = createFigures(options.metrics);
     const announcer = createAnnouncer({ db, clock });
     this.#lines = new Lines({ ...options, figures: this.#figures });
-    this.#inbox = new Inbox({
+    const inbox = new Inbox({
       db,
       clock,
       log,
@@ -98,6 +94,14 @@ export class ChatWorker {
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       markTemplate: (message, status) => markTemplateOf(db, message, status),
+    });
+    this.#inboxTurns = new InboxTurns({
+      db,
+      clock,
+      log,
+      figures: this.#figures,
+      dutyOf: (account) => this.#duties.of(account),
+      workOff: (items, { statuses }) => inbox.work(items, statuses, (account) => this.#numberOf(account)),
     });
     this.#shares = new Shares({
       leases,
@@ -194,37 +198,9 @@ export class ChatWorker {
     if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;
     const accounts = [...this.#providers.keys()].filter((account) => this.#duties.of(account) !== undefined);
     if (accounts.length === 0) return false;
-    const items = await this.#dueOf(accounts);
-    this.#inboxEmptyMs = items.length === 0 ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
-    const groups = new Map<ShareDuty, InboxItemDocument[]>();
-    for (const item of items) {
-      const duty = this.#duties.of(item.account);
-      if (duty === undefined) continue;
-      const group = groups.get(duty);
-      if (group === undefined) groups.set(duty, [item]);
-      else group.push(item);
-    }
-    await Promise.all(
-      [...groups].map(([{ statuses }, group]) =>
-        this.#inbox.work(group, statuses, (account) => this.#numberOf(account)),
-      ),
-    );
-    return items.length > 0;
-  }
-
-  /** The longest due ones; a flood of one account's stands before nobody else's. */
-  async #dueOf(accounts: readonly AccountId[]): Promise<readonly InboxItemDocument[]> {
-    const { db, clock } = this.#options;
-    const items: InboxItemDocument[] = [];
-    let left = accounts;
-    for (let reads = 0; reads < INBOX_READS && left.length > 0; reads++) {
-      const page = await dueItems(db, left, clock.now(), INBOX_GROUP);
-      items.push(...page);
-      if (page.length < INBOX_GROUP) break;
-      const seen = new Set(page.map(({ account }) => account));
-      left = left.filter((account) => !seen.has(account));
-    }
-    return items;
+    const found = await this.#inboxTurns.work(accounts);
+    this.#inboxEmptyMs = found ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
+    return found;
   }
 
   #numberOf(account: AccountId): string {

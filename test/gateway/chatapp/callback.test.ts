@@ -7,6 +7,7 @@ import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
@@ -245,6 +246,69 @@ describe('/chatapp/callback/{callback}', () => {
       expectProblem(larger, 'body_too_large');
       expect(await itemsOf()).to.have.lengthOf(8_000);
       expect(await store.db.collection('conversations').countDocuments({ account })).to.equal(8_000);
+    });
+
+    it('keeps a large item for what it is known by, and all that came with it', async () => {
+      const giants = [
+        { ...textMessage('wamid.text'), text: { body: 'x'.repeat(1_000_000) } },
+        {
+          ...textMessage('wamid.names'),
+          ...Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 0])),
+        },
+        { ...textMessage('wamid.deep'), odd: 'deep' },
+      ];
+      const status = {
+        ...statusOf('wamid.s', 'failed'),
+        errors: [{ code: 131_026, title: 'No' }],
+        pricing: { x: Array(50_000).fill(1) },
+      };
+      const value = { messages: [...giants, textMessage('wamid.small')], statuses: [status] };
+      const deep = '{"a":['.repeat(100_000) + ']}'.repeat(100_000);
+      const body = JSON.stringify(callbackPost(value)).replace('"deep"', deep);
+      const told: unknown[] = [];
+      const log = { ...silentLog, warn: (event: string, fields?: object) => void told.push({ event, ...fields }) };
+      const other = await openGateway(store.db, { log });
+
+      const answer = await request(other.url)
+        .post(path)
+        .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(body) })
+        .send(body);
+      await other.close();
+
+      expect(answer.status).to.equal(200);
+      const items = await itemsOf();
+      expect(
+        items.map(({ what }) => ('body' in what ? [what.upstreamId, what.body] : [what.upstreamId, what.error?.code])),
+      ).to.deep.equal([
+        ['wamid.s', 131_026],
+        ['wamid.deep', 'hi'],
+        ['wamid.names', 'hi'],
+        ['wamid.small', 'hi'],
+        ['wamid.text', ''],
+      ]);
+      expect(await store.db.collection('conversations').countDocuments({ account })).to.equal(1);
+      expect(told).to.deep.include({ event: 'callback_items_cut', account, items: 4 });
+    });
+
+    it('says 400 to more values than any post has, and to megabytes that are no JSON object', async function () {
+      this.timeout(30_000);
+      const list = (entry: string) => `[${Array(1_000_000).fill(entry).join()}]`;
+      const post3 = (value: string) => JSON.stringify(callbackPost({ x: 'X' })).replace('"x":"X"', value);
+
+      for (const body of [
+        post3(`"statuses":${list('1')}`),
+        post3(`"messages":${list('{}')}`),
+        `{"entry":${list('1')}}`,
+        `{"entry":[{"changes":${list('1')}}]}`,
+        list('1'),
+        '['.repeat(3_000_000),
+        '{"a":'.repeat(400_000),
+        'x'.repeat(1_000_000),
+        Buffer.from(`{"entry":[${'"a",'.repeat(50_000)}"\ud800"`).toString(),
+      ]) {
+        expectProblem(await post(body), 'malformed_body');
+      }
+      expect(await itemsOf()).to.deep.equal([]);
     });
 
     it('stores each of a flood of duplicates, shuffled and forged once, and answers each', async function () {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { BSON } from 'mongodb';
 import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { callbackPost, statusOf, textMessage } from '../../support/chat-callback.ts';
@@ -24,6 +25,7 @@ describe('chatapp/read-callback', () => {
         due: NOW,
         tries: 0,
         what: { kind: 'message', upstreamId: 'wamid.A', from: CUSTOMER, sentAt: SENT, type: 'text', body: 'hi' },
+        weight: 288,
       },
     ]);
     expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);
@@ -172,6 +174,98 @@ describe('chatapp/read-callback', () => {
       expect((await read(body)).items).to.deep.equal([]);
     });
   }
+
+  describe('an item that is larger than any that a provider sends', () => {
+    const numbers = Array.from({ length: 5_000 }, (_, i) => i);
+
+    it('is taken without what nobody asked for, and counted; its neighbours are as they were', async () => {
+      const message = { ...textMessage('wamid.A', CUSTOMER, SENT), context: { numbers } };
+      const { items, inbound, cut } = await read(callbackPost({ messages: [message, textMessage('wamid.B')] }));
+
+      expect(items[0]?.what).to.deep.equal({
+        kind: 'message',
+        upstreamId: 'wamid.A',
+        from: CUSTOMER,
+        sentAt: SENT,
+        type: 'text',
+        body: 'hi',
+      });
+      expect(items[1]?.what).to.include({ upstreamId: 'wamid.B', body: 'hi' });
+      expect(inbound).to.have.lengthOf(2);
+      expect(cut).to.equal(1);
+    });
+
+    it('keeps the beginning of its text, and no half of a character', async () => {
+      const { items, cut } = await readMessage({ type: 'text', text: { body: `${'x'.repeat(16_383)}😀`.repeat(10) } });
+
+      expect(items[0]?.what).to.include({ body: 'x'.repeat(16_383) });
+      expect(cut).to.equal(1);
+    });
+
+    it('still tells the fate of our message, and why it failed', async () => {
+      const errors = [{ code: 131_026, title: 't'.repeat(5_000), error_data: { details: 'd'.repeat(5_000) } }];
+      const status = {
+        ...statusOf('wamid.A', 'failed', SENT),
+        errors,
+        pricing: { numbers },
+        conversation: { id: 'c' },
+      };
+      const { items, cut } = await read(callbackPost({ statuses: [status] }));
+
+      expect(items[0]?.what).to.deep.equal({
+        kind: 'status',
+        upstreamId: 'wamid.A',
+        status: 'failed',
+        at: SENT,
+        error: { code: 131_026, title: 't'.repeat(1_024), details: 'd'.repeat(1_024) },
+      });
+      expect(cut).to.equal(1);
+    });
+
+    it('is none that holds the largest text, or an address book of 257 contacts', async () => {
+      const contact = {
+        name: { formatted_name: 'Asha Example', first_name: 'Asha', last_name: 'Example' },
+        phones: [{ phone: '+91 98765 43210', wa_id: CUSTOMER, type: 'CELL' }],
+      };
+      const text = await readMessage({ type: 'text', text: { body: '\u0928'.repeat(4_096) } });
+      const book = await readMessage({ type: 'contacts', contacts: Array(257).fill(contact) });
+
+      expect([text.cut, book.cut]).to.deep.equal([0, 0]);
+      expect(book.items[0]?.what).to.have.nested.property('more.contacts').with.lengthOf(257);
+    });
+
+    it('weighs little enough to be stored, whatever it is', async () => {
+      for (const member of [
+        numbers,
+        numbers.map(() => ({})),
+        Object.fromEntries(numbers.map((n) => [n, n])),
+        'x'.repeat(1e6),
+      ]) {
+        const { items } = await readMessage({ type: 'x', x: member });
+
+        expect(items[0]?.weight).to.be.at.most(131_072);
+        expect(BSON.calculateObjectSize(items[0] ?? {})).to.be.below(200_000);
+      }
+    });
+  });
+
+  it('lets others have their turn while it reads entries, changes, messages or statuses of any kind', async () => {
+    const many = (entry: unknown) => Array(240_000).fill(entry);
+    for (const body of [
+      { entry: many(1) },
+      { entry: many({ changes: [{}] }) },
+      { entry: [{ changes: many(1) }] },
+      callbackPost({ messages: many(0) }),
+      callbackPost({ statuses: many({}) }),
+    ]) {
+      let turns = 0;
+      const count = setInterval(() => turns++, 0);
+      await read(body);
+      clearInterval(count);
+
+      expect(turns).to.be.above(0);
+    }
+  });
 
   it('drops names that a store would refuse, and what lies too deep, and keeps the rest', async () => {
     let deep: unknown = 'bottom';

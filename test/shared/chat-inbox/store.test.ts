@@ -25,18 +25,19 @@ describe('chat-inbox/store', () => {
     due,
     tries: 0,
     what: { kind: 'message', upstreamId, from: '919876543210', sentAt: due, type: 'text', body: 'hi' },
+    weight: 300,
   });
   const due = async (accounts = [account], now = NOW, limit = 100): Promise<string[]> =>
-    (await dueItems(store.db, accounts, now, limit)).map(({ _id }) => _id.split(':').at(-1) ?? '');
+    (await dueItems(store.db, accounts, now, limit)).items.map(({ _id }) => _id.split(':').at(-1) ?? '');
 
-  it('gives what is due by now of the accounts asked for, the longest due first, no more than asked for', async () => {
-    const other = newId('acc');
+  it('gives what is due by now of the accounts asked for, of each the longest due first, no more than asked for', async () => {
+    const other = newId('acc', Date.now() + 5); // ids sort by time
     const third = newId('acc');
     await keepItems(store.db, [item('b', at(-2)), item('later', at(1)), item('a', at(-3)), item('now', at(0))]);
     await keepItems(store.db, [item('c', at(-2.5), other), item('foreign', at(-9), third)]);
 
-    expect(await due([account, other])).to.deep.equal(['a', 'c', 'b', 'now']);
-    expect(await due([account, other], NOW, 2)).to.deep.equal(['a', 'c']);
+    expect(await due([account, other])).to.deep.equal(['a', 'b', 'now', 'c']);
+    expect(await due([other, account], NOW, 2)).to.deep.equal(['a', 'b']);
     expect(await due([])).to.deep.equal([]);
   });
 
@@ -63,9 +64,73 @@ describe('chat-inbox/store', () => {
     await retryItem(store.db, two._id, at(5));
 
     expect(await due()).to.deep.equal([]);
-    const [again, ...more] = await dueItems(store.db, [account], at(5), 10);
+    const {
+      items: [again, ...more],
+    } = await dueItems(store.db, [account], at(5), 10);
     expect(again).to.include({ _id: one._id, tries: 1 });
     expect(more).to.deep.equal([]);
+  });
+
+  it('gives fewer items when they are heavy, one at least, and says that there are more', async () => {
+    const weighing = (weight: number | undefined) => (owner: AccountId, i: number) => {
+      const { weight: _, ...light } = item(String(i), at(i - 1_000), owner);
+      return { ...light, ...(weight !== undefined && { weight }) };
+    };
+    for (const [weight, items, more] of [
+      [300, 100, true],
+      [131_072, 4, true],
+      [10_000_000, 1, true],
+      // From before there was a weight: it may have megabytes.
+      [undefined, 20, true],
+    ] as const) {
+      const owner = newId('acc');
+      await keepItems(
+        store.db,
+        Array.from({ length: 110 }, (_, i) => weighing(weight)(owner, i)),
+      );
+
+      const page = await dueItems(store.db, [owner], NOW, 100);
+
+      expect([page.items.length, page.more], String(weight)).to.deep.equal([items, more]);
+      expect(page.items.map(({ _id }) => _id)).to.deep.equal(
+        Array.from({ length: items }, (_, i) => `${owner}:in:${i}`),
+      );
+    }
+    const owner = newId('acc');
+    await keepItems(store.db, [weighing(300)(owner, 1)]);
+    expect((await dueItems(store.db, [owner], NOW, 100)).more).to.equal(false);
+  });
+
+  it('gives what is due of an account with more than a store would sort', async () => {
+    const body = 'x'.repeat(1_000_000);
+    for (let i = 0; i < 110; i++) {
+      const { what, ...rest } = item(String(i), at(i - 1_000));
+      await keepItems(store.db, [{ ...rest, what: { ...what, body } as InboxItemDocument['what'], weight: 1_000_000 }]);
+    }
+    const other = newId('acc', Date.now() + 5);
+    await keepItems(store.db, [item('other', at(-1), other)]);
+
+    expect(await due([account, other])).to.deep.equal(['0']);
+    expect(await due([other])).to.deep.equal(['other']);
+  });
+
+  it('writes no command that is heavier than a few of the largest items', async () => {
+    const sizes: number[] = [];
+    const counting = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'command') return Reflect.get(target, property);
+        return (command: { documents: unknown[] }, ...rest: never[]) => {
+          sizes.push(command.documents.length);
+          return target.command(command, ...rest);
+        };
+      },
+    });
+    const heavy = Array.from({ length: 10 }, (_, i) => ({ ...item(`h${i}`, at(-1)), weight: 131_072 }));
+
+    await keepItems(counting, [...heavy, ...Array.from({ length: 300 }, (_, i) => item(`l${i}`, at(-1)))]);
+
+    expect(sizes).to.deep.equal([4, 4, 250, 52]);
+    expect(await due([account], NOW, 1_000)).to.have.lengthOf(4);
   });
 
   it('adds nothing when ten store the same at once', async () => {

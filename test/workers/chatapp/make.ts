@@ -42,5 +42,6 @@ export function makeItem(account: AccountId, what: InboxItemDocument['what'], at
     due: at,
     tries: 0,
     what,
+    weight: 500,
   };
 }

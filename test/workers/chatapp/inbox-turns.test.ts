@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
+import { keepItems } from '../../../shared/chat-inbox/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createFigures } from '../../../workers/chatapp/figures.ts';
+import { InboxTurns, type InboxTurnsOptions } from '../../../workers/chatapp/inbox-turns.ts';
+import type { ShareDuty } from '../../../workers/chatapp/share-duty.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { makeItem, makeStatus } from './make.ts';
+
+describe('chatapp worker: turns at the inbox', () => {
+  let store: TestStore;
+  let accounts: AccountId[];
+  let nowMs: number;
+  let told: object[];
+  /** What was worked off, by the accounts of each group. */
+  let groups: AccountId[][];
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    await store.db.collection('chat_inbox').deleteMany({});
+    accounts = Array.from({ length: 7 }, (_, i) => newId('acc', Date.now() + i)); // ids sort by time
+    nowMs = 0;
+    told = [];
+    groups = [];
+  });
+
+  const post = (account: AccountId | undefined, count: number): Promise<void> =>
+    keepItems(
+      store.db,
+      Array.from({ length: count }, (_, i) => makeItem(account ?? 'acc_', makeStatus({ upstreamId: `wamid.${i}` }))),
+    );
+  const share = (lease: string) => ({ lease }) as ShareDuty; // as much of it as is looked at
+  const [even, odd] = [share('chatapp:0'), share('chatapp:1')];
+
+  /** Items are worked off once, unless `workOff` says otherwise. */
+  function turns(override: Partial<InboxTurnsOptions> = {}): InboxTurns {
+    return new InboxTurns({
+      db: store.db,
+      clock: { now: () => systemClock.now(), monotonicMs: () => nowMs },
+      log: { ...silentLog, error: (event, fields) => void told.push({ event, ...fields }) },
+      figures: createFigures(new Metrics()),
+      dutyOf: (account) => (accounts.indexOf(account) % 2 === 0 ? even : odd),
+      workOff: async (items) => {
+        groups.push(items.map(({ account }) => account));
+        const ids = items.map(({ _id }) => _id as never);
+        await store.db.collection('chat_inbox').updateMany({ _id: { $in: ids } }, { $unset: { due: '' } });
+      },
+      ...override,
+    });
+  }
+
+  /** A store that answers with an error when it is asked for the items of that account. */
+  function failingFor(account: AccountId | undefined, error: Error): TestStore['db'] {
+    return new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'command') return Reflect.get(target, property);
+        return async (command: { filter?: { account?: { $in: AccountId[] } } }, ...rest: never[]) => {
+          if (account !== undefined && command.filter?.account?.$in.includes(account)) throw error;
+          return target.command(command, ...rest);
+        };
+      },
+    });
+  }
+  const sortTooLarge = () => new MongoServerError({ message: 'Sort exceeded memory limit', code: 292 });
+
+  it('every account has its turn, however much the others have, also those before the place where it stopped', async () => {
+    const [a, b, c, d, e, last] = accounts;
+    for (const flooded of [b, c, d, e, last]) await post(flooded, 450);
+    await post(a, 1);
+    const inTurns = turns();
+
+    await inTurns.work(accounts);
+    const first = new Set(groups.splice(0).flat());
+    await post(a, 1);
+    await inTurns.work(accounts);
+    const second = new Set(groups.splice(0).flat());
+
+    expect(first).to.deep.equal(new Set([a, b, c, d, e]));
+    expect(second).to.deep.equal(new Set([a, b, c, last]));
+    for (let i = 0; i < 5; i++) await inTurns.work(accounts);
+    expect(await inTurns.work(accounts)).to.equal(false);
+    expect(await store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } })).to.equal(0);
+  });
+
+  it('an account whose items the store cannot give is set aside, and told; the others go on', async () => {
+    for (const account of accounts) await post(account, 2);
+    const inTurns = turns({ db: failingFor(accounts[3], sortTooLarge()) });
+
+    expect(await inTurns.work(accounts)).to.equal(true);
+    const others = accounts.filter((account) => account !== accounts[3]);
+    expect(new Set(groups.flat())).to.deep.equal(new Set(others));
+    await inTurns.work(accounts);
+
+    expect(told).to.have.lengthOf(1);
+    expect(told[0]).to.include({ event: 'inbox_account_set_aside', account: accounts[3], pause_ms: 30_000 });
+    nowMs = 30_000;
+    await inTurns.work(accounts);
+    expect(told).to.have.lengthOf(2);
+  });
+
+  it('an account whose items cannot be worked off is set aside; those of the same share go on', async () => {
+    for (const account of accounts) await post(account, 2);
+    const done: AccountId[] = [];
+    const inTurns = turns({
+      workOff: async (items) => {
+        const group = items.map(({ account }) => account);
+        if (accounts[2] !== undefined && group.includes(accounts[2])) throw new RangeError('out of range');
+        done.push(...group);
+      },
+    });
+
+    await inTurns.work(accounts);
+
+    expect(new Set(done)).to.deep.equal(new Set(accounts.filter((account) => account !== accounts[2])));
+    expect(told).to.have.lengthOf(1);
+    expect(told[0]).to.include({ event: 'inbox_account_set_aside', account: accounts[2] });
+  });
+
+  it('a store that is away is nobody’s fault: it throws, when all that was begun has ended', async () => {
+    for (const account of accounts) await post(account, 1);
+    let ended = false;
+    const away = new MongoNetworkError('connection closed');
+    const inTurns = turns({
+      workOff: async (_items, duty) => {
+        if (duty === even) throw away;
+        await new Promise((resolve) => setImmediate(resolve));
+        ended = true;
+      },
+    });
+    const unread = turns({ db: failingFor(accounts[0], away) });
+
+    const thrown = await inTurns.work(accounts).catch((error: unknown) => error);
+    expect([thrown, ended]).to.deep.equal([away, true]);
+    expect(await unread.work(accounts).catch((error: unknown) => error)).to.equal(away);
+    expect(told).to.deep.equal([]);
+  });
+});
