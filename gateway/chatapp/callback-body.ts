@@ -5,7 +5,7 @@ import { parseShapedJson, type Shape, type Shaped, SMALL } from '../http/shaped-
 import { isObject } from './loose-json.ts';
 
 /** A larger body is parsed in slices: whoever knows the signature may still send 3 MB of brackets. */
-const AT_ONCE_BYTES_MAX = 65_536;
+export const AT_ONCE_BYTES_MAX = 65_536;
 
 /** Messages, statuses and contacts are small; of one that is not, this is what it is known by. */
 const ITEM = item([

@@ -12,9 +12,10 @@ import type { GatewayDeps } from '../deps.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
+import { OneByOne } from '../http/one-by-one.ts';
 import type { Unauthorized } from '../http/unauthorized.ts';
 import { ReadCache } from '../read-cache.ts';
-import { parseCallbackBody } from './callback-body.ts';
+import { AT_ONCE_BYTES_MAX, parseCallbackBody } from './callback-body.ts';
 import { type Callback, readCallback } from './read-callback.ts';
 import { readSignedBody } from './signed-body.ts';
 
@@ -102,6 +103,15 @@ export function createCallback(
     if (error !== undefined) throw error;
   };
 
+  /** What is parsed and read in slices. */
+  const large = new OneByOne();
+  const readPost = async (bytes: Buffer, provider: KnownProvider): Promise<Callback | undefined> => {
+    const parsed = await parseCallbackBody(bytes);
+    if (parsed === undefined) return undefined;
+    const { items, inbound, ignored, cut } = await readCallback(parsed.json, provider, clock.now());
+    return { items, inbound, ignored, cut: cut + parsed.cut };
+  };
+
   /** No provider sends what is cut: somebody should look. */
   const tellCut = ({ _id: account }: KnownProvider, items: number): void => {
     if (items === 0) return;
@@ -132,15 +142,15 @@ export function createCallback(
       if (body.kind === 'too_large') {
         return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
       }
-      const parsed = await parseCallbackBody(body.bytes);
-      if (parsed === undefined) return sendProblem(res, 'malformed_body');
-      const post = await readCallback(parsed.json, provider, clock.now());
+      const read = () => readPost(body.bytes, provider);
+      const post = await (body.bytes.length > AT_ONCE_BYTES_MAX ? large.run(read) : read());
+      if (post === undefined) return sendProblem(res, 'malformed_body');
       for (const [fate, count] of Object.entries(post.ignored)) counted.inc({ fate }, count);
       if (post.items.length > 0) {
         await keep(post);
         counted.inc({ fate: 'kept' }, post.items.length);
       }
-      tellCut(provider, parsed.cut + post.cut);
+      tellCut(provider, post.cut);
       sendJson(res, 200, { status: 'success' });
     },
   };

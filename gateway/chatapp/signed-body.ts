@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import { joinChunks } from '../http/large-json.ts';
 
 export type SignedBody =
   | { readonly kind: 'genuine'; readonly bytes: Buffer }
@@ -37,7 +38,8 @@ export function readSignedBody(req: Request, secret: string, limitBytes: number)
     };
     const onEnd = (): void => {
       const genuine = timingSafeEqual(hmac.digest(), signature);
-      end(genuine ? { kind: 'genuine', bytes: Buffer.concat(chunks) } : { kind: 'forged' });
+      if (genuine) void joinChunks(chunks, bytes).then((whole) => end({ kind: 'genuine', bytes: whole }));
+      else end({ kind: 'forged' });
     };
     // What is dropped after an end may still break.
     req.on('error', () => end({ kind: 'gone' }));

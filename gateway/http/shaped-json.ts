@@ -67,7 +67,7 @@ class Parser {
     if (shape.kind === 'members' && first === OPEN_OBJECT) return this.#object(shape.members);
     if (shape.kind === 'item' && first === OPEN_OBJECT) {
       const start = this.#at;
-      if (this.#skip() <= SMALL_BYTES) return this.#parse(start, this.#at);
+      if (this.#skip(SMALL_BYTES) <= SMALL_BYTES) return this.#parse(start, this.#at);
       this.#at = start;
       const before = this.cut;
       const item = await this.#object(shape.members);
@@ -122,7 +122,7 @@ class Parser {
     do {
       this.#peek();
       const from = this.#at;
-      if (whole && this.#skip() <= SMALL_BYTES) {
+      if (whole && this.#skip(SMALL_BYTES) <= SMALL_BYTES) {
         if (start === -1) start = from;
         end = this.#at;
         if (end - start >= PIECE_BYTES) parse();
@@ -162,8 +162,8 @@ class Parser {
     if (this.#values > VALUES_MAX) throw new TooLargeError(`it may have at most ${VALUES_MAX} values`);
   }
 
-  /** Goes behind the value that begins here; its bytes. */
-  #skip(): number {
+  /** Goes behind the value that begins here; its bytes. With `most` not further than to see that it has more. */
+  #skip(most = Number.POSITIVE_INFINITY): number {
     const bytes = this.#bytes;
     this.#peek();
     const start = this.#at;
@@ -171,6 +171,7 @@ class Parser {
     let depth = 0;
     let inString = false;
     for (; at < bytes.length; at++) {
+      if (at - start > most) return at - start;
       const byte = bytes[at];
       if (inString) {
         if (byte === BACKSLASH) at++;
