@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { TooLargeError } from '../../shared/runtime/large-json.ts';
 import type { JsonObject } from '../http/context.ts';
-import { TooLargeError } from '../http/large-json.ts';
 import { parseShapedJson, type Shape, type Shaped, SMALL } from '../http/shaped-json.ts';
 import { isObject } from './loose-json.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { joinChunks } from '../http/large-json.ts';
+import { joinChunks } from '../../shared/runtime/large-json.ts';
 
 export type SignedBody =
   | { readonly kind: 'genuine'; readonly bytes: Buffer }
