@@ -1,7 +1,7 @@
-import { type EventPlace, listEvents, type StoredEvent } from '../../shared/messages/events.ts';
+import { type EventBody, readEventBodies } from '../../shared/messages/event-bodies.ts';
+import { cutPage, type EventPlace, listEvents } from '../../shared/messages/events.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 import { CHAT_EVENTS, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
-import { eventBody } from '../../shared/webhooks/payload.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -30,14 +30,17 @@ export function createEvents({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): 
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
     const after = cursor === undefined ? undefined : placeOf(cursor);
-    const { events, next } = await listEvents(db, callerOf(res).account._id, filter, clock.now(), after, limit);
-    sendJson(res, 200, pageOf('events', events.map(eventRecord), next === undefined ? undefined : textOf(next)));
+    const account = callerOf(res).account._id;
+    const { events, next: nextListed } = await listEvents(db, account, filter, clock.now(), after, limit);
+    const { bodies, taken } = await readEventBodies(db, account, events);
+    const { next } = cutPage(events, taken, nextListed);
+    sendJson(res, 200, pageOf('events', bodies.map(eventRecord), next === undefined ? undefined : textOf(next)));
   };
 }
 
 /** The very payload that is posted, behind the id that is the header `webhook-id` of the post. */
-function eventRecord({ id, message, entry }: StoredEvent): object {
-  const payload: object = JSON.parse(eventBody(message, entry));
+function eventRecord({ id, body }: EventBody): object {
+  const payload: object = JSON.parse(body);
   return { event_id: id, ...payload };
 }
 

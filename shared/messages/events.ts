@@ -8,12 +8,16 @@ import type { HistoryEntry } from './message.ts';
 /** Entries of histories are events; older ones than this are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;
 
-/** A state that a message reached, with the message as it is now. */
-export interface StoredEvent {
+/** A state that a message reached. Its body: event-bodies.ts. */
+export interface ListedEvent {
   readonly id: EventId;
-  readonly message: AnyMessage;
+  readonly message: MessageId;
   readonly entry: HistoryEntry;
 }
+
+/** All that is read of a message to list its events: an inbound one may be large. */
+type Told = Pick<AnyMessage, '_id' | 'history'>;
+const TOLD = { history: 1 } as const;
 
 export interface EventFilter {
   /** From this time on. */
@@ -32,7 +36,7 @@ export interface EventPlace {
 
 export interface EventPage {
   /** Newest first. */
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly ListedEvent[];
   /** Where the next page begins, exclusive; undefined when all events have been looked at. */
   readonly next: EventPlace | undefined;
 }
@@ -67,17 +71,19 @@ export async function listEvents(
   const untilMs = Math.min(filter.until?.getTime() ?? Number.POSITIVE_INFINITY, now.getTime() + AHEAD_MS);
   let before: EventPlace = after === undefined || after.atMs >= untilMs ? { atMs: untilMs, id: '' } : after;
   if (filter.message !== undefined) {
-    const message = await db.collection<AnyMessage>('messages').findOne({ _id: filter.message, account });
-    return pageOf(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
+    const message = await db
+      .collection<AnyMessage>('messages')
+      .findOne<Told>({ _id: filter.message, account }, { projection: TOLD });
+    return cutPage(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
   }
 
   const sliceMax = filter.name === undefined ? limit + 2 : Math.max(FILTERED_SLICE, limit + 2);
-  const events: StoredEvent[] = [];
+  const events: ListedEvent[] = [];
   let looked = 0;
   let widthMs = Number.POSITIVE_INFINITY; // whoever has little, or asks for little, gets it in one read
   while (events.length <= limit && looked < LOOK_MAX) {
     const endMs = endOf(before);
-    if (endMs <= fromMs) return pageOf(events, limit, undefined);
+    if (endMs <= fromMs) return cutPage(events, limit, undefined);
     const startMs = Math.max(fromMs, endMs - widthMs);
     let found = await readSlice(db, account, startMs, endMs, sliceMax + 1);
     let read: EventPlace = { atMs: startMs, id: '' };
@@ -95,7 +101,7 @@ export async function listEvents(
     before = read;
     widthMs = Math.ceil((endMs - startMs) * Math.min(WIDEN_MAX, (FULL * sliceMax) / Math.max(found.length, 1)));
   }
-  return pageOf(events, limit, before);
+  return cutPage(events, limit, before);
 }
 
 /** The first millisecond that is not to be looked at. */
@@ -110,10 +116,11 @@ function readSlice(
   startMs: number,
   endMs: number,
   limit: number,
-): Promise<readonly AnyMessage[]> {
+): Promise<readonly Told[]> {
   return db
     .collection<AnyMessage>('messages')
     .find(within(account, startMs, endMs))
+    .project<Told>(TOLD)
     .hint(INDEX)
     .limit(limit)
     .batchSize(limit + 1) // all in one answer
@@ -127,11 +134,12 @@ function readMoment(
   before: EventPlace,
   atMs: number,
   limit: number,
-): Promise<readonly AnyMessage[]> {
+): Promise<readonly Told[]> {
   const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
   return db
     .collection<AnyMessage>('messages')
     .find({ ...within(account, atMs, atMs + 1), ...below })
+    .project<Told>(TOLD)
     .sort({ _id: -1 })
     .hint(INDEX)
     .limit(limit)
@@ -155,7 +163,7 @@ export function within(account: AccountId, startMs: number, endMs: number): obje
  * Too many: how long the next try may be. Stores find the oldest first, so what was found tells how dense they lie; were it
  * not so, it would still be four times less.
  */
-function narrower(found: readonly AnyMessage[], startMs: number, endMs: number): number {
+function narrower(found: readonly Told[], startMs: number, endMs: number): number {
   let lastMs = startMs;
   for (const { history } of found) {
     const first = history.find(({ at }) => at.getTime() >= startMs && at.getTime() < endMs);
@@ -167,13 +175,13 @@ function narrower(found: readonly AnyMessage[], startMs: number, endMs: number):
 
 /** Their events from `startMs` on and before the place, newest first. */
 function eventsIn(
-  messages: readonly AnyMessage[],
+  messages: readonly Told[],
   startMs: number,
   before: EventPlace,
   { name }: EventFilter,
-): StoredEvent[] {
+): ListedEvent[] {
   return messages
-    .flatMap((message) => message.history.map((entry) => ({ id: eventId(message._id, entry.state), message, entry })))
+    .flatMap(({ _id, history }) => history.map((entry) => ({ id: eventId(_id, entry.state), message: _id, entry })))
     .filter(({ id, entry }) => {
       const atMs = entry.at.getTime();
       const older = atMs < before.atMs || (atMs === before.atMs && id < before.id);
@@ -182,9 +190,10 @@ function eventsIn(
     .sort((a, b) => b.entry.at.getTime() - a.entry.at.getTime() || (a.id < b.id ? 1 : -1));
 }
 
-function pageOf(events: readonly StoredEvent[], limit: number, next: EventPlace | undefined): EventPage {
-  if (events.length <= limit) return { events, next };
-  const page = events.slice(0, limit);
+/** The first `most` events of a page, when it has more. */
+export function cutPage(events: readonly ListedEvent[], most: number, next: EventPlace | undefined): EventPage {
+  if (events.length <= most) return { events, next };
+  const page = events.slice(0, most);
   const last = page.at(-1);
   return { events: page, next: last === undefined ? undefined : { atMs: last.entry.at.getTime(), id: last.id } };
 }

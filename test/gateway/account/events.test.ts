@@ -25,6 +25,21 @@ describe('GET /v2/events', function () {
     const history = told.map(([state, at]) => ({ state, at }));
     return makeMessage({ account: site.account, state: history.at(-1)?.state ?? 'queued', history, ...overrides });
   };
+  const inbound = (body: string, at: Date): AnyMessage => ({
+    _id: newId('msg'),
+    channel: 'chatapp',
+    direction: 'in',
+    account: site.account,
+    from: '447700900123',
+    to: '919876543210',
+    upstreamId: 'wamid.1',
+    inbound: { type: 'text', body },
+    state: 'received',
+    v: 0,
+    validUntil: ago(0),
+    tries: 0,
+    history: [{ state: 'received', at }],
+  });
   const insert = async (...all: readonly AnyMessage[]): Promise<void> => {
     await messages().insertMany([...all]);
   };
@@ -193,21 +208,7 @@ describe('GET /v2/events', function () {
         ['sent', ago(30)],
         ['read', ago(20)],
       ]);
-      const received: AnyMessage = {
-        _id: newId('msg'),
-        channel: 'chatapp',
-        direction: 'in',
-        account: site.account,
-        from: '447700900123',
-        to: '919876543210',
-        upstreamId: 'wamid.1',
-        inbound: { type: 'text', body: 'Yes please' },
-        state: 'received',
-        v: 0,
-        validUntil: ago(0),
-        tries: 0,
-        history: [{ state: 'received', at: ago(10) }],
-      };
+      const received = inbound('Yes please', ago(10));
       await insert(read, received);
 
       const { body } = await ask();
@@ -219,6 +220,18 @@ describe('GET /v2/events', function () {
       ]);
       expect(body.data[0]).to.include({ message_id: received._id, from: '447700900123', body: 'Yes please' });
       expect(idsOf(await ask({ event: 'message.received' }))).to.have.length(1);
+    });
+
+    it('a page ends early when what customers wrote is very long', async () => {
+      const long = Array.from({ length: 40 }, (_, i) => inbound('x'.repeat(60_000), ago(10 + i)));
+      await insert(...long);
+
+      const first = await ask({ limit: '500' });
+      const { ids } = await walk({ limit: '500' });
+
+      expect(first.body.data).to.have.lengthOf(17); // of a megabyte
+      expect(first.body.has_more).to.equal(true);
+      expect(ids).to.deep.equal(long.map(({ _id }) => eventId(_id, 'received')));
     });
 
     it("never another account's, also by their message and their cursor", async () => {
