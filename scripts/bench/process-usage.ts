@@ -18,11 +18,19 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Resident memory now and at its highest, in MiB (VmRSS, VmHWM). */
-export function memoryMib(pid: number): { readonly now: number; readonly peak: number } {
+/** In MiB, from /proc. */
+export interface Memory {
+  /** Resident (VmRSS), and at its highest (VmHWM). */
+  readonly now: number;
+  readonly peak: number;
+  /** Of the resident, what is of no file (RssAnon): the store maps its data, which the system takes back when it needs room. */
+  readonly own: number;
+}
+
+export function memoryMib(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const read = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / KIB_PER_MIB;
-  return { now: read('VmRSS'), peak: read('VmHWM') };
+  return { now: read('VmRSS'), peak: read('VmHWM'), own: read('RssAnon') };
 }
 
 /** Starts a measurement; the returned function gives what each process used since then, by name. */

@@ -1,4 +1,5 @@
 import type { IdleFigures, LatencyFigures, LoopFigures, RateFigures, Times } from './phases.ts';
+import type { Memory } from './process-usage.ts';
 import type { ScheduleFigures } from './schedule-load.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
@@ -21,7 +22,7 @@ export interface Report {
   readonly rate?: RateFigures;
   readonly lone?: LatencyFigures;
   readonly idle?: IdleFigures;
-  readonly memoryMib: Readonly<Record<string, { readonly now: number; readonly peak: number }>>;
+  readonly memoryMib: Readonly<Record<string, Memory>>;
 }
 
 type Row = readonly [what: string, value: string, target: string];
@@ -88,13 +89,14 @@ function cpuRows({ accept, whole, oneAccount, bulk, rate, idle, memoryMib }: Rep
   if (oneAccount) loops.push(['one acc.', oneAccount]);
   if (bulk) loops.push(['bulk', bulk]);
   if (rate) loops.push(['rate', rate]);
-  const head = ['CPU ms per 1,000', ...loops.map(([name]) => name), 'idle %', 'RSS MiB', 'peak'];
+  const head = ['CPU ms per 1,000', ...loops.map(([name]) => name), 'idle %', 'RSS MiB', 'peak', 'own'];
   const rows = Object.entries(memoryMib).map(([name, memory]) => [
     name,
     ...loops.map(([, loop]) => (loop.cpuMsPer1000[name] ?? 0).toFixed(0)),
     idle?.byProcess[name]?.toFixed(1) ?? '',
     memory.now.toFixed(0),
     memory.peak.toFixed(0),
+    memory.own.toFixed(0),
   ]);
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   const total = [
@@ -103,6 +105,7 @@ function cpuRows({ accept, whole, oneAccount, bulk, rate, idle, memoryMib }: Rep
     idle?.percent.toFixed(1) ?? '',
     sum(Object.values(memoryMib).map(({ now }) => now)).toFixed(0),
     sum(Object.values(memoryMib).map(({ peak }) => peak)).toFixed(0),
+    sum(Object.values(memoryMib).map(({ own }) => own)).toFixed(0),
   ];
   return [head, ...rows, total];
 }
