@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TooLargeError } from '../../shared/runtime/large-json.ts';
-import type { JsonObject } from '../http/context.ts';
+import { isObject, type JsonObject } from '../http/context.ts';
 import { parseShapedJson, type Shape, type Shaped, SMALL } from '../http/shaped-json.ts';
-import { isObject } from './loose-json.ts';
 
 /** A larger body is parsed in slices: whoever knows the signature may still send 3 MB of brackets. */
 export const AT_ONCE_BYTES_MAX = 65_536;

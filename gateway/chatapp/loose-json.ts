@@ -1,13 +1,9 @@
-import type { JsonObject } from '../http/context.ts';
+import { isObject, type JsonObject } from '../http/context.ts';
 
 /** Somebody else's JSON, of which nothing is believed: what is not of the type asked for is empty. Nothing is copied. */
 
 const NO_MEMBERS: JsonObject = {};
 const NO_ENTRIES: readonly unknown[] = [];
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function object(value: unknown): JsonObject {
   return isObject(value) ? value : NO_MEMBERS;

@@ -42,6 +42,10 @@ export function callerOf(res: Reply): Caller {
   return caller;
 }
 
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Of a route behind jsonBody. */
 export function bodyOf(res: Reply): JsonObject {
   const { body } = res.locals;

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
-import type { Handler, JsonObject, Reply } from './context.ts';
+import { type Handler, isObject, type JsonObject, type Reply } from './context.ts';
 import { cameInCrumbs } from './crumbs.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -148,8 +148,4 @@ function objectOf(value: unknown): Parsed {
   if (isObject(value)) return { kind: 'object', body: value };
   const what = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
   return { kind: 'malformed', detail: `The body must be one JSON object, not ${what}.` };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

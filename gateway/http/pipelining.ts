@@ -49,7 +49,7 @@ export class Pipelining {
       this.#app(req, res);
       return;
     }
-    // Nothing more is read until the last request's turn.
+    // Read no further until the last one's turn; but Node goes on when a request was whole, so what comes all the same is counted.
     socket.pause();
     if (!this.#mayWait(socket)) {
       this.#cutOff(socket);

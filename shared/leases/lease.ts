@@ -90,15 +90,14 @@ export class Lease {
       else if (seen.lastMs - seen.sinceMs >= this.#ttlMs / 2) lease = await this.#take(undefined, seen);
       this.#watched = seen;
     }
-    if (lease.owner !== this.#me) {
-      this.#epoch = 0;
-      return false;
-    }
-    if (lease.epoch !== this.#epoch) {
+    if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
       // Just taken, or taken before by a request whose answer was lost: only a renewal tells how long it is ours.
       askedMs = this.#clock.monotonicMs();
       lease = await this.#take(lease);
-      if (lease.owner !== this.#me) return false;
+    }
+    if (lease.owner !== this.#me) {
+      this.#epoch = 0;
+      return false;
     }
     this.#epoch = lease.epoch;
     // Counted from before the request: the store's time of it is later than that, never earlier.

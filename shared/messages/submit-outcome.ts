@@ -53,8 +53,7 @@ export function decideOutcome(
 ): Change | undefined {
   if (message.claim?.id !== claim.id || message.claim.epoch !== claim.epoch) return undefined;
   // The carrier's policy had put it back into the queue, and nobody has claimed it yet: it need not go out again.
-  const again = message.state === 'queued' || message.state === 'waiting';
-  if (again && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
+  if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
   if (message.state !== 'submitting') return lateKeys(message, outcome);
   switch (outcome.kind) {
     case 'sent':

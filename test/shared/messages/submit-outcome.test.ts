@@ -126,7 +126,10 @@ describe('decideOutcome', () => {
   it('a late answer to one that the policy put back into the queue keeps it from going out again', () => {
     const again = claimed({ state: 'queued' });
 
-    expect(decide(again, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({ state: 'sent', parts: [ACCEPTED] });
+    expect(decide(again, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({
+      ...{ state: 'sent', parts: [ACCEPTED] },
+      due: again.validUntil,
+    });
     expect(decide(again, { kind: 'rejected', parts: [], ...REFUSAL })).to.equal(again);
   });
 
@@ -150,9 +153,8 @@ describe('decideOutcome', () => {
 
   for (const state of ['delivered', 'failed', 'expired', 'rejected', 'queued', 'waiting'] as const) {
     it(`changes no state of a message that is ${state}`, () => {
-      const again = state === 'queued' || state === 'waiting';
       const outcomes: SubmitOutcome[] = [
-        ...(again ? [] : [{ kind: 'sent', parts: [ACCEPTED] } as const]),
+        ...(state === 'queued' ? [] : [{ kind: 'sent', parts: [ACCEPTED] } as const]),
         { kind: 'retry', ...REFUSAL },
         { kind: 'throttled', ...REFUSAL },
         { kind: 'requeue' },

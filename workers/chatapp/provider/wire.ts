@@ -1,16 +1,12 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import { Crumbs } from '../../../shared/runtime/crumbs.ts';
 import { LimitedReading } from '../../../shared/runtime/limited-reading.ts';
 import { ReadTurns } from '../../../shared/runtime/read-turns.ts';
 
 /** Answers with 1xx before the one that counts. Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** Chunks of a body whose size does not matter: programs that write token by token send some hundred small ones. */
-const FREE_CHUNKS = 1_000;
-/** What the others must have on average, in bytes: each is an object until the body's end, and 11,000 come in 64 KB. */
-const CHUNK_BYTES = 16;
-
 /** One for the providers of all accounts: it is one event loop that they share. */
 const TURNS = new ReadTurns();
 /** Of connections that are kept for the next request. */
@@ -24,8 +20,7 @@ export class Wire {
   connected = false;
   readonly #answerBytesMax: number;
   #interimAnswers = 0;
-  #chunks = 0;
-  #bodyBytes = 0;
+  readonly #crumbs = new Crumbs();
   #reading: LimitedReading | undefined;
 
   constructor(answerBytesMax: number) {
@@ -35,7 +30,7 @@ export class Wire {
   /** Why the connection was cut off from here, if it was. */
   get cutOffFor(): string | undefined {
     if (this.#interimAnswers > INTERIM_ANSWERS_MAX) return 'too_many_interim_answers';
-    if (this.#crumbles) return 'answer_in_crumbs';
+    if (this.#crumbs.tooMany) return 'answer_in_crumbs';
     return this.#reading?.tooLong === true ? 'answer_too_long' : undefined;
   }
 
@@ -47,9 +42,8 @@ export class Wire {
     const request = (secure ? httpsRequest : httpRequest)(options, (response) => {
       onResponse(response); // Whoever waits for the body begins to read it here, and sees its end.
       response.on('data', ({ length }: Buffer) => {
-        this.#chunks += 1;
-        this.#bodyBytes += length;
-        if (this.#crumbles) request.destroy();
+        this.#crumbs.add(length);
+        if (this.#crumbs.tooMany) request.destroy();
       });
     });
     request.on('socket', (socket: Socket) => {
@@ -65,10 +59,6 @@ export class Wire {
       if (++this.#interimAnswers > INTERIM_ANSWERS_MAX) request.destroy();
     });
     return request;
-  }
-
-  get #crumbles(): boolean {
-    return this.#chunks > FREE_CHUNKS && this.#bodyBytes < this.#chunks * CHUNK_BYTES;
   }
 
   #limit(socket: Socket): void {
