@@ -96,7 +96,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   #interimAnswers = 0;
   #status: number | undefined;
   #retryAfter: string | undefined;
-  #bodyBytes = 0;
   #excerpt: Buffer | undefined;
 
   constructor(clock: Clock, timeoutMs: number, resolve: (result: PostResult) => void) {
@@ -123,8 +122,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    const missing = EXCERPT_BYTES - this.#bodyBytes;
-    this.#bodyBytes += chunk.length;
+    const missing = EXCERPT_BYTES - (this.#excerpt?.length ?? 0);
     if (missing > 0 && !this.#succeeded) {
       // Copied: a slice would keep the whole chunk in memory.
       this.#excerpt = Buffer.concat([this.#excerpt ?? Buffer.alloc(0), chunk.subarray(0, missing)]);
