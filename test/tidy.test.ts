@@ -28,7 +28,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
-  'node-cron': /^workers\/maintenance\/main\.ts$/,
+  'node-cron': /^workers\/maintenance\/timetable\.ts$/,
   'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^gateway\/http\//,
   mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,

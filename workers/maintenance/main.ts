@@ -1,7 +1,7 @@
-import { schedule } from 'node-cron';
 import { runApp } from '../../shared/processes/run-app.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { createDuties } from './duties.ts';
+import { Timetable } from './timetable.ts';
 
 runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   const announcer = createAnnouncer({ db, clock });
@@ -16,18 +16,15 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   life.onStop('lease', () => duties.release());
 
   await duties.keepLease();
-  const tasks = [
-    // Every third of the lease's time.
-    schedule('*/5 * * * * *', () => duties.keepLease(), { noOverlap: true }),
-    // A waiting message leaves at most this much late.
-    schedule('* * * * * *', () => duties.sweepDue(), { noOverlap: true }),
-    schedule('*/10 * * * * *', () => duties.finishPending(), { noOverlap: true }),
-    schedule('0 * * * * *', () => duties.pruneBatches(), { noOverlap: true }),
-    schedule('0 17 * * * *', () => duties.pruneOld(), { noOverlap: true }),
-    schedule('0 47 3 * * *', () => duties.pruneConversations(), { noOverlap: true }),
-  ];
-  life.onStop('timetable', async () => {
-    for (const task of tasks) await task.destroy();
-  });
+  const timetable = new Timetable(log);
+  life.onStop('timetable', () => timetable.stop());
+  // Every third of the lease's time.
+  timetable.every(5, duties.keepLease);
+  // A waiting message leaves at most this much late.
+  timetable.every(1, duties.sweepDue);
+  timetable.every(10, duties.finishPending);
+  timetable.every(60, duties.pruneBatches);
+  timetable.at('prune', '0 17 * * * *', duties.pruneOld);
+  timetable.at('prune_conversations', '0 47 3 * * *', duties.pruneConversations);
   life.ready();
 });
