@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import { CHAT_EVENTS, type EndpointDocument, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
-import {
-  createEndpoint,
-  ENDPOINTS_PER_ACCOUNT,
-  listEndpoints,
-  TooManyEndpoints,
-} from '../../shared/webhooks/endpoint-store.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
+import { createEndpoint, listEndpoints, TooManyEndpoints } from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';

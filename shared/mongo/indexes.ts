@@ -68,6 +68,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'webhooks: the endpoints of an account',
   },
   {
+    collection: 'endpoints',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'webhooks: no two endpoints of an account have the same place, so none has more than there are places',
+  },
+  {
     collection: 'messages',
     key: { account: 1, _id: 1 },
     options: { name: 'account' },

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import type { EndpointDocument, MessageEvent } from './endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT, findFreePlace } from './endpoint-places.ts';
 import { newSecret } from './sign.ts';
-
-/** Each event becomes one delivery per endpoint: a bound on what one account's message may cost. */
-export const ENDPOINTS_PER_ACCOUNT = 10;
 
 /** How long the secret before a rotation signs beside the new one. */
 const OLD_SECRET_MS = 24 * 3_600_000;
@@ -38,9 +37,13 @@ export interface CreatedEndpoint {
   readonly created: boolean;
 }
 
+/** Each one was spent on a place that another registration of the account took first. */
+const TRIES_MAX = 100;
+
 /**
  * Registers a url. A url that the account has already keeps its id and secret, takes the new events and is active again.
- * The id derives from account, channel and url, so that two requests at once make one endpoint. Throws `TooManyEndpoints`.
+ * The id derives from account, channel and url, so that two requests at once make one endpoint. One insert decides, so of
+ * any number at once ten are made. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
   db: Db,
@@ -50,37 +53,44 @@ export async function createEndpoint(
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   const _id = endpointId(account, channel, url);
-  const others = await endpoints
-    .find({ account, _id: { $ne: _id } })
-    .project({ _id: 1 })
-    .limit(ENDPOINTS_PER_ACCOUNT)
-    .toArray();
-  if (others.length >= ENDPOINTS_PER_ACCOUNT && (await endpoints.findOne({ _id })) === null) {
-    throw new TooManyEndpoints();
-  }
   const secret = newSecret();
   const sealed = box.seal(secret);
-  const endpoint = await endpoints.findOneAndUpdate(
-    { _id },
-    {
-      $set: { events: [...events], status: 'active' },
-      $unset: { disabledReason: '', failingSince: '' },
-      $setOnInsert: {
-        account,
-        channel,
-        url,
-        secrets: [{ sealed }],
-        ...(registration === undefined ? {} : { registration }),
-        createdAt: clock.now(),
-      },
-    },
-    { upsert: true, returnDocument: 'after' },
-  );
-  if (endpoint === null) throw new Error('an upsert returned no endpoint');
-  const stored = endpoint.secrets[0]?.sealed;
-  if (stored === sealed) return { endpoint, secret, created: true };
-  if (stored === undefined) throw new Error(`endpoint ${_id} has no secret`);
-  return { endpoint, secret: box.open(stored), created: false };
+  for (let tries = 1; tries <= TRIES_MAX; tries++) {
+    const known = await endpoints.findOneAndUpdate(
+      { _id },
+      { $set: { events: [...events], status: 'active' }, $unset: { disabledReason: '', failingSince: '' } },
+      { returnDocument: 'after' },
+    );
+    if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
+    const place = await findFreePlace(db, account, _id);
+    if (place === undefined) throw new TooManyEndpoints();
+    const endpoint: EndpointDocument = {
+      _id,
+      account,
+      channel,
+      url,
+      place,
+      events: [...events],
+      secrets: [{ sealed }],
+      status: 'active',
+      ...(registration === undefined ? {} : { registration }),
+      createdAt: clock.now(),
+    };
+    try {
+      await endpoints.insertOne(endpoint);
+      return { endpoint, secret, created: true };
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error; // The place is taken, or the endpoint is there.
+    }
+  }
+  throw new Error(`endpoint ${_id}: no place in ${TRIES_MAX} tries`);
+}
+
+/** It is new all the same when its secret is `fresh`: the answer to its insert was lost. */
+function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: string) {
+  const [first] = secrets;
+  if (first === undefined) throw new Error(`endpoint ${_id} has no secret`);
+  return { secret: box.open(first.sealed), created: first.sealed === fresh };
 }
 
 /** The endpoints of an account, oldest first. */

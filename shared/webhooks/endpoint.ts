@@ -19,6 +19,8 @@ export interface EndpointDocument {
   /** Events of this channel only are posted to it. */
   readonly channel: 'sms' | 'chatapp';
   readonly url: string;
+  /** Which of the account's places it has (endpoint-places.ts). One of an earlier version gets its own when another is registered. */
+  readonly place?: number;
   readonly events: readonly MessageEvent[];
   /** Sealed `whsec_…` secrets; the first signs, the others sign too until they expire (rotation). */
   readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../shared/idempotency/key-claim.ts';
 import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
-import { disableEndpoint, ENDPOINTS_PER_ACCOUNT, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
+import { disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -110,6 +111,17 @@ describe('POST /v2/chatapp/webhook', () => {
 
     expectProblem(await chat.post(PATH, { ...GOOD, url: `${URL_1}/eleventh` }), 'too_many_webhooks');
     expect((await chat.post(PATH, { url: `${URL_1}0`, events: ['message.read'] })).status).to.equal(200);
+    expect(await endpoints()).to.have.length(ENDPOINTS_PER_ACCOUNT);
+  });
+
+  it('403: all but ten of many that come at the same moment', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => chat.post(PATH, { ...GOOD, url: `${URL_1}${i}` })),
+    );
+
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).to.have.length(60 - ENDPOINTS_PER_ACCOUNT);
+    for (const answer of refused) expectProblem(answer, 'too_many_webhooks');
     expect(await endpoints()).to.have.length(ENDPOINTS_PER_ACCOUNT);
   });
 
