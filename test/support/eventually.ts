@@ -1,9 +1,13 @@
+const PAUSE_MS = 10;
+const PAUSE_MS_MAX = 100;
+
 /**
  * Waits until `check` returns something truthy and gives it back; fails with the last error or value when `timeoutMs`
  * is over. The only way a test waits for another process: a condition with a deadline, never a sleep.
  */
 export async function eventually<T>(check: () => T | Promise<T>, what: string, timeoutMs = 10_000): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
+  let waitedMs = 0;
   let last: unknown;
   do {
     try {
@@ -13,7 +17,10 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, t
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  } while (performance.now() < deadline);
+    // A tenth of the wait so far: what is looked at is often a store that others are busy with.
+    const pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, waitedMs / 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    waitedMs = performance.now() - began;
+  } while (waitedMs < timeoutMs);
   throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
 }

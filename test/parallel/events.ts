@@ -1,0 +1,17 @@
+/** What a mocha process tells of its tests: a line of its output each, behind a mark that no test writes. */
+export type TestEvent =
+  | { readonly kind: 'begin' | 'pass' | 'fail' | 'skip'; readonly test: string }
+  /** All tests have ended; the process may still be kept open by what they left. */
+  | { readonly kind: 'end' };
+
+const MARK = '\u0001mocha ';
+
+export function eventLine(event: TestEvent): string {
+  return `${MARK}${JSON.stringify(event)}\n`;
+}
+
+/** Undefined: the line is the tests' own. */
+export function parseEventLine(line: string): TestEvent | undefined {
+  // After the mark stands what `eventLine` wrote.
+  return line.startsWith(MARK) ? (JSON.parse(line.slice(MARK.length)) as TestEvent) : undefined;
+}

@@ -1,0 +1,155 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { MochaProcess, type Outcome } from './mocha-process.ts';
+import { ALONE, LONG, plan } from './plan.ts';
+import { runUnits } from './run.ts';
+
+describe('the test runner', function () {
+  this.timeout(60_000);
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'harkara-parallel-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** A test file with these statements in its one `describe`. */
+  function file(name: string, ...statements: readonly string[]): string {
+    const path = join(folder, `${name}.test.ts`);
+    writeFileSync(path, `describe('file ${name}', () => {\n${statements.join('\n')}\n});\n`);
+    return path;
+  }
+  const passes = `it('passes', () => {});`;
+  const fails = `it('fails', () => { throw new Error('the whole reason'); });`;
+
+  describe('a plan', () => {
+    it('gives each file to one process', () => {
+      const files = [...Array.from({ length: 40 }, (_, i) => `test/some-${i}.test.ts`), ...LONG, ...ALONE];
+
+      const { together, alone } = plan(files);
+
+      const dealt = [...together, ...alone].flatMap((unit) => unit.files);
+      expect(dealt).to.have.members(files);
+      expect(dealt).to.have.length(files.length);
+    });
+
+    it('runs only what is asked for', () => {
+      const [one = ''] = LONG;
+
+      expect(plan([one, 'test/a.test.ts'])).to.deep.equal({
+        together: [
+          { name: one, files: [one] },
+          { name: 'other files, 1 of 1', files: ['test/a.test.ts'] },
+        ],
+        alone: [],
+      });
+    });
+
+    it('names files that are there', () => {
+      expect([...LONG, ...ALONE].filter((name) => !existsSync(name))).to.deep.equal([]);
+    });
+  });
+
+  describe('a process', () => {
+    const run = (path: string, patience?: { quietMs: number; stayMs: number }): Promise<Outcome> =>
+      new MochaProcess([path], patience).outcome;
+
+    it('counts its tests and shows failures whole', async () => {
+      const outcome = await run(
+        file('mixed', passes, fails, `it('is left out');`, `after(() => { throw new Error('after'); });`),
+      );
+
+      expect(outcome).to.deep.include({ passed: 1, failed: 2, skipped: 1, trouble: undefined });
+      expect(outcome.output).to.match(/file mixed\s+fails:\s+Error: the whole reason\s+at .+mixed\.test\.ts:3/);
+    });
+
+    it('keeps to the settings of .mocharc.json: no `only`, no rejection that nobody handles', async () => {
+      const only = await run(file('only', `it.only('passes', () => {});`));
+      expect(only.trouble).to.match(/^ended with 1, before its first test$/);
+      expect(only.output).to.include('`.only` forbidden');
+
+      const rejects = `it('rejects', (done) => { void Promise.reject(new Error('unheard')); setTimeout(done, 100); });`;
+      expect(await run(file('rejects', rejects))).to.deep.include({ passed: 0, failed: 1 });
+    });
+
+    const broken: readonly [what: string, statements: readonly string[], trouble: RegExp][] = [
+      [
+        'ends in the middle, with 0',
+        [passes, `it('quits', () => { process.exit(0); });`],
+        /^ended with 0, at "file .+ quits"$/,
+      ],
+      [
+        'is killed',
+        [passes, `it('dies', () => { process.kill(process.pid, 'SIGKILL'); });`],
+        /^ended with .+, at "file .+ dies"$/,
+      ],
+      ['cannot be read', ['it('], /^ended with 1, before its first test$/],
+      ['has no test', [], /^ran no test$/],
+      [
+        'ends badly when all is over',
+        [passes, `process.on('beforeExit', () => { process.kill(process.pid, 'SIGKILL'); });`],
+        /^ended with .+ although no test failed$/,
+      ],
+    ];
+    for (const [what, statements, trouble] of broken) {
+      it(`that ${what} is a failure`, async () => {
+        const outcome = await run(file(what.replaceAll(/\W/g, '-'), ...statements));
+
+        expect(outcome.trouble).to.match(trouble);
+      });
+    }
+
+    it('that hangs is ended, and it is said in which test', async () => {
+      const path = file('hangs', passes, `it('never ends', () => { for (;;); });`);
+
+      const { trouble } = await run(path, { quietMs: 10_000, stayMs: 10_000 });
+
+      expect(trouble).to.equal('told nothing for 10 s, at "file hangs never ends"');
+    });
+
+    it('that stays when its tests have ended is a failure', async () => {
+      const path = file('stays', passes, 'setInterval(() => {}, 1_000);');
+
+      const outcome = await run(path, { quietMs: 30_000, stayMs: 500 });
+
+      expect(outcome.passed).to.equal(1);
+      expect(outcome.trouble).to.match(/^left something open/);
+    });
+  });
+
+  describe('a run', () => {
+    const stopping = new AbortController().signal;
+
+    it('sums what all processes counted; one that breaks off is one failure more', async () => {
+      const together = [
+        { name: 'good', files: [file('good', passes, passes)] },
+        { name: 'bad', files: [file('bad', passes, fails)] },
+        { name: 'broken', files: [file('broken', passes, `it('quits', () => { process.exit(0); });`)] },
+      ];
+      const alone = [{ name: 'noisy', files: [file('noisy', passes, `console.log('a word');`)] }];
+      let said = '';
+
+      const totals = await runUnits({ together, alone }, { jobs: 2, stopping, say: (text) => (said += text) });
+
+      expect(totals).to.deep.equal({ passed: 5, failed: 2, skipped: 0 });
+      expect(said).to.match(/✔ good: 2 passed \(\d+ s\)\n/);
+      expect(said).to.match(/✔ noisy: 1 passed \(\d+ s\)\na word\n/);
+      expect(said).to.match(/✖ broken: 1 passed \(\d+ s\), ended with 0, at "file broken quits"\n/);
+      expect(said.slice(said.indexOf('== bad'))).to.include('the whole reason');
+    });
+
+    it('that is stopped ends its processes and begins no other', async () => {
+      const stop = new AbortController();
+      const unit = (name: string) => ({ name, files: [file(name, `it('never ends', () => { for (;;); });`)] });
+      const run = runUnits(
+        { together: [unit('first'), unit('second')], alone: [unit('third')] },
+        { jobs: 1, stopping: stop.signal, say: () => {} },
+      );
+
+      stop.abort();
+
+      expect(await run).to.deep.equal({ passed: 0, failed: 1, skipped: 0 });
+    });
+  });
+});
