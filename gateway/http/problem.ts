@@ -170,6 +170,13 @@ export const PROBLEMS = {
     'Mend the API key; requests with a good one are answered all the same.',
     true,
   ),
+  too_much_unpaid: fault(
+    '4292',
+    429,
+    'Too many large requests at once',
+    'Other bulk requests of the account wait to be paid and fill the room for them (64 MB together): nothing was done. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
   headers_too_large: fault('4310', 431, 'Request headers too large', 'Send fewer or shorter headers.'),
   internal_error: fault('5000', 500, 'Internal error', 'Report the request_id to whoever runs this service.'),
   store_unavailable: fault(

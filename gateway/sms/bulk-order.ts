@@ -1,4 +1,5 @@
 import { type BatchDocument, type BatchEntry, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
+import type { NewBatch } from '../../shared/batches/unpaid-store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
@@ -126,9 +127,8 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
 }
 
 /** The batch of an order, to be stored before it is paid. */
-export function unpaidBatch(_id: BatchId, account: AccountId, order: BulkOrder, validUntil: Date): BatchDocument {
-  const progress = { perChunk: ENTRIES_PER_CHUNK, done: 0, reserved: 0 };
-  return { _id, account, state: 'unpaid', open: true, ...order.batch, validUntil, ...progress };
+export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, validUntil: Date): NewBatch {
+  return { _id, account, ...order.batch, validUntil, perChunk: ENTRIES_PER_CHUNK, done: 0, reserved: 0 };
 }
 
 /** What the real thing would take; `segments` and `encoding` of the longest text. Nothing has an id: nothing is stored. */

@@ -4,7 +4,7 @@ import type { ProblemAnswer } from '../http/answer.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { RETRY_AFTER } from '../http/unanswered.ts';
 
-type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }>;
+type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }> | { readonly kind: 'too_much_unpaid' };
 
 /** Of what a request makes. */
 export type ResultId = MessageId | BatchId | ScheduleId;
@@ -21,6 +21,8 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
       return [kind, {}];
     case 'credits_expired':
       return [kind, { detail: `The credits could be used until ${outcome.expiryDate}.` }];
+    case 'too_much_unpaid':
+      return [kind, { headers: RETRY_AFTER }];
     case 'too_late':
       return ['store_unavailable', { headers: RETRY_AFTER }];
     case 'outcome_unknown':

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import { chunksOf } from '../../shared/batches/batch.ts';
-import { insertUnpaid, removeUnreleased } from '../../shared/batches/store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
-import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
-import type { AcceptOutcome } from '../../shared/messages/accept.ts';
 import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import { findBooked } from '../../shared/schedules/find-booked.ts';
 import {
@@ -19,9 +15,10 @@ import type { GatewayDeps } from '../deps.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import type { Accepted, Action } from '../http/idempotency.ts';
-import { BULK_FIELDS, type BulkOrder, bulkRehearsal, createReadBulkOrder, unpaidBatch } from './bulk-order.ts';
+import { BULK_FIELDS, type BulkOrder, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
 import { HOUR_MS, parseGivenValidUntil, parseScheduleTime } from './message-fields.ts';
 import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
+import { payForBatch } from './pay-for-batch.ts';
 import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
 
@@ -82,19 +79,12 @@ export function createSchedule(deps: GatewayDeps & { readonly templates: Approve
     order: BulkOrder,
     validity: Validity,
     payBy: Date | undefined,
-  ): Promise<AcceptOutcome> {
-    const batch = scheduledBatchId(booking);
-    await insertUnpaid(
-      db,
-      unpaidBatch(batch, account, order, endOfValidity(validity, booking.at)),
-      chunksOf(batch, order.entries),
-    );
+  ): ReturnType<typeof payForBatch> {
+    const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
     const content = { kind: 'batch', total: order.batch.total, validity } as const;
-    const latest = payBy ?? new Date(clock.now().getTime() + PAY_WITHIN_MS);
-    const outcome = await booker.book(account, { ...booking, content }, latest);
-    const refused = outcome.kind !== 'accepted' && outcome.kind !== 'outcome_unknown';
-    if (refused) await removeUnreleased(db, batch);
-    return outcome;
+    return payForBatch(deps, batch, order.entries, payBy, (latest) =>
+      booker.book(account, { ...booking, content }, latest),
+    );
   }
 
   /** Counts from the time it is sent at. */

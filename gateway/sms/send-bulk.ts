@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { type BatchDocument, chunksOf } from '../../shared/batches/batch.ts';
+import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { findPaidBatch } from '../../shared/batches/find-paid.ts';
-import { insertUnpaid } from '../../shared/batches/store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
-import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import type { Action } from '../http/idempotency.ts';
-import { BULK_FIELDS, bulkRehearsal, createReadBulkOrder, unpaidBatch } from './bulk-order.ts';
+import { BULK_FIELDS, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
 import { deferral } from './deferral.ts';
 import { parseValidUntil } from './message-fields.ts';
+import { payForBatch } from './pay-for-batch.ts';
 import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
 
@@ -49,11 +47,10 @@ export function createSendBulk(deps: GatewayDeps & { readonly templates: Approve
 
       assert(validUntil !== undefined, 'a field is missing without a problem');
       res.locals.batchId = id;
-      const batch = unpaidBatch(id, account, order, validUntil);
-      await insertUnpaid(db, batch, chunksOf(id, order.entries));
-      crashPoint('bulk:stored');
-      const latest = payBy ?? new Date(clock.now().getTime() + PAY_WITHIN_MS);
-      const outcome = await batchAccepter.acceptBatch(account, { id, total }, latest);
+      const batch = newBatch(id, account, order, validUntil);
+      const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>
+        batchAccepter.acceptBatch(account, { id, total }, latest),
+      );
       if (outcome.kind === 'accepted') {
         return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
       }
@@ -67,7 +64,7 @@ export function createSendBulk(deps: GatewayDeps & { readonly templates: Approve
 }
 
 /** "Bulk SMS request / result". */
-function bulkResult({ _id, total, duplicates }: BatchDocument): object {
+function bulkResult({ _id, total, duplicates }: Pick<BatchDocument, '_id' | 'total' | 'duplicates'>): object {
   return {
     status: 'success',
     batch_id: _id,

@@ -17,6 +17,13 @@ export interface BatchDocument
   readonly state: BatchState;
   /** Somebody still has something to do with it: pay it or prune it, split it, stop it, or remove its chunks. */
   readonly open?: true;
+  /** There while `unpaid`. */
+  readonly unpaid?: {
+    /** By the store's time: from then on no debit pays for it, and it is removed (batches/prune.ts). */
+    readonly payBy: Date;
+    /** What it and its recipients take. */
+    readonly bytes: number;
+  };
   /** The debit that paid for it; there from `paid` on. */
   readonly group?: GroupId;
   /** Recipients: each becomes one message and costs `CREDITS_PER_MESSAGE`. */

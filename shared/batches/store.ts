@@ -13,13 +13,12 @@ export function batchCollection(db: Db): Collection<BatchDocument> {
   return db.collection('batches');
 }
 
-function chunkCollection(db: Db): Collection<BatchChunkDocument> {
+export function chunkCollection(db: Db): Collection<BatchChunkDocument> {
   return db.collection('batch_chunks');
 }
 
-/** Stores an unpaid batch with its recipients. The batch first: chunks without one would never be found and pruned. */
-export async function insertUnpaid(db: Db, batch: BatchDocument, chunks: readonly BatchChunkDocument[]): Promise<void> {
-  await batchCollection(db).insertOne(batch);
+/** Stores the recipients of a batch that is there already: chunks without one are found only by the hourly walk (prune.ts). */
+export async function insertChunks(db: Db, chunks: readonly BatchChunkDocument[]): Promise<void> {
   // The driver writes a command as BSON in one go: a chunk with params takes milliseconds, plain ones do not.
   const groups = chunks.some(({ params }) => params !== undefined) ? chunks.map((chunk) => [chunk]) : [chunks];
   for (const group of groups) await chunkCollection(db).insertMany(group);
@@ -27,7 +26,10 @@ export async function insertUnpaid(db: Db, batch: BatchDocument, chunks: readonl
 
 /** What follows from the debit `group`. Doing it twice, also long afterwards, changes nothing. */
 export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<void> {
-  await batchCollection(db).updateOne({ _id: id, state: 'unpaid' }, { $set: { state: 'paid', group } });
+  await batchCollection(db).updateOne(
+    { _id: id, state: 'unpaid' },
+    { $set: { state: 'paid', group }, $unset: { unpaid: '' } },
+  );
 }
 
 /** What follows from booking: it waits for its time and is not pruned. Doing it twice, also long afterwards, changes nothing. */
@@ -35,7 +37,7 @@ export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void>
   if (ids.length === 0) return;
   await batchCollection(db).updateMany(
     { _id: { $in: ids }, state: 'unpaid' },
-    { $set: { state: 'booked' }, $unset: { open: '' } },
+    { $set: { state: 'booked' }, $unset: { open: '', unpaid: '' } },
   );
 }
 
@@ -43,7 +45,7 @@ export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void>
 export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUntil: Date): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['unpaid', 'booked'] } },
-    { $set: { state: 'paid', group, validUntil, open: true } },
+    { $set: { state: 'paid', group, validUntil, open: true }, $unset: { unpaid: '' } },
   );
 }
 

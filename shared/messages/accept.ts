@@ -44,7 +44,8 @@ export interface BatchAccepter {
 
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly credits: number }
-  | Refusal
+  /** `mayStillPay`: an attempt whose answer was lost may still be on its way to the store, until `payBy`. */
+  | (Refusal & { readonly mayStillPay?: true })
   | { readonly kind: 'outcome_unknown' };
 
 /** Requests of one debit: at 100 single messages the account document carries about 50 KB, and a larger group gains nothing (facts: performance). */
@@ -115,7 +116,11 @@ export function createAccepter({
       return orders.map((order) => ({ outcome: { ...outcome, required: priceOf(order) } }));
     }
     const answers: Answer[] = [];
-    for (const order of orders) answers.push(await payAlone(account, order));
+    for (const order of orders) {
+      const answer = await payAlone(account, order);
+      // The lost attempt was for all of them.
+      answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
+    }
     return answers;
   };
 
@@ -147,7 +152,8 @@ export function createAccepter({
   const answerOf = (request: DebitRequest, debit: Answered | undefined): Answer => {
     if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
     if (debit.kind === 'failed') return { failed: debit.error };
-    if (debit.kind === 'refused') return { outcome: debit.why };
+    if (debit.kind === 'refused')
+      return { outcome: debit.repeated === true ? { ...debit.why, mayStillPay: true } : debit.why };
     crashPoint('accept:debited');
     return {
       outcome: { kind: 'accepted', credits: priceOfDebit(request) },
@@ -262,6 +268,12 @@ function together(requests: readonly Order[]): Order {
 /** Of an order without a batch. */
 function priceOf({ drafts, bookings }: Order): number {
   return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), drafts.length * CREDITS_PER_MESSAGE);
+}
+
+function mayStillPay(answer: Answer): Answer {
+  if ('failed' in answer || answer.outcome.kind === 'accepted' || answer.outcome.kind === 'outcome_unknown')
+    return answer;
+  return { ...answer, outcome: { ...answer.outcome, mayStillPay: true } };
 }
 
 function shareOf(outcome: AcceptOutcome, order: Order): AcceptOutcome {

@@ -115,7 +115,13 @@ export const INDEXES: readonly Index[] = [
     collection: 'batches',
     key: { open: 1, _id: 1 },
     options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
-    serves: 'batches: what waits for a worker, oldest first; maintenance: batches that were never paid',
+    serves: 'batches: what waits for a worker, oldest first',
+  },
+  {
+    collection: 'batches',
+    key: { account: 1 },
+    options: { name: 'unpaid', partialFilterExpression: { state: 'unpaid' } },
+    serves: 'bulk: what an account has stored and not paid; maintenance: what was never paid',
   },
   {
     collection: 'schedules',

@@ -279,6 +279,21 @@ describe('kill at every named place between two effects', function () {
     );
   });
 
+  it('nothing stays of what was stored to be paid and never was', async () => {
+    await eventually(
+      async () => {
+        const [unpaid, chunks] = await Promise.all([
+          product.db.collection('batches').countDocuments({ state: 'unpaid' }),
+          product.db.collection('batch_chunks').countDocuments({}),
+        ]);
+        expect({ unpaid, chunks }).deep.equal({ unpaid: 0, chunks: 0 });
+        return true;
+      },
+      'the sweep of unpaid batches',
+      CRASHED_MS,
+    );
+  });
+
   it('every crash point has its case', () => {
     expect(CASES.map(({ point }) => point).sort()).deep.equal(Object.keys(CRASH_POINTS).sort());
   });

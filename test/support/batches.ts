@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batches/batch.ts';
-import { insertUnpaid } from '../../shared/batches/store.ts';
+import { batchCollection, insertChunks } from '../../shared/batches/store.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { createAccepter } from '../../shared/messages/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -22,6 +22,7 @@ export function makeBatch(account: AccountId, total: number, overrides: Partial<
     account,
     state: 'unpaid',
     open: true,
+    unpaid: { payBy: new Date(Date.now() + 15_000), bytes: 1_000 },
     total,
     perChunk: 1_000,
     sender: 'HARKRA',
@@ -37,7 +38,8 @@ export function makeBatch(account: AccountId, total: number, overrides: Partial<
 }
 
 export async function storeBatch(db: Db, batch: BatchDocument, entries = makeEntries(batch.total)): Promise<void> {
-  await insertUnpaid(db, batch, chunksOf(batch._id, entries, batch.perChunk));
+  await batchCollection(db).insertOne(batch);
+  await insertChunks(db, chunksOf(batch._id, entries, batch.perChunk));
 }
 
 /** A batch that its account has just paid for, as the gateway leaves it. */

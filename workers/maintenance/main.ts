@@ -23,7 +23,7 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   // A waiting message leaves at most this much late.
   timetable.every(1, duties.sweepDue);
   timetable.every(10, duties.finishPending);
-  timetable.every(60, duties.pruneBatches);
+  timetable.every(10, duties.pruneBatches);
   timetable.at('prune', '0 17 * * * *', duties.pruneOld);
   timetable.at('prune_conversations', '0 47 3 * * *', duties.pruneConversations);
   life.ready();

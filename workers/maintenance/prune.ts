@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import { strayChunkWalk } from '../../shared/batches/prune.ts';
 import { batchWalk } from '../../shared/batches/prune-old.ts';
 import { conversationWalk } from '../../shared/conversations/prune.ts';
 import { isRedoOpen, messageWalk } from '../../shared/messages/prune.ts';
@@ -42,6 +43,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   const messagesBefore = daysAgo(retention.messages);
   const batchesBefore = daysAgo(retention.batches);
   await prune(deps, 'deliveries', async () => deliveryWalk(db, daysAgo(retention.deliveries)));
+  await prune(deps, 'batch_chunks', async () => strayChunkWalk(db));
   if (await isRedoOpen(db, now)) {
     log.warn('prune_waits', { reason: 'something that was begun long ago is not finished' });
     return;

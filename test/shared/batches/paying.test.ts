@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { chunksOf } from '../../../shared/batches/batch.ts';
 import { findPaidBatch } from '../../../shared/batches/find-paid.ts';
 import { pruneUnpaid } from '../../../shared/batches/prune.ts';
 import { batchCollection, readChunk } from '../../../shared/batches/store.ts';
+import { storeUnpaid } from '../../../shared/batches/unpaid-store.ts';
 import { readStatement } from '../../../shared/credits/statement.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
 import { createAccepter } from '../../../shared/messages/accept.ts';
@@ -11,7 +13,7 @@ import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { makeBatch, payBatch, storeBatch } from '../../support/batches.ts';
+import { makeBatch, makeEntries, payBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -103,18 +105,25 @@ describe('paying for batches', () => {
   });
 
   describe('pruning', () => {
-    it('removes what was never paid, with its recipients, and nothing else', async () => {
-      const unpaid = makeBatch(account, 10);
+    const over = { payBy: new Date(Date.now() - 1), bytes: 1_000 };
+
+    it('removes what was never paid, with its recipients, as soon as its time to pay is over; and nothing else', async () => {
+      const unpaid = makeBatch(account, 10, { unpaid: over });
       await storeBatch(store.db, unpaid);
+      // Its id is of the time that it is booked for.
+      const ahead = makeBatch(account, 10, { unpaid: over, _id: newId('bat', Date.now() + 30 * 86_400_000) });
+      await storeBatch(store.db, ahead);
       const paid = makeBatch(account, 10);
       await payBatch(store.db, paid);
       const pending = makeBatch(account, 10);
       await debitOnly(pending);
+      await batchCollection(store.db).updateOne({ _id: pending._id }, { $set: { unpaid: over } });
 
-      await pruneUnpaid(store.db, later(2 * 3_600_000));
+      await pruneUnpaid(store.db, systemClock);
 
       expect(await stateOf(unpaid)).to.equal(undefined);
       expect(await readChunk(store.db, unpaid, 0)).to.equal(undefined);
+      expect(await stateOf(ahead)).to.equal(undefined);
       expect(await stateOf(paid)).to.equal('paid');
       expect(await stateOf(pending)).to.equal('unpaid');
       expect(await readChunk(store.db, pending, 0))
@@ -122,13 +131,66 @@ describe('paying for batches', () => {
         .with.length(10);
     });
 
-    it('leaves what may still be paid', async () => {
+    it('leaves what may still be paid by the clock of the store, whatever its own says', async () => {
       const young = makeBatch(account, 10);
       await storeBatch(store.db, young);
 
-      await pruneUnpaid(store.db, later(60_000));
+      await pruneUnpaid(store.db, later(2 * 3_600_000));
 
       expect(await stateOf(young)).to.equal('unpaid');
+    });
+
+    it('leaves one of an earlier version, without a time to pay, for an hour', async () => {
+      const { unpaid: _, ...undated } = makeBatch(account, 10);
+      await storeBatch(store.db, undated);
+
+      await pruneUnpaid(store.db, later(59 * 60_000));
+      expect(await stateOf(undated)).to.equal('unpaid');
+
+      await pruneUnpaid(store.db, later(61 * 60_000));
+      expect(await stateOf(undated)).to.equal(undefined);
+    });
+  });
+
+  describe('what an account holds unpaid', () => {
+    const order = (batch = makeBatch(account, 10)) => {
+      const { state: _, open: __, unpaid: ___, ...rest } = batch;
+      return rest;
+    };
+    const held = async () => {
+      const found = await batchCollection(store.db).find({ account, state: 'unpaid' }).toArray();
+      return { batches: found, bytes: found.reduce((sum, { unpaid }) => sum + (unpaid?.bytes ?? 0), 0) };
+    };
+    const put = (limit: number) => {
+      const batch = order();
+      return storeUnpaid(store.db, batch, chunksOf(batch._id, makeEntries(10)), soon(), limit);
+    };
+
+    it('never passes the limit, however many come at once; what did not fit leaves nothing', async () => {
+      await put(1_000_000);
+      const { bytes } = await held();
+      const chunks = store.db.collection('batch_chunks');
+      const before = await chunks.countDocuments({});
+
+      const came = await Promise.all(Array.from({ length: 30 }, () => put(bytes * 5)));
+
+      const stored = came.filter((one) => one === 'stored').length;
+      expect(stored).to.be.lessThan(5);
+      expect((await held()).batches).to.have.length(1 + stored);
+      expect(await chunks.countDocuments({})).to.equal(before + stored);
+    });
+
+    it('counts what is paid or removed no more, and other accounts never', async () => {
+      await put(1_000_000);
+      const { bytes, batches } = await held();
+      const limit = bytes * 1.5;
+
+      expect(await put(limit)).to.equal('too_much_unpaid');
+      account = await makeAccount(store.db, 100);
+      expect(await put(limit)).to.equal('stored');
+      account = batches[0]?.account ?? account;
+      await accepter().acceptBatch(account, { id: batches[0]?._id ?? newId('bat'), total: 10 }, soon());
+      expect(await put(limit)).to.equal('stored');
     });
   });
 });

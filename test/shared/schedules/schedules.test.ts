@@ -295,6 +295,7 @@ describe('schedules', () => {
       const account = await makeAccount(store.db, 1_500);
       const { _id, batch } = await bookBatch(account, 1_200);
 
+      expect(await batches().findOne({ _id: batch })).to.not.have.property('unpaid');
       await pruneUnpaid(store.db, new ManualClock(at(40 * 86_400)));
 
       expect(await batches().findOne({ _id: batch })).to.include({ state: 'booked' });

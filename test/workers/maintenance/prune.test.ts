@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { type BatchDocument, chunkId } from '../../../shared/batches/batch.ts';
 import { countBatch } from '../../../shared/batches/progress.ts';
 import { readBatch } from '../../../shared/batches/store.ts';
 import { candidateKeys } from '../../../shared/carriers/message-key.ts';
@@ -19,7 +19,7 @@ import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/deli
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { type PruneDeps, pruneConversations, pruneOld } from '../../../workers/maintenance/prune.ts';
 import { makeEndpoint } from '../../shared/webhooks/make.ts';
-import { makeBatch } from '../../support/batches.ts';
+import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -242,6 +242,18 @@ describe('maintenance: what ended long ago is removed', () => {
       if (found === undefined) throw new Error('no such batch');
       return found;
     };
+
+    it('recipients whose batch is gone go, those of a batch that is there stay', async () => {
+      const batch = makeBatch(newId('acc'), 3, { perChunk: 1 });
+      await storeBatch(store.db, batch);
+      const gone = makeBatch(newId('acc'), 50, { perChunk: 1 });
+      await storeBatch(store.db, gone);
+      await store.db.collection<BatchDocument>('batches').deleteOne({ _id: gone._id });
+
+      await pruneOld(deps());
+
+      expect(await idsIn('batch_chunks')).to.deep.equal([0, 1, 2].map((number) => chunkId(batch._id, number)));
+    });
 
     it('its counts are the same when its messages are gone', async () => {
       const batch = await ended(100, { validUntil: daysAgo(30) });

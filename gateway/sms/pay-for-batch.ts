@@ -1,0 +1,34 @@
+import { chunksOf } from '../../shared/batches/batch.ts';
+import { removeUnreleased } from '../../shared/batches/store.ts';
+import { type NewBatch, storeUnpaid } from '../../shared/batches/unpaid-store.ts';
+import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
+import type { AcceptOutcome } from '../../shared/messages/accept.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { errorFields } from '../../shared/runtime/log.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { BulkOrder } from './bulk-order.ts';
+
+/**
+ * Stores a batch with its recipients, then has it paid for by `pay`. What was refused is removed before the answer; where the
+ * outcome is not known, or the gateway dies, it goes when its time to pay is over (batches/prune.ts). Rejects as `pay` does.
+ */
+export async function payForBatch(
+  { db, clock, log }: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,
+  batch: NewBatch,
+  entries: BulkOrder['entries'],
+  given: Date | undefined,
+  pay: (payBy: Date) => Promise<AcceptOutcome>,
+): Promise<AcceptOutcome | { readonly kind: 'too_much_unpaid' }> {
+  const payBy = given ?? new Date(clock.now().getTime() + PAY_WITHIN_MS);
+  const stored = await storeUnpaid(db, batch, chunksOf(batch._id, entries), payBy);
+  if (stored === 'too_much_unpaid') return { kind: stored };
+  crashPoint('bulk:stored');
+  const outcome = await pay(payBy);
+  if (outcome.kind === 'accepted' || outcome.kind === 'outcome_unknown' || outcome.mayStillPay) return outcome;
+  try {
+    await removeUnreleased(db, batch._id);
+  } catch (error) {
+    log.warn('refused_batch_not_removed', { batch: batch._id, ...errorFields(error) });
+  }
+  return outcome;
+}
