@@ -95,6 +95,12 @@ export const PROBLEMS = {
     'Too many webhooks',
     'Register an address that the account has already, or have whoever runs this service remove one.',
   ),
+  entity_id_missing: fault(
+    '4061',
+    403,
+    'PE id missing',
+    'Have whoever runs this service enter the PE id (principal entity id) under which the business is registered on the DLT platform: `account update <account> --entity-id <PE-ID>`.',
+  ),
   verify_token_invalid: fault(
     '4060',
     403,

@@ -8,7 +8,7 @@ import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import type { Caller } from '../http/context.ts';
 import type { FieldProblems } from '../http/fields.ts';
-import type { ProblemSlug } from '../http/problem.ts';
+import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import { type PlannedText, textProblem } from './message-fields.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function approveText(
   if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
   const own = await templates.ofSender(account._id, sender, route);
   const template = matchTemplate(own, text);
-  if (template !== undefined) return { kind: 'approved', ids: templateIds(account, template) };
+  if (template !== undefined) return approveTemplate(account, template);
   const mismatch = explainMismatch(own, await templates.ofAccount(account._id), text);
   return { kind: 'refused', problem: templateMismatch(mismatch) };
 }
@@ -76,11 +76,27 @@ export function renderText(
   return undefined;
 }
 
-export function templateIds(
+/** What is rendered from an approved template, or matches it. With DLT it travels under a PE id: the template's own or the account's. */
+export function approveTemplate(
   account: Caller['account'],
   { dltId, entityId = account.entityId }: Pick<IndexedTemplate, 'dltId' | 'entityId'>,
-): TemplateIds {
-  return { template: dltId, ...(entityId === undefined ? {} : { entityId }) };
+): Approval {
+  if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
+  if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
+  const detail = `The template ${dltId} names no PE id, and the account has none. ${PROBLEMS.entity_id_missing.mend}`;
+  return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
+}
+
+/** False for an account with DLT that has no PE id for any text of this sender: the first thing to be mended. Rejects with the store's error. */
+export async function hasEntityId(
+  templates: ApprovedTemplates,
+  account: Caller['account'],
+  sender: string,
+  route: Route,
+): Promise<boolean> {
+  if (account.dlt !== 'on' || account.entityId !== undefined) return true;
+  const own = await templates.ofSender(account._id, sender, route);
+  return own.templates.some(({ entityId }) => entityId !== undefined);
 }
 
 /** It quotes the caller's own text back to the caller, and nobody else. */

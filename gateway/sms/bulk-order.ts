@@ -10,7 +10,7 @@ import type { GatewayDeps } from '../deps.ts';
 import type { Caller, JsonObject } from '../http/context.ts';
 import { type FieldProblems, invalidRequest, optionalBoolean, optionalString } from '../http/fields.ts';
 import type { Refused } from '../http/idempotency.ts';
-import { type Approval, approveText, findApproved, templateIds } from './approved-text.ts';
+import { type Approval, approveTemplate, approveText, findApproved, hasEntityId } from './approved-text.ts';
 import { type BulkContent, hasParams, planTemplate } from './bulk-content.ts';
 import { parseMessage, parsePriority, parseReference, parseRoute, parseSender } from './message-fields.ts';
 import { parseParams, parseRecipients, type Recipients, withoutDuplicates } from './recipients.ts';
@@ -70,6 +70,9 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
       throw new Error('a field is missing without a problem');
     }
     if (!(await maySendAs(account, sender, route))) {
+    if (!(await hasEntityId(templates, account, sender, route))) {
+      return { kind: 'refused', problem: ['entity_id_missing', {}] };
+    }
       const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
       return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
     }
@@ -111,7 +114,7 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
     { content }: BulkContent,
     template: IndexedTemplate | undefined,
   ): Promise<Approval> {
-    if (template !== undefined) return { kind: 'approved', ids: templateIds(account, template) };
+    if (template !== undefined) return approveTemplate(account, template);
     if (content.kind !== 'text') throw new Error('params are rendered without a template');
     return approveText(templates, account, sender, route, content.text);
   }

@@ -9,7 +9,7 @@ import { scopeMissing } from '../http/authenticate.ts';
 import type { Caller, JsonObject } from '../http/context.ts';
 import { type FieldProblems, invalidRequest, optionalBoolean } from '../http/fields.ts';
 import type { Refused } from '../http/idempotency.ts';
-import { type Approval, approveText, findApproved, renderText, templateIds } from './approved-text.ts';
+import { approveTemplate, approveText, findApproved, hasEntityId, renderText } from './approved-text.ts';
 import {
   type PlannedText,
   parseMessage,
@@ -65,15 +65,17 @@ export function createReadMessageOrder(
     const { to, sender, route, priority } = whole(fields);
     if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing('otp') };
     if (!(await maySendAs(account, sender, route))) {
+    if (!(await hasEntityId(templates, account, sender, route))) {
+      return { kind: 'refused', problem: ['entity_id_missing', {}] };
+    }
       const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
       return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
     }
     if (text === undefined) return { kind: 'refused', problem: ['template_not_found', {}] };
-    // What is rendered from an approved template matches it.
-    const approval: Approval =
+    const approval =
       template === undefined
         ? await approveText(templates, account, sender, route, text.text)
-        : { kind: 'approved', ids: templateIds(account, template) };
+        : approveTemplate(account, template);
     if (approval.kind === 'refused') return approval;
     const message = {
       to,

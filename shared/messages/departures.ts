@@ -79,6 +79,7 @@ export class Departures {
     ]);
     return checks.flatMap(({ message, sender, template }): [MessageId, Refusal][] => {
       const refusal =
+        (template !== undefined && message.entityId === undefined ? ENTITY_ID_MISSING : undefined) ??
         (sender === undefined ? undefined : senderRefusal(message, senders.get(sender))) ??
         (template === undefined ? undefined : templateRefusal(message, templates.get(template)));
       return refusal === undefined ? [] : [[message._id, refusal]];
@@ -108,6 +109,11 @@ function checkOf(message: MessageDocument, rules: SendingRules | undefined): Che
     ...(underDlt ? { template: templateKey(account, template) } : {}),
   };
 }
+
+const ENTITY_ID_MISSING: Refusal = {
+  code: 'entity_id_missing',
+  reason: 'The account had no PE id when the message was accepted: operators refuse what has none.',
+};
 
 function senderRefusal({ route }: MessageDocument, registered: SenderDocument | undefined): Refusal | undefined {
   if (registered?.status === 'approved' && registered.routes.includes(route)) return undefined;

@@ -192,7 +192,7 @@ describe('POST /v2/send of accounts with DLT', () => {
 
   it('400 template_mismatch: another account’s templates do not count', async () => {
     await caller();
-    const account = await makeAccount(store.db, 5, { dlt: 'on' });
+    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY });
     const routes = ['transactional'] as const;
     await createSender(store.db, systemClock, { account, sender: 'HARKRA', routes, status: 'approved' });
 
@@ -201,6 +201,50 @@ describe('POST /v2/send of accounts with DLT', () => {
     expectProblem(answer, 'template_mismatch');
     expect(answer.body).to.deep.include({ scrub_code: '630', mismatch: { kind: 'no_template' } });
     await expectNothingDone(account);
+  });
+
+  describe('403 entity_id_missing: without a PE id of the account', () => {
+    const withoutEntity = async (): Promise<Caller> => {
+      const made = await caller();
+      await store.db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: made.account }, { $unset: { entityId: '' } });
+      return made;
+    };
+    const ways: readonly [string, string, object][] = [
+      ['a send', '/v2/send', GOOD],
+      ['a rehearsal', '/v2/send', { ...GOOD, dry_run: true }],
+      ['a template with params', '/v2/send', { ...BASE, template_id: OTP_ID, params: ['1234'] }],
+      ['a bulk send', '/v2/send-bulk', { ...GOOD, to: [GOOD.to] }],
+      ['a bulk template', '/v2/send-bulk', { ...BASE, to: [GOOD.to], template_id: OTP_ID, params: ['1234'] }],
+      ['a schedule', '/v2/schedule', { ...GOOD, schedule_time: new Date(Date.now() + 3_600_000).toISOString() }],
+    ];
+    for (const [what, path, body] of ways) {
+      it(`refuses ${what}, and says which command mends it`, async () => {
+        const { account, key } = await withoutEntity();
+
+        const answer = await post(path, key, body);
+
+        expectProblem(answer, 'entity_id_missing');
+        expect(answer.body.detail).to.contain('--entity-id');
+        await expectNothingDone(account);
+      });
+    }
+
+    it('is the first thing to be told to an account that has nothing yet', async () => {
+      const account = await makeAccount(store.db, 5, { dlt: 'on' });
+
+      expectProblem(await send(await makeKey(store.db, account), GOOD), 'entity_id_missing');
+    });
+
+    it('sends what a template with a PE id of its own approves', async () => {
+      const { key } = await withoutEntity();
+
+      const answer = await send(key, { ...GOOD, message: 'Order 77 for Asha has left' });
+
+      expect(answer.status, answer.text).to.equal(200);
+      expect(await messageOf(answer.body.message_id)).to.include({ entityId: '1101160000000000222' });
+    });
   });
 
   it('403 sender_not_allowed: senders must be registered whatever the account’s setting', async () => {
@@ -254,7 +298,7 @@ describe('POST /v2/send of accounts with DLT', () => {
     after(() => timed.close());
 
     async function promoter(dlt: 'on' | 'off'): Promise<string> {
-      const account = await makeAccount(store.db, 5, { dlt });
+      const account = await makeAccount(store.db, 5, { dlt, entityId: ENTITY });
       const routes = ['transactional', 'promotional'] as const;
       await createSender(store.db, systemClock, { account, sender: '600123', routes, status: 'approved' });
       const offer = makeTemplate({ dltId: OTP_ID, senders: ['600123'], routes, content: '{#var#} off' });

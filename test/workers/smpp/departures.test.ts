@@ -21,6 +21,7 @@ import { makeAccount, makeDraft } from '../../support/make.ts';
 import { CARRIER, openWorld, type World } from '../../support/smpp-world.ts';
 
 const TEMPLATE = '1107160000000000001';
+const ENTITY = '1101160000000000009';
 const HOUR_MS = 3_600_000;
 
 describe('smpp worker: a message that waited', () => {
@@ -35,14 +36,15 @@ describe('smpp worker: a message that waited', () => {
 
   async function put(account: AccountId, more: Partial<MessageDocument> = {}): Promise<MessageDocument> {
     const { group = longAgo(), ...rest } = more;
-    const message = { ...queuedMessage(account, group, makeDraft()), ...rest };
+    const ids = rest.template === undefined ? {} : { entityId: ENTITY };
+    const message = { ...queuedMessage(account, group, makeDraft()), ...ids, ...rest };
     await messages().insertOne(message);
     return message;
   }
 
   /** An account under DLT with a sender, a template and an endpoint. */
   async function indian(): Promise<AccountId> {
-    const account = await makeAccount(world.db, 10, { dlt: 'on', entityId: '1101160000000000009' });
+    const account = await makeAccount(world.db, 10, { dlt: 'on', entityId: ENTITY });
     const routes = ['transactional'] as const;
     await createSender(world.db, systemClock, { account, sender: 'HARKRA', routes, status: 'approved' });
     await createTemplate(world.db, systemClock, account, {
@@ -107,6 +109,15 @@ describe('smpp worker: a message that waited', () => {
 
     await expectRefused(other, 'template_not_approved');
     await expectRefused(gone, 'template_not_approved');
+  });
+
+  it('is refused when it was accepted without a PE id', async () => {
+    const { entityId: _, ...message } = {
+      ...queuedMessage(await indian(), longAgo(), makeDraft({ to: '919876510014', template: TEMPLATE })),
+    };
+    await messages().insertOne(message);
+
+    await expectRefused(message, 'entity_id_missing');
   });
 
   it('is refused when its sender was rejected meanwhile', async () => {
