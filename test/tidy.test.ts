@@ -29,6 +29,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
+  'libphonenumber-js/max': /^shared\/messages\/number-check\.ts$/,
   'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^gateway\/http\//,
   mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,

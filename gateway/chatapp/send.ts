@@ -67,11 +67,12 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
     name,
     newId: () => newId('msg', clock.now().getTime()),
     async act(res, { id, payBy }) {
-      const [account, body] = [callerOf(res).account._id, bodyOf(res)];
+      const [caller, body] = [callerOf(res).account, bodyOf(res)];
+      const account = caller._id;
       const provider = await providers.get(account);
       const problems = new FieldProblems();
       refuseUnknown(body, [...fields, ...COMMON_FIELDS], problems);
-      const to = parseTo(body, problems);
+      const to = parseTo(body, caller, problems, 'chatapp');
       if (to !== undefined && to === provider?.displayNumber) {
         problems.add('to', 'invalid_value', 'It is the number of the business itself.');
       }

@@ -6,7 +6,7 @@ import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts
 
 /** Who asks, as authenticate.ts found out. At most `KEY_CACHE_MS` old: what must be exact is decided by the store. */
 export interface Caller {
-  readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId'>;
+  readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country'>;
   readonly keyId: string;
   /** How many requests a minute the key may make. */
   readonly perMinute: number;

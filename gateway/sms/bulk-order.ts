@@ -2,6 +2,7 @@ import { type BatchDocument, type BatchEntry, ENTRIES_PER_CHUNK } from '../../sh
 import type { NewBatch } from '../../shared/batches/unpaid-store.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import type { Route } from '../../shared/messages/message.ts';
+import type { NumberRules } from '../../shared/messages/number-check.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
@@ -61,7 +62,7 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
   const maySendAs = createMaySendAs(deps);
 
   return async (account, body, problems) => {
-    const fields = await parseFields(body, config.maxSegments, problems);
+    const fields = await parseFields(body, account, config.maxSegments, problems);
     const template = fields.templateId === undefined ? undefined : await findTemplate(account, fields);
     const content = template === undefined ? fields.content : await contentOf(fields, template, problems);
     if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
@@ -69,10 +70,10 @@ export function createReadBulkOrder(deps: GatewayDeps & { readonly templates: Ap
     if (recipients === undefined || sender === undefined || route === undefined) {
       throw new Error('a field is missing without a problem');
     }
-    if (!(await maySendAs(account, sender, route))) {
     if (!(await hasEntityId(templates, account, sender, route))) {
       return { kind: 'refused', problem: ['entity_id_missing', {}] };
     }
+    if (!(await maySendAs(account, sender, route))) {
       const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
       return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
     }
@@ -163,8 +164,13 @@ interface Fields {
   readonly dryRun: boolean;
 }
 
-async function parseFields(body: JsonObject, maxSegments: number, problems: FieldProblems): Promise<Fields> {
-  const recipients = await parseRecipients(body, problems);
+async function parseFields(
+  body: JsonObject,
+  rules: NumberRules,
+  maxSegments: number,
+  problems: FieldProblems,
+): Promise<Fields> {
+  const recipients = await parseRecipients(body, rules, problems);
   const templateId = optionalString(body, 'template_id', problems);
   const params = Object.hasOwn(body, 'params') ? parseParams(body.params, 'params', problems) : undefined;
   const named = Object.hasOwn(body, 'template_id');

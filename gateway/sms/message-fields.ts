@@ -1,5 +1,5 @@
 import type { Route } from '../../shared/messages/message.ts';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
+import type { NumberRules } from '../../shared/messages/number-check.ts';
 import {
   DEFAULT_PRIORITY,
   DEFAULT_ROUTE,
@@ -16,6 +16,7 @@ import { planText, type TextPlan } from '../../shared/sms/segment.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, optionalString, requiredString } from '../http/fields.ts';
 import type { FieldProblem } from '../http/problem.ts';
+import { checkRecipient } from './check-recipient.ts';
 import { parseParams } from './recipients.ts';
 
 /** The fields of "SMS message (request to send)" and our extensions to it, each with its check. */
@@ -25,11 +26,16 @@ export interface PlannedText {
   readonly plan: TextPlan;
 }
 
-export function parseTo(body: JsonObject, problems: FieldProblems): string | undefined {
+export function parseTo(
+  body: JsonObject,
+  rules: NumberRules,
+  problems: FieldProblems,
+  channel: 'sms' | 'chatapp' = 'sms',
+): string | undefined {
   const to = requiredString(body, 'to', problems);
   if (to === undefined) return undefined;
-  const problem = recipientProblem(to);
-  if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
+  const problem = checkRecipient(to, rules, channel);
+  if (problem !== undefined) problems.add('to', problem.code, problem.detail);
   return to;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import type { Route } from '../../shared/messages/message.ts';
+import type { NumberRules } from '../../shared/messages/number-check.ts';
 import { laneOf, type Priority, pathOf } from '../../shared/messages/routing.ts';
 import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
 import type { GatewayDeps } from '../deps.ts';
@@ -57,17 +58,17 @@ export function createReadMessageOrder(
   const maySendAs = createMaySendAs(deps);
 
   return async ({ account, scopes }, body, problems) => {
-    const fields = parseFields(body, config.maxSegments, problems);
+    const fields = parseFields(body, account, config.maxSegments, problems);
     const template = await findTemplate(account, fields);
     const text =
       template === undefined ? fields.text : renderText(template, fields.params ?? [], config.maxSegments, problems);
     if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
     const { to, sender, route, priority } = whole(fields);
     if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing('otp') };
-    if (!(await maySendAs(account, sender, route))) {
     if (!(await hasEntityId(templates, account, sender, route))) {
       return { kind: 'refused', problem: ['entity_id_missing', {}] };
     }
+    if (!(await maySendAs(account, sender, route))) {
       const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
       return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
     }
@@ -127,8 +128,8 @@ interface Fields {
   readonly dryRun: boolean;
 }
 
-function parseFields(body: JsonObject, maxSegments: number, problems: FieldProblems): Fields {
-  const to = parseTo(body, problems);
+function parseFields(body: JsonObject, rules: NumberRules, maxSegments: number, problems: FieldProblems): Fields {
+  const to = parseTo(body, rules, problems);
   const { templateId, params } = parseTemplate(body, problems);
   const named = Object.hasOwn(body, 'template_id');
   const text = named ? undefined : parseMessage(body, maxSegments, problems);

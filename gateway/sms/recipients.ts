@@ -1,8 +1,9 @@
 import { type BatchEntry, ENTRIES_MAX } from '../../shared/batches/batch.ts';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
+import type { NumberRules } from '../../shared/messages/number-check.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
+import { checkRecipient } from './check-recipient.ts';
 
 /** The list that names the recipients: `to`, or our extension `recipients`. */
 export interface Recipients {
@@ -12,7 +13,11 @@ export interface Recipients {
 }
 
 /** Undefined when there is no list, two, or one of a wrong length; that and every bad entry, by its index, is a problem. */
-export async function parseRecipients(body: JsonObject, problems: FieldProblems): Promise<Recipients | undefined> {
+export async function parseRecipients(
+  body: JsonObject,
+  rules: NumberRules,
+  problems: FieldProblems,
+): Promise<Recipients | undefined> {
   const field = Object.hasOwn(body, 'recipients') ? 'recipients' : 'to';
   if (field === 'recipients' && Object.hasOwn(body, 'to')) {
     problems.add('recipients', 'conflict', 'Give `to` or `recipients`, not both.');
@@ -35,24 +40,31 @@ export async function parseRecipients(body: JsonObject, problems: FieldProblems)
   const entries: BatchEntry[] = [];
   await inSlices<unknown>(list, (value, index) => {
     const entry =
-      field === 'to' ? parseTo(value, `to[${index}]`, problems) : parseEntry(value, `recipients[${index}]`, problems);
+      field === 'to'
+        ? parseTo(value, `to[${index}]`, rules, problems)
+        : parseEntry(value, `recipients[${index}]`, rules, problems);
     if (entry !== undefined) entries.push(entry);
   });
   return { field, entries };
 }
 
-function parseTo(value: unknown, field: string, problems: FieldProblems): BatchEntry | undefined {
+function parseTo(value: unknown, field: string, rules: NumberRules, problems: FieldProblems): BatchEntry | undefined {
   if (typeof value !== 'string') {
     problems.add(field, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
     return undefined;
   }
-  const problem = recipientProblem(value);
+  const problem = checkRecipient(value, rules);
   if (problem === undefined) return { to: value };
-  problems.add(field, 'invalid_phone', problem);
+  problems.add(field, problem.code, problem.detail);
   return undefined;
 }
 
-function parseEntry(value: unknown, field: string, problems: FieldProblems): BatchEntry | undefined {
+function parseEntry(
+  value: unknown,
+  field: string,
+  rules: NumberRules,
+  problems: FieldProblems,
+): BatchEntry | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     problems.add(field, 'wrong_type', `It must be an object with \`to\` and \`params\`, not ${wrongType(value)}.`);
     return undefined;
@@ -65,7 +77,7 @@ function parseEntry(value: unknown, field: string, problems: FieldProblems): Bat
     problems.add(`${field}.to`, 'missing_field', 'It is required.');
     return undefined;
   }
-  const parsed = parseTo(entry.to, `${field}.to`, problems);
+  const parsed = parseTo(entry.to, `${field}.to`, rules, problems);
   if (parsed === undefined || problems.count > before) return undefined;
   return params === undefined ? parsed : { ...parsed, params };
 }

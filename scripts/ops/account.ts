@@ -7,10 +7,12 @@ import {
   setAccountStatus,
   updateAccount,
 } from '../../shared/accounts/store.ts';
+import { homeOf, isCountry } from '../../shared/messages/number-check.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
+import { type Missing, missingToSend } from './missing-to-send.ts';
 import { accountId, choice, day, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 
@@ -30,7 +32,14 @@ const DLT_ABOUT = "India's DLT: senders must be registered, texts must match app
 const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
 const log = choice(['unusual', 'all']);
 const LOG_ABOUT = 'which receipts and answers of carriers are kept for its timelines';
-const ENTITY_ABOUT = 'PE id of the business, for templates that name none';
+const ENTITY_ABOUT = 'PE id of the business, for templates that name none; with DLT nothing is sent without';
+const numberCheck = choice(['off', 'on', 'mobile']);
+const CHECK_ABOUT = "refuses recipients that are no numbers of their country's plan (on), or no mobile ones (mobile)";
+const country = {
+  ...words('COUNTRY', 'the two letters of a country like IN or DE (ISO 3166)', /^[A-Z]{2}$/),
+  parse: (text: string) => (isCountry(text) ? text : undefined),
+};
+const COUNTRY_ABOUT = 'where recipients without a country code are from, for the number check; IN with DLT';
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -45,15 +54,25 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       senders: withDefault(senders, 'any', SENDERS_ABOUT),
       dlt: withDefault(dlt, 'off', DLT_ABOUT),
       entityId: optional(entityId, ENTITY_ABOUT),
+      numberCheck: optional(numberCheck, `${CHECK_ABOUT}; off`),
+      country: optional(country, COUNTRY_ABOUT),
     },
-    async run({ name, currency, expiryDate, senders, dlt, entityId }, { db, clock }) {
+    async run({ name, currency, expiryDate, senders, dlt, entityId, numberCheck, country }, { db, clock }) {
       const last = expiryDate ?? isoDate(new Date(clock.now().getTime() + YEAR_MS));
       refuseOver(last, clock);
       const store = await db();
       // The first command on a fresh MongoDB may come before the product has run on it.
       await ensureIndexes(store);
-      const made = await createAccount(store, clock, { name, currency, expiryDate: last, senders, dlt, entityId });
-      return shown(made, `Created. Next: npm run ops -- credits top-up ${made._id} 1000`);
+      const check = numberCheck === 'off' ? undefined : numberCheck;
+      const sending = { senders, dlt, entityId, numberCheck: check, country };
+      const made = await createAccount(store, clock, { name, currency, expiryDate: last, ...sending });
+      const next = [`Created. Next: npm run ops -- credits top-up ${made._id} 1000`];
+      if (dlt === 'on' && numberCheck === undefined) {
+        next.push(
+          `Numbers that lack their 91 are sent and charged as they are; to have them refused: account update ${made._id} --number-check on`,
+        );
+      }
+      return shown(store, made, next);
     },
   }),
   defineCommand({
@@ -63,11 +82,22 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     args: {},
     options: {},
     async run(_, { db }) {
-      const all = await listAccounts(await db());
-      const rows = all.map((one) => [one._id, statusOf(one), String(one.balance), one.expiryDate, one.name]);
+      const store = await db();
+      const all = await listAccounts(store);
+      const missing = new Map<AccountDocument, readonly Missing[]>();
+      for (const one of all) missing.set(one, await missingToSend(store, one));
+      const rows = all.map((one) => [
+        ...[one._id, statusOf(one), String(one.balance), one.expiryDate],
+        missing
+          .get(one)
+          ?.map(({ what }) => what)
+          .join(', ') || '-',
+        one.name,
+      ]);
+      const heading = ['ACCOUNT', 'STATUS', 'CREDITS', 'UNTIL', 'MISSING TO SEND', 'NAME'];
       return {
-        text: table(['ACCOUNT', 'STATUS', 'CREDITS', 'UNTIL', 'NAME'], rows, 'There are no accounts yet.'),
-        json: all.map(view),
+        text: table(heading, rows, 'There are no accounts yet.'),
+        json: all.map((one) => view(one, missing.get(one) ?? [])),
       };
     },
   }),
@@ -77,7 +107,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     about: 'Shows an account.',
     args: { account },
     options: {},
-    run: async ({ account }, { db }) => shown(await existing(await db(), account)),
+    async run({ account }, { db }) {
+      const store = await db();
+      return shown(store, await existing(store, account));
+    },
   }),
   defineCommand({
     noun: 'account',
@@ -90,15 +123,19 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       senders: optional(senders, SENDERS_ABOUT),
       dlt: optional(dlt, DLT_ABOUT),
       entityId: optional(entityId, ENTITY_ABOUT),
+      numberCheck: optional(numberCheck, CHECK_ABOUT),
+      country: optional(country, COUNTRY_ABOUT),
       log: optional(log, LOG_ABOUT),
     },
-    async run({ account, name, expiryDate, senders, dlt, entityId, log }, { db, clock }) {
+    async run({ account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log }, { db, clock }) {
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(expiryDate === undefined ? {} : { expiryDate }),
         ...(senders === undefined ? {} : { senders }),
         ...(dlt === undefined ? {} : { dlt }),
         ...(entityId === undefined ? {} : { entityId }),
+        ...(numberCheck === undefined ? {} : { numberCheck }),
+        ...(country === undefined ? {} : { country }),
         ...(log === undefined ? {} : { log }),
       };
       if (Object.keys(changes).length === 0) throw new Failure('Nothing to change: see `account update --help`.');
@@ -106,7 +143,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       const store = await db();
       await existing(store, account);
       await updateAccount(store, account, changes);
-      return shown(await existing(store, account));
+      return shown(store, await existing(store, account));
     },
   }),
   status('suspend', 'suspended', 'Refuses its sends (403) until it is resumed; what waits, waits.'),
@@ -156,7 +193,13 @@ function status(verb: string, to: AccountDocument['status'], about: string): Com
   });
 }
 
-function shown(one: AccountDocument, after?: string): Answer {
+async function shown(
+  db: Awaited<ReturnType<Context['db']>>,
+  one: AccountDocument,
+  after: readonly string[] = [],
+): Promise<Answer> {
+  const missing = await missingToSend(db, one);
+  const home = homeOf(one);
   const fields = {
     account: one._id,
     name: one.name,
@@ -166,18 +209,21 @@ function shown(one: AccountDocument, after?: string): Answer {
     expiry: one.expiryDate,
     senders: one.senders,
     dlt: one.dlt ?? 'off',
+    'number check': one.numberCheck ?? 'off',
+    ...(home === undefined ? {} : { country: home }),
     log: one.log ?? 'unusual',
     ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
-  return { text: after === undefined ? sheet(fields) : `${sheet(fields)}\n${after}`, json: view(one) };
+  const needs = missing.map(({ what, mend }) => `It cannot send without a ${what}: ${mend}`);
+  return { text: [sheet(fields), ...after, ...needs].join('\n'), json: view(one, missing) };
 }
 
 function statusOf({ status, held }: AccountDocument): string {
   return status === 'active' && held === true ? 'paused' : status;
 }
 
-function view(one: AccountDocument): unknown {
+function view(one: AccountDocument, missing: readonly Missing[]): unknown {
   return {
     account: one._id,
     name: one.name,
@@ -188,6 +234,9 @@ function view(one: AccountDocument): unknown {
     senders: one.senders,
     dlt: one.dlt ?? 'off',
     entity_id: one.entityId ?? null,
+    number_check: one.numberCheck ?? 'off',
+    country: homeOf(one) ?? null,
+    missing_to_send: missing.map(({ what }) => what),
     log: one.log ?? 'unusual',
     created_at: one.createdAt,
   };

@@ -31,6 +31,10 @@ export interface AccountDocument {
   readonly dlt?: 'on' | 'off';
   /** Which receipts and answers of carriers are kept for timelines (messages/message-log.ts). Absent: `unusual`. */
   readonly log?: 'unusual' | 'all';
+  /** Whether recipients must be numbers of their country's plan, and mobile ones (messages/number-check.ts). Absent: neither. */
+  readonly numberCheck?: 'on' | 'mobile';
+  /** Two letters, ISO 3166-1: where a number without a country code would be from. Absent: `IN` with DLT. */
+  readonly country?: string;
   /** PE id of the business on the operators' DLT platform, for templates that name none of their own. */
   readonly entityId?: string;
   /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */

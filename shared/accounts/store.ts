@@ -6,6 +6,8 @@ import type { AccountDocument } from './account.ts';
 export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'> & {
   readonly dlt?: AccountDocument['dlt'];
   readonly entityId?: string | undefined;
+  readonly numberCheck?: AccountDocument['numberCheck'] | undefined;
+  readonly country?: string | undefined;
 };
 export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
 
@@ -24,6 +26,8 @@ export async function createAccount(db: Db, clock: Clock, account: NewAccount): 
     senders: account.senders,
     ...(account.dlt === undefined ? {} : { dlt: account.dlt }),
     ...(account.entityId === undefined ? {} : { entityId: account.entityId }),
+    ...(account.numberCheck === undefined ? {} : { numberCheck: account.numberCheck }),
+    ...(account.country === undefined ? {} : { country: account.country }),
     createdAt: now,
   };
   await accounts(db).insertOne(document);
@@ -51,12 +55,23 @@ export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> 
 }
 
 export type AccountChanges = {
-  -readonly [Name in 'name' | 'expiryDate' | 'senders' | 'dlt' | 'entityId' | 'log']?: AccountDocument[Name];
-};
+  -readonly [Name in
+    | 'name'
+    | 'expiryDate'
+    | 'senders'
+    | 'dlt'
+    | 'entityId'
+    | 'log'
+    | 'country']?: AccountDocument[Name];
+} & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways know it seconds later. False when there is no such account. Idempotent. */
-export async function updateAccount(db: Db, id: AccountId, changes: AccountChanges): Promise<boolean> {
-  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: changes });
+export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...rest }: AccountChanges): Promise<boolean> {
+  const set = numberCheck === undefined || numberCheck === 'off' ? rest : { ...rest, numberCheck };
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id },
+    numberCheck === 'off' ? { $set: set, $unset: { numberCheck: '' } } : { $set: set },
+  );
   return matchedCount === 1;
 }
 

@@ -107,6 +107,41 @@ describe('npm run ops', () => {
     });
 
     it('gets another name, more time for its credits, and other rules for senders', async () => {
+    it('says what it lacks to send, when it is made, shown and listed, and how to mend it', async () => {
+      const missing = async (id: string) => (await json(`account show ${id}`)).missing_to_send;
+      const made = await ops('account create --name Bank --dlt on');
+      const id = /acc_\w+/.exec(made.out)?.[0] ?? '';
+
+      expect(made.out).to.include(`without a PE id: account update ${id} --entity-id`);
+      expect(made.out).to.include(`without a sender: sender create ${id}`);
+      expect(made.out).to.include(`without a template: template import ${id}`);
+      expect((await ops('account list')).out).to.match(new RegExp(`${id} .*PE id, sender, template`));
+      await json(`account update ${id} --entity-id 1101160000000000009`);
+      expect(await missing(id)).to.deep.equal(['sender', 'template']);
+      await json(`sender create ${id} HARKRA`);
+      await json(`template create ${id} 1107160000000000001 --content Hi --senders OTHERS`);
+      expect(await missing(id)).to.deep.equal(['template']);
+      await json(`template create ${id} 1107160000000000002 --content Hi --senders HARKRA`);
+      expect(await missing(id)).to.deep.equal([]);
+      expect(await missing(await newAccount())).to.deep.equal([]);
+    });
+
+    it('has its recipients checked when it is told so; with DLT it is told that there is such a check', async () => {
+      const told = /--number-check on/;
+      expect((await ops('account create --name Bank --dlt on')).out).to.match(told);
+      expect((await ops('account create --name Bank --dlt on --number-check off')).out).to.not.match(told);
+      expect((await ops('account create --name Shop')).out).to.not.match(told);
+      const made = await json('account create --name Bank --number-check on --country LK');
+      expect(made).to.include({ number_check: 'on', country: 'LK' });
+      const id = await newAccount();
+      expect(await json(`account show ${id}`)).to.include({ number_check: 'off', country: null });
+
+      expect(await json(`account update ${id} --dlt on`)).to.include({ number_check: 'off', country: 'IN' });
+      expect(await json(`account update ${id} --number-check mobile`)).to.include({ number_check: 'mobile' });
+      expect(await json(`account update ${id} --number-check off`)).to.include({ number_check: 'off' });
+      expect(await ops(`account update ${id} --country XX`)).to.include({ code: 2 });
+    });
+
       const id = await newAccount();
 
       await json(`account update ${id} --expiry-date 2999-12-31 --senders registered`);
