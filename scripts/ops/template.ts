@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import type { CsvProblem } from '../../shared/templates/csv.ts';
-import { importTemplateCsv } from '../../shared/templates/import-csv.ts';
+import { ENCODINGS } from '../../shared/templates/csv-encoding.ts';
+import { importTemplateCsv, type UnusableSender } from '../../shared/templates/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
@@ -98,26 +99,34 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
     args: { account, file: required(words('FILE', 'a file', /^.+$/), 'CSV with columns for id, header and content') },
     options: {
       routes: optional(list('ROUTES', ROUTES), "for all rows; by each row's category and header, unless given"),
+      encoding: optional(choice(ENCODINGS), 'of the file; UTF-8 and UTF-16 are found out'),
       skipBad: flag('import the good rows although others are bad'),
     },
-    notes: 'May be repeated: what is registered already is left as it is. Rows without a status are approved.',
-    async run({ account, file, routes, skipBad }, { db, clock }) {
-      const csv = await readText(file);
+    notes:
+      'May be repeated: what is registered already is left as it is. Rows without a status are approved. Headers that the account does not have are named; their templates are registered all the same. Exit code 1 when a row was left out, or the file could not be read.',
+    async run({ account, file, routes, encoding, skipBad }, { db, clock }) {
+      const octets = await readOctets(file);
       const store = await db();
       await existing(store, account);
-      const options = { skipBad, ...(routes === undefined ? {} : { routes }) };
-      const imported = await importTemplateCsv(store, clock, account, csv, options);
+      const options = {
+        skipBad,
+        ...(routes === undefined ? {} : { routes }),
+        ...(encoding === undefined ? {} : { encoding }),
+      };
+      const imported = await importTemplateCsv(store, clock, account, octets, options);
+      if (imported.kind === 'unreadable') throw new Failure(`Nothing was imported. ${file}: ${imported.detail}`);
       const { problems } = imported;
       if (imported.kind === 'refused') {
         throw new Failure(
-          `Nothing was imported: ${problems.length} rows are bad (--skip-bad leaves them out).\n${shown(problems)}`,
+          `Nothing was imported: ${problems.length} rows are bad (--skip-bad leaves them out).\n${shown(problems).join('\n')}`,
         );
       }
-      const { created, known } = imported;
+      const { created, known, unusable } = imported;
       const done = `${created.length} templates are registered, ${known.length} were there already, ${problems.length} rows were left out.`;
       return {
-        text: problems.length === 0 ? done : `${done}\n${shown(problems)}`,
-        json: { created, known, problems },
+        text: [done, ...shown(problems), ...unusableShown(account, unusable)].join('\n'),
+        json: { created, known, problems, unusable_senders: unusable },
+        ok: problems.length === 0,
       };
     },
   }),
@@ -160,18 +169,33 @@ function noTemplate(account: string, template: string): Failure {
   return new Failure(`${account} has no template ${template}: \`template list\` shows them.`);
 }
 
-async function readText(file: string): Promise<string> {
+async function readOctets(file: string): Promise<Uint8Array> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(file);
   } catch (error) {
     throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function shown(problems: readonly CsvProblem[]): string {
+function shown(problems: readonly CsvProblem[]): readonly string[] {
   const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
-  if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
-  return lines.join('\n');
+  return problems.length > lines.length ? [...lines, `and ${problems.length - lines.length} more`] : lines;
+}
+
+/** Each with the command after which its templates can be used. */
+function unusableShown(account: string, unusable: readonly UnusableSender[]): readonly string[] {
+  if (unusable.length === 0) return [];
+  const rows = unusable.map(({ sender, rows, status }) => [
+    sender,
+    String(rows),
+    status,
+    `sender ${status === 'not registered' ? 'create' : 'approve'} ${account} ${sender}`,
+  ]);
+  return [
+    '',
+    `WARNING: ${account} may not send as ${unusable.length} headers of this file; texts of their templates are refused until it may:`,
+    table(['HEADER', 'ROWS', 'STATUS', 'NEXT'], rows, ''),
+  ];
 }
 
 function view({ dltId, name, senders, routes, entityId, content, status, reason }: TemplateDocument): unknown {

@@ -1,12 +1,29 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Route } from '../messages/message.ts';
-import type { NewTemplate, TemplateStatus } from './template.ts';
+import {
+  type Column,
+  type Columns,
+  findColumns,
+  KNOWN_STATUSES,
+  missingColumns,
+  REQUIRED,
+  routesOfCategory,
+  statusOf,
+} from './csv-columns.ts';
+import type { NewTemplate } from './template.ts';
 import { routesOfSenders, SENDERS_MAX, templateFaults } from './template-form.ts';
 
-export interface ReadCsv {
-  readonly templates: readonly NewTemplate[];
-  readonly problems: readonly CsvProblem[];
-}
+export type ReadCsv =
+  | {
+      readonly kind: 'read';
+      readonly templates: readonly NewTemplate[];
+      /** Rows that are no template. */
+      readonly problems: readonly CsvProblem[];
+      /** Rows of the file by sender, the bad ones left out. */
+      readonly rowsBySender: ReadonlyMap<string, number>;
+    }
+  /** The file as a whole is no such export. */
+  | { readonly kind: 'unreadable'; readonly detail: string };
 
 export interface CsvProblem {
   /** Where the row begins, counted from 1 as an editor does; the header row is one too. */
@@ -21,12 +38,15 @@ export interface CsvOptions {
 
 /** Rows of one file; an account's templates are hundreds, rarely thousands. */
 const ROWS_MAX = 20_000;
+/** A report's name, its date, an empty line. */
+const TITLE_ROWS_MAX = 9;
 
 /**
  * Reads an operator's export of content templates: `id`, `header` and `content` by any of the names that the portals give
  * them, in any order, among other columns; `name`, `category`, `entity id` and `status` where they are. Fields may be quoted
- * and hold line breaks; commas, semicolons or tabs part them. The content is taken exactly as it stands, outer spaces too.
- * Rows that repeat an id for another header are one template. Lists every bad row; what the good ones say is in `templates`.
+ * and hold line breaks; commas, semicolons or tabs part them; a title may stand above the columns' names. The content is taken
+ * exactly as it stands, outer spaces too. Rows that repeat an id for another header are one template. Lists every bad row; what
+ * the good ones say is in `templates`.
  */
 export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv {
   let rows: Row[];
@@ -34,19 +54,19 @@ export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv
     rows = readRows(text);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { templates: [], problems: [{ line: numberOr(error.lines, 1), detail: error.message }] };
+    return { kind: 'unreadable', detail: `line ${numberOr(error.lines, 1)}: ${error.message}` };
   }
-  const [head, ...body] = rows;
-  if (head === undefined) return { templates: [], problems: [{ line: 1, detail: 'The file is empty.' }] };
-  const columns = findColumns(head.fields);
-  const missing = REQUIRED.filter((column) => columns[column] === undefined);
-  if (missing.length > 0) {
-    const detail = `There is no column for ${missing.join(', ')} among ${head.fields.map((one) => `"${one}"`).join(', ')}.`;
-    return { templates: [], problems: [{ line: head.line, detail }] };
+  if (rows.length === 0) return { kind: 'unreadable', detail: 'The file is empty.' };
+  const columnsOf = rows.slice(0, TITLE_ROWS_MAX + 1).map(({ fields }) => findColumns(fields));
+  const missingOf = columnsOf.map((columns) => REQUIRED.filter((column) => columns[column] === undefined));
+  const fewest = Math.min(...missingOf.map(({ length }) => length));
+  const at = missingOf.findIndex(({ length }) => length === fewest);
+  const [head, columns, missing] = [rows[at], columnsOf[at], missingOf[at]];
+  if (head === undefined || columns === undefined || missing === undefined || missing.length > 0) {
+    return { kind: 'unreadable', detail: missingColumns(missing ?? REQUIRED, head?.fields ?? []) };
   }
-  if (body.length > ROWS_MAX) {
-    return { templates: [], problems: [{ line: head.line, detail: `There are more than ${ROWS_MAX} rows.` }] };
-  }
+  const body = rows.slice(at + 1);
+  if (body.length > ROWS_MAX) return { kind: 'unreadable', detail: `There are more than ${ROWS_MAX} rows.` };
   return collect(body, columns, options);
 }
 
@@ -54,47 +74,6 @@ interface Row {
   readonly line: number;
   readonly fields: readonly string[];
 }
-
-type Column = 'id' | 'header' | 'content' | 'name' | 'category' | 'entityId' | 'status';
-type Columns = Readonly<Partial<Record<Column, number>>>;
-
-const REQUIRED = ['id', 'header', 'content'] as const satisfies readonly Column[];
-
-/** Names of columns, in lower case without spaces and signs; the first that a file has counts. */
-const COLUMN_NAMES: Readonly<Record<Column, readonly string[]>> = {
-  id: ['templateid', 'dlttemplateid', 'contenttemplateid', 'dltteid', 'dltid', 'id'],
-  header: ['header', 'headers', 'headername', 'registeredheader', 'sender', 'senders', 'senderid', 'cli'],
-  content: [
-    'templatecontent',
-    'content',
-    'templatemessage',
-    'templatebody',
-    'templatetext',
-    'message',
-    'text',
-    'template',
-  ],
-  name: ['templatename', 'contenttemplatename', 'name'],
-  category: ['templatetype', 'contenttype', 'type', 'category', 'communicationtype'],
-  entityId: ['entityid', 'peid', 'principalentityid'],
-  status: ['templatestatus', 'approvalstatus', 'status'],
-};
-
-/** What the portals call the state of a template. */
-const STATUS_NAMES: Readonly<Record<string, TemplateStatus>> = {
-  approved: 'approved',
-  active: 'approved',
-  registered: 'approved',
-  pending: 'submitted',
-  submitted: 'submitted',
-  inprocess: 'submitted',
-  rejected: 'rejected',
-  inactive: 'rejected',
-  blacklisted: 'rejected',
-  blocked: 'rejected',
-  suspended: 'rejected',
-  expired: 'rejected',
-};
 
 function readRows(text: string): Row[] {
   const octets = Buffer.from(text);
@@ -143,25 +122,24 @@ class LineCounter {
 const CR = 13;
 const LF = 10;
 
-/** The sign that parts most fields of the first line; spreadsheets of many countries write semicolons. */
+/** The sign that gives the first lines their columns' names; spreadsheets of many countries write semicolons. */
 function delimiterOf(text: string): string {
-  const [first = ''] = text.split(/\r?\n/, 1);
-  const counts = [',', ';', '\t'].map((sign) => ({ sign, count: first.split(sign).length }));
+  const lines = text.split(/\r\n|\n|\r/, TITLE_ROWS_MAX + 1);
+  const counts = [',', ';', '\t'].map((sign) => ({
+    sign,
+    count: Math.max(...lines.map((line) => known(line.split(sign)))),
+  }));
   return counts.reduce((most, one) => (one.count > most.count ? one : most)).sign;
 }
 
-function findColumns(head: readonly string[]): Columns {
-  const names = head.map(plain);
-  const columns: Partial<Record<Column, number>> = {};
-  for (const column of Object.keys(COLUMN_NAMES) as Column[]) {
-    const name = COLUMN_NAMES[column].find((candidate) => names.includes(candidate));
-    if (name !== undefined) columns[column] = names.indexOf(name);
-  }
-  return columns;
+function known(head: readonly string[]): number {
+  const { categories, ...columns } = findColumns(head);
+  return categories.length + Object.keys(columns).length;
 }
 
 function collect(rows: readonly Row[], columns: Columns, options: CsvOptions): ReadCsv {
   const byId = new Map<string, NewTemplate>();
+  const rowsBySender = new Map<string, number>();
   const problems: CsvProblem[] = [];
   for (const row of rows) {
     const template = readTemplate(row, columns, options);
@@ -180,9 +158,12 @@ function collect(rows: readonly Row[], columns: Columns, options: CsvOptions): R
         : []),
     ];
     if (details.length > 0) problems.push({ line: row.line, detail: details.join(' ') });
-    else byId.set(template.dltId, joined);
+    else {
+      byId.set(template.dltId, joined);
+      for (const sender of template.senders) rowsBySender.set(sender, (rowsBySender.get(sender) ?? 0) + 1);
+    }
   }
-  return { templates: [...byId.values()], problems };
+  return { kind: 'read', templates: [...byId.values()], problems, rowsBySender };
 }
 
 const FIELD_NAMES = {
@@ -215,34 +196,29 @@ function readTemplate({ fields }: Row, columns: Columns, options: CsvOptions): N
     dltId,
     name: field('name').trim() || dltId,
     senders,
-    routes: options.routes ?? routesOfCategory(field('category')) ?? routesOfSenders(senders),
+    routes: options.routes ?? routesOfRow(fields, columns) ?? routesOfSenders(senders),
     content: field('content'),
     ...(entityId === '' ? {} : { entityId }),
-    status: STATUS_NAMES[plain(field('status'))] ?? 'approved',
+    status: statusOf(field('status')) ?? 'approved',
   };
 }
 
-/** "Service Explicit" became promotional in 2025; what names neither (`TEXT`) leaves it to the header. */
-function routesOfCategory(category: string): readonly Route[] | undefined {
-  const name = plain(category);
-  if (/promotional|explicit/.test(name)) return ['promotional'];
-  return /transactional|service|government|implicit/.test(name) ? ['transactional'] : undefined;
+function routesOfRow(fields: readonly string[], { categories }: Columns): readonly Route[] | undefined {
+  for (const at of categories) {
+    const routes = routesOfCategory(fields[at] ?? '');
+    if (routes !== undefined) return routes;
+  }
+  return undefined;
 }
 
 function statusProblem({ fields }: Row, columns: Columns): string[] {
   const status = fields[columns.status ?? -1] ?? '';
-  if (plain(status) === '' || STATUS_NAMES[plain(status)] !== undefined) return [];
-  return [
-    `status: ${JSON.stringify(status.slice(0, 30))} is not known; known are ${Object.keys(STATUS_NAMES).join(', ')}.`,
-  ];
+  if (statusOf(status) !== undefined) return [];
+  return [`status: ${JSON.stringify(status.slice(0, 30))} is not known; known are ${KNOWN_STATUSES}.`];
 }
 
 function withSenders(template: NewTemplate, senders: readonly string[]): NewTemplate {
   return { ...template, senders: [...new Set([...template.senders, ...senders])] };
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '');
 }
 
 function numberOr(value: unknown, fallback: number): number {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runOps } from '../../../scripts/ops/run.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { createSender } from '../../../shared/senders/store.ts';
 import { findTemplate, listTemplates } from '../../../shared/templates/store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -110,7 +112,7 @@ describe('npm run ops -- template', () => {
     expect((await ops('template', 'list', account, '--status', 'rejected')).out).to.equal('There are none.\n');
   });
 
-  function file(text: string): string {
+  function file(text: string | Uint8Array): string {
     const path = join(dir, 'export.csv');
     writeFileSync(path, text);
     return path;
@@ -140,9 +142,54 @@ describe('npm run ops -- template', () => {
     expect(refused.err).to.include('line 3:');
     expect(await listTemplates(store.db, account)).to.deep.equal([]);
 
-    const { out } = await ops('template', 'import', account, path, '--skip-bad');
+    const { code, out } = await ops('template', 'import', account, path, '--skip-bad');
     expect(out).to.match(/^1 templates are registered, 0 were there already, 1 rows were left out/);
+    expect(out).to.include('line 3:');
+    expect(code).to.equal(1);
     expect(await listTemplates(store.db, account)).to.have.length(1);
+  });
+
+  for (const more of [[], ['--skip-bad']]) {
+    it(`import ${more}: is not done when a column is missing; it names the column and those that there are`, async () => {
+      const path = file(`Template ID,Header\n${ID},HARKRA\n`);
+
+      const { code, err } = await ops('template', 'import', account, path, ...more);
+
+      expect(code).to.equal(1);
+      expect(err).to.match(/There is no column for content \(as .*\)\. The file has "Template ID", "Header"\.$/m);
+      expect(await listTemplates(store.db, account)).to.deep.equal([]);
+    });
+  }
+
+  it("import: takes an operator's file as the portal gives it, in UTF-16 and with tabs", async () => {
+    const text = `TEMPLATE ID\tHEADER ID\tContent Template\r\n${ID}\tHARKRA\tप्रिय {#var#}\r\n`;
+
+    const { code } = await ops('template', 'import', account, file(Buffer.from(`\ufeff${text}`, 'utf16le')));
+
+    expect(code).to.equal(0);
+    expect(await findTemplate(store.db, account, ID)).to.include({ content: 'प्रिय {#var#}' });
+  });
+
+  it('import: names the headers that the account may not use, with their rows and what to do', async () => {
+    const sender = (name: string, status: 'approved' | 'submitted') =>
+      createSender(store.db, systemClock, { account, sender: name, routes: ['transactional'], status });
+    await sender('HARKRA', 'approved');
+    await sender('WAITNG', 'submitted');
+    const path = file(
+      `id,header,content\n${ID},"HARKRA,ACMEBK",Hi\n1107160000000000002,ACMEBK,Bye\n1107160000000000003,WAITNG,Hm\n`,
+    );
+
+    const { code, out } = await ops('template', 'import', account, path);
+
+    expect(code).to.equal(0);
+    expect(out).to.match(/^3 templates are registered/);
+    expect(out).to.include(`WARNING: ${account} may not send as 2 headers`);
+    expect(out).to.match(new RegExp(`^ACMEBK +2 +not registered +sender create ${account} ACMEBK$`, 'm'));
+    expect(out).to.match(new RegExp(`^WAITNG +1 +submitted +sender approve ${account} WAITNG$`, 'm'));
+    expect(JSON.parse((await ops('template', 'import', account, path, '--json')).out).unusable_senders).to.deep.equal([
+      { sender: 'ACMEBK', rows: 2, status: 'not registered' },
+      { sender: 'WAITNG', rows: 1, status: 'submitted' },
+    ]);
   });
 
   it('import: tells that the file cannot be read', async () => {

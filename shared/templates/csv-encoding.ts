@@ -1,0 +1,88 @@
+/** What spreadsheets and the operators' portals write. */
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export type DecodedFile =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly detail: string };
+
+/** How much of a file is looked at to find out what it is. */
+const LOOKED_AT = 4_096;
+
+/**
+ * The text of an export. UTF-8 and UTF-16 are told apart by the byte order mark, and without one by where zeros stand. Windows-1252
+ * is never guessed: every file can be read as it, and one wrong character makes a template that nothing matches.
+ */
+export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
+  const other = otherFormat(octets);
+  if (other !== undefined) {
+    return { kind: 'unreadable', detail: `It is ${other}, not text: open it and save it as "CSV UTF-8".` };
+  }
+  const encoding = given ?? encodingOf(octets);
+  if (encoding === 'windows-1252') return { kind: 'text', text: fromWindows1252(octets) };
+  try {
+    // It takes the byte order mark away.
+    return { kind: 'text', text: new TextDecoder(encoding, { fatal: true }).decode(octets) };
+  } catch {
+    if (encoding !== 'utf-8') return { kind: 'unreadable', detail: `It is not the ${encoding} that it seems to be.` };
+    const line = lineOfFault(octets);
+    const detail =
+      `Line ${line} is not UTF-8; spreadsheets on Windows save "CSV" as windows-1252. ` +
+      'Save it as "CSV UTF-8", or say --encoding windows-1252 and look whether the contents are right (`template list --json`).';
+    return { kind: 'unreadable', detail };
+  }
+}
+
+function encodingOf(octets: Uint8Array): Encoding {
+  const [first, second] = octets;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  // Of commas, digits and Latin letters one octet of two is 0 in UTF-16, and none in UTF-8.
+  let [even, odd] = [0, 0];
+  octets.subarray(0, LOOKED_AT).forEach((octet, i) => {
+    if (octet === 0 && i % 2 === 0) even += 1;
+    if (octet === 0 && i % 2 === 1) odd += 1;
+  });
+  if (even + odd === 0) return 'utf-8';
+  return odd > even ? 'utf-16le' : 'utf-16be';
+}
+
+/** Portals call files `.csv` or `.xls` that are neither. */
+function otherFormat(octets: Uint8Array): string | undefined {
+  const start = Buffer.from(octets.subarray(0, 256)).toString('latin1');
+  if (start.startsWith('PK\x03\x04')) return 'an Excel workbook (.xlsx)';
+  if (start.startsWith('\xd0\xcf\x11\xe0')) return 'an Excel workbook (.xls)';
+  if (start.startsWith('%PDF')) return 'a PDF';
+  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|table|\?xml)/i.test(start) ? 'a web page or XML' : undefined;
+}
+
+function lineOfFault(octets: Uint8Array): number {
+  let line = 1;
+  let start = 0;
+  for (let end = octets.indexOf(LF); end !== -1; end = octets.indexOf(LF, start)) {
+    if (!isUtf8(octets.subarray(start, end))) break;
+    start = end + 1;
+    line += 1;
+  }
+  return line;
+}
+
+function isUtf8(octets: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(octets);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const LF = 10;
+
+/** By hand: TextDecoder of Node 20 to 23 takes it for Latin-1, and makes control characters of dashes and curly quotes. */
+function fromWindows1252(octets: Uint8Array): string {
+  const latin1 = Buffer.from(octets).toString('latin1');
+  return latin1.replace(/[\x80-\x9f]/g, (one) => WINDOWS_1252[one.charCodeAt(0) - 0x80] ?? one);
+}
+
+/** 0x80 to 0x9F; five of them are nothing (encoding.spec.whatwg.org, index-windows-1252). */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
