@@ -32,15 +32,17 @@ function isSeq(text: string): text is string {
   return /^[1-9]\d{0,11}$/.test(text);
 }
 
-function entryRecord({ seq, amount, balanceAfter, reason, reference, change, at }: LedgerEntryDocument): object {
+function entryRecord(entry: LedgerEntryDocument): object {
+  const { seq, amount, balanceAfter, reason, reference, schedules, change, at } = entry;
   return {
     seq,
     at: isoTimestamp(at),
     amount,
     balance_after: balanceAfter,
     reason,
-    /** What it was for: a batch, a conversation, what was refunded, the top-up's own id; null for single messages. */
+    /** What it was for: a batch, a schedule, a conversation, what was refunded, the top-up's own id; null for what several requests paid together, and for single messages. */
     reference: reference ?? null,
     change_id: change,
+    schedule_ids: schedules,
   };
 }

@@ -18,7 +18,7 @@ export interface Command {
   /** Further paragraphs of its help. */
   readonly notes?: string;
   /** `values` are what the parameters made of the words; only `defineCommand` may say so. */
-  run(values: Readonly<Record<string, unknown>>, context: Context): Promise<Answer>;
+  run(values: Readonly<Record<string, unknown>>, context: Context): Promise<Answer | LongAnswer>;
 }
 
 /** What a command may use; opened when first asked for, closed by main. */
@@ -39,6 +39,11 @@ export interface Answer {
   readonly ok?: boolean;
 }
 
+/** What is too long to be held at once: lines, each said as soon as it is known; with `--json` each is a document of its own. */
+export interface LongAnswer {
+  lines(asJson: boolean): AsyncIterable<string>;
+}
+
 /** Typed wrongly: exit code 2. One sentence that names the option and what would be right. */
 export class UsageError extends Error {}
 
@@ -57,7 +62,7 @@ export function defineCommand<
   command: Omit<Command, 'run' | 'args' | 'options'> & {
     readonly args: A;
     readonly options: O;
-    run(values: Values<A> & Values<O>, context: Context): Promise<Answer>;
+    run(values: Values<A> & Values<O>, context: Context): Promise<Answer | LongAnswer>;
   },
 ): Command {
   return {

@@ -1,10 +1,14 @@
 import { listAccounts } from '../../shared/accounts/store.ts';
+import type { LedgerEntryDocument } from '../../shared/credits/ledger-entry.ts';
 import { readStatement } from '../../shared/credits/statement.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/credits/verify.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
-import { type Command, defineCommand } from './command.ts';
-import { accountId, integer, optional, required, withDefault } from './parameters.ts';
+import { type Command, type Context, defineCommand } from './command.ts';
+import { accountId, flag, integer, optional, required, withDefault } from './parameters.ts';
 import { table } from './show.ts';
+
+const PAGE_MAX = 10_000;
 
 export const LEDGER_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -45,31 +49,85 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     verb: 'show',
     about: 'Shows the statement of an account, newest first.',
     args: { account: required(accountId, 'the account') },
-    options: { limit: withDefault(integer('N', 1, 10_000), '20', 'entries to show') },
-    async run({ account, limit }, { db }) {
+    options: {
+      limit: withDefault(integer('N', 1, PAGE_MAX), '20', 'entries to show'),
+      before: optional(integer('SEQ', 1, Number.MAX_SAFE_INTEGER), 'only entries with a lower number than this'),
+      all: flag('all of them, as far as they go; with --json one document a line'),
+    },
+    async run({ account, limit, before, all }, { db }) {
       const store = await db();
       await existing(store, account);
-      const entries = await readStatement(store, account, Number.MAX_SAFE_INTEGER, limit);
-      const rows = entries.map((entry) => [
-        String(entry.seq),
-        entry.at.toISOString(),
-        entry.amount > 0 ? `+${entry.amount}` : String(entry.amount),
-        String(entry.balanceAfter),
-        entry.reason,
-        entry.reference ?? entry.change,
-      ]);
+      if (all) return { lines: (asJson) => statementLines(store, account, before, asJson) };
+      const entries = await readStatement(store, account, before ?? Number.MAX_SAFE_INTEGER, limit);
+      const rows = entries.map(row);
+      const oldest = entries.at(-1)?.seq ?? 1;
+      const more = `There are ${oldest - 1} older ones: ledger show ${account} --limit ${limit} --before ${oldest}, or --all.`;
+      const none = before === undefined ? 'It has no entries yet.' : `It has none with a number below ${before}.`;
       return {
-        text: table(['SEQ', 'TIME', 'AMOUNT', 'BALANCE', 'REASON', 'REFERENCE'], rows, 'It has no entries yet.'),
-        json: entries.map(({ seq, at, amount, balanceAfter, reason, change, reference }) => ({
-          seq,
-          at,
-          amount,
-          balance_after: balanceAfter,
-          reason,
-          change,
-          reference: reference ?? null,
-        })),
+        text: [table(HEADING, rows, none), ...(oldest === 1 ? [] : [more])].join('\n'),
+        json: entries.map(view),
       };
     },
   }),
 ];
+
+/** Entries that are read at once when all are asked for. */
+const READ_AT_ONCE = 1_000;
+const HEADING = ['SEQ', 'TIME', 'AMOUNT', 'BALANCE', 'REASON', 'REFERENCE'];
+/** Of columns whose entries are not all known when the first line is said; an account with longer ones has them askew. */
+const WIDTHS = [9, 24, 9, 11, 12];
+
+async function* statementLines(
+  db: Awaited<ReturnType<Context['db']>>,
+  account: AccountId,
+  below: number | undefined,
+  asJson: boolean,
+): AsyncGenerator<string> {
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
+      .join('  ')
+      .trimEnd();
+  if (!asJson) yield line(HEADING);
+  let before = below ?? Number.MAX_SAFE_INTEGER;
+  while (before > 1) {
+    const entries = await readStatement(db, account, before, READ_AT_ONCE);
+    for (const entry of entries) yield asJson ? JSON.stringify(view(entry)) : line(row(entry));
+    before = entries.at(-1)?.seq ?? 1;
+  }
+}
+
+function row({
+  seq,
+  at,
+  amount,
+  balanceAfter,
+  reason,
+  reference,
+  schedules = [],
+  change,
+}: LedgerEntryDocument): string[] {
+  const [first, ...others] = schedules;
+  const several = first === undefined ? change : `${first} and ${others.length} more schedules (${change})`;
+  return [
+    String(seq),
+    at.toISOString(),
+    amount > 0 ? `+${amount}` : String(amount),
+    String(balanceAfter),
+    reason,
+    reference ?? (others.length === 0 ? (first ?? change) : several),
+  ];
+}
+
+function view({ seq, at, amount, balanceAfter, reason, change, reference, schedules }: LedgerEntryDocument): unknown {
+  return {
+    seq,
+    at,
+    amount,
+    balance_after: balanceAfter,
+    reason,
+    change,
+    reference: reference ?? null,
+    ...(schedules === undefined ? {} : { schedules }),
+  };
+}

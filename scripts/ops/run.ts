@@ -57,6 +57,10 @@ export async function runOps(
     const context = openContext(readConfig());
     try {
       const answer = await request.command.run(request.values, context);
+      if ('lines' in answer) {
+        for await (const line of answer.lines(request.json)) terminal.out(line);
+        return 0;
+      }
       terminal.out(request.json ? JSON.stringify(answer.json, null, 2) : answer.text);
       return answer.ok === false ? 1 : 0;
     } finally {

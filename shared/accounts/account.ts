@@ -1,6 +1,6 @@
 import type { Binary } from 'mongodb';
 import type { Opening } from '../conversations/conversation.ts';
-import type { AccountId, GroupId } from '../runtime/ids.ts';
+import type { AccountId, GroupId, ScheduleId } from '../runtime/ids.ts';
 
 /**
  * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
@@ -56,6 +56,8 @@ export interface PendingChange {
   readonly at: Date;
   /** What the ledger entry names, for example the message that was refunded, the batch (batches/paid-batch.ts) or the conversation that was paid for. */
   readonly reference?: string;
+  /** The schedules that a debit paid for, possibly beside messages. */
+  readonly schedules?: readonly ScheduleId[];
   /**
    * What was paid for: `{m: MessageDocument[], s: ScheduleDocument[]}`, for conversations `{m: [], c: ChatMessageDocument[]}`,
    * as BSON. One binary, because nested documents cost the store twice the time.

@@ -77,7 +77,7 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
       reference: { $literal: id },
       at: '$$NOW',
       messages: new Binary(BSON.serialize({ m: [], c: one.messages }, { ignoreUndefined: true })),
-    } satisfies Record<keyof PendingChange, unknown>;
+    } satisfies Record<keyof Omit<PendingChange, 'schedules'>, unknown>;
     opening[group] = one.opening;
   });
   // One object for all: dotted paths cost the store more (credits/change.ts).

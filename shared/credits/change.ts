@@ -110,7 +110,9 @@ function creditPipeline(credits: readonly Credit[]): Document[] {
       reason,
       at: '$$NOW',
       ...(reference === undefined ? {} : { reference: { $literal: reference } }),
-    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference'>, unknown> & { reference?: unknown };
+    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules'>, unknown> & {
+      reference?: unknown;
+    };
   });
   return [
     {

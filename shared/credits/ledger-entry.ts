@@ -1,5 +1,5 @@
 import type { ChangeId, LedgerReason } from '../accounts/account.ts';
-import type { AccountId } from '../runtime/ids.ts';
+import type { AccountId, ScheduleId } from '../runtime/ids.ts';
 
 /**
  * One link of an account's ledger chain: seq 1…n without a gap, each `balanceAfter` the one before plus `amount`.
@@ -15,6 +15,8 @@ export interface LedgerEntryDocument {
   /** The group or the id of the top-up or refund: unique per account, so a change is entered once. */
   readonly change: ChangeId;
   readonly reference?: string;
+  /** Of a debit that paid for some. */
+  readonly schedules?: readonly ScheduleId[];
   readonly at: Date;
 }
 

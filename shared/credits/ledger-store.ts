@@ -10,7 +10,7 @@ export function ledgerCollection(db: Db): Collection<LedgerEntryDocument> {
 
 /** The ledger entry that a change of the account document leads to; the same every time it is asked. */
 export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
-  const { seq, amount, balanceAfter, reason, reference, at } = pending;
+  const { seq, amount, balanceAfter, reason, reference, schedules, at } = pending;
   return {
     _id: ledgerEntryId(account, seq),
     account,
@@ -20,6 +20,7 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
     reason,
     change,
     ...(reference === undefined ? {} : { reference }),
+    ...(schedules === undefined ? {} : { schedules }),
     at,
   };
 }

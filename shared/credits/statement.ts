@@ -40,6 +40,7 @@ const ENTRY_FIELDS = [
   'balanceAfter',
   'reason',
   'reference',
+  'schedules',
   'at',
 ] as const satisfies (keyof PendingChange)[];
 

@@ -115,9 +115,17 @@ export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
 }
 
 /** What the request itself says of its pending change. */
-export function statedOf(request: DebitRequest): Pick<PendingChange, 'amount' | 'reason' | 'reference'> {
-  const { batch } = request;
-  return { amount: -priceOf(request), reason: 'send', ...(batch === undefined ? {} : { reference: batch.id }) };
+export function statedOf(request: DebitRequest): Pick<PendingChange, 'amount' | 'reason' | 'reference' | 'schedules'> {
+  const { batch, messages, schedules = [] } = request;
+  const [only] = schedules;
+  const reference = batch?.id ?? (messages.length === 0 && schedules.length === 1 ? only?._id : undefined);
+  return {
+    amount: -priceOf(request),
+    reason: 'send',
+    ...(reference === undefined ? {} : { reference }),
+    // Requests that arrive together are paid together.
+    ...(schedules.length === 0 ? {} : { schedules: schedules.map(({ _id }) => _id) }),
+  };
 }
 
 export function debitPipeline(request: DebitRequest): Document[] {

@@ -6,14 +6,18 @@ import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { topUp } from '../../../shared/credits/change.ts';
 import { ledgerEntryId } from '../../../shared/credits/ledger-entry.ts';
 import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
+import { debitEach } from '../../../shared/messages/debit.ts';
+import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { bookedSchedule } from '../../../shared/schedules/schedule.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { makeKey } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 describe('GET /v2/ledger', () => {
@@ -71,6 +75,41 @@ describe('GET /v2/ledger', () => {
         reference: 'invoice-1',
         change_id: 'top_invoice-1',
       });
+    });
+
+    it('a schedule by its id, at once, after a day and when it is given back', async () => {
+      const account = await makeAccount(site.db, 10);
+      const key = await makeKey(site.db, account);
+      const time = new Date(Date.now() + 3_600_000).toISOString();
+      const body = { to: '919876543210', message: 'hello', sender: 'HARKRA', schedule_time: time };
+      const as = (asked: request.Test) => asked.set('Authorization', `Bearer ${key}`);
+      const id = (await as(request(site.url).post('/v2/schedule')).send(body)).body.schedule_id;
+      const debit = async () => (await ask('', key)).body.data.find((entry: { seq: number }) => entry.seq === 2);
+
+      const paid = { amount: -1, reason: 'send', reference: id, schedule_ids: [id] };
+      expect(await debit()).to.deep.include(paid);
+      await finishPending(site.db, new ManualClock(new Date(Date.now() + 86_400_000)));
+      expect((await site.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.pending).to.equal(
+        undefined,
+      );
+      expect(await debit()).to.deep.include(paid);
+      await as(request(site.url).delete(`/v2/schedule/${id}`));
+      const [refund] = (await ask('', key)).body.data;
+      expect(refund).to.include({ seq: 3, amount: 1, reason: 'refund', reference: id });
+    });
+
+    it('schedules that were paid together, each by its id, also while the entry is not written', async () => {
+      const account = await makeAccount(site.db, 10);
+      const ids = [newId('sch'), newId('sch')];
+      const group = newId('grp');
+      const at = new Date(Date.now() + 3_600_000);
+      const content = { kind: 'message', message: makeDraft() } as const;
+      const schedules = ids.map((_id) => bookedSchedule(account, group, { _id, at, scheduledFor: '', content }));
+      await debitEach(site.db, [{ account, group, messages: [], schedules, today: '2026-11-21', done: [] }]);
+
+      const [debit] = (await ask('', await makeKey(site.db, account))).body.data;
+
+      expect(debit).to.deep.include({ amount: -2, reference: null, schedule_ids: ids });
     });
 
     it('pages show every entry once', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runOps } from '../../../scripts/ops/run.ts';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
 import { type AccountId, eventId, newId } from '../../../shared/runtime/ids.ts';
@@ -106,7 +107,6 @@ describe('npm run ops', () => {
       expect(await ops(`account update ${id} --entity-id 12`)).to.include({ code: 2 });
     });
 
-    it('gets another name, more time for its credits, and other rules for senders', async () => {
     it('says what it lacks to send, when it is made, shown and listed, and how to mend it', async () => {
       const missing = async (id: string) => (await json(`account show ${id}`)).missing_to_send;
       const made = await ops('account create --name Bank --dlt on');
@@ -142,6 +142,7 @@ describe('npm run ops', () => {
       expect(await ops(`account update ${id} --country XX`)).to.include({ code: 2 });
     });
 
+    it('gets another name, more time for its credits, and other rules for senders', async () => {
       const id = await newAccount();
 
       await json(`account update ${id} --expiry-date 2999-12-31 --senders registered`);
@@ -486,6 +487,35 @@ describe('npm run ops', () => {
         [2, 507],
         [1, 500],
       ]);
+    });
+
+    it('goes on below a number, says how, and is shown to its end', async () => {
+      const account = await newAccount();
+      for (let n = 1; n <= 5; n++) await ops(`credits top-up ${account} ${n} --id ${n}`);
+      const seqs = (out: string) => out.split('\n').flatMap((line) => /^(\d+) +\d{4}-/.exec(line)?.[1] ?? []);
+
+      const first = await ops(`ledger show ${account} --limit 2`);
+      expect(seqs(first.out)).to.deep.equal(['5', '4']);
+      const [, more = ''] = /There are 3 older ones: (ledger show .*), or --all\./.exec(first.out) ?? [];
+      const second = await ops(more);
+      expect(seqs(second.out)).to.deep.equal(['3', '2']);
+      expect((await ops(`ledger show ${account} --before 2`)).out).to.not.include('older');
+      expect((await ops(`ledger show ${account} --before 1`)).out).to.include('none with a number below 1');
+
+      expect(seqs((await ops(`ledger show ${account} --all`)).out)).to.deep.equal(['5', '4', '3', '2', '1']);
+      const lines = (await ops(`ledger show ${account} --all --json`)).out.trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line).seq)).to.deep.equal([5, 4, 3, 2, 1]);
+    });
+
+    it('names the schedule that a debit paid for', async () => {
+      const account = await newAccount();
+      await ops(`credits top-up ${account} 5`);
+      const schedules = [newId('sch'), newId('sch')];
+      const accounts = store.db.collection<AccountDocument>('accounts');
+      const debit = { seq: 2, amount: -2, balanceAfter: 3, reason: 'send', at: new Date(), schedules } as const;
+      await accounts.updateOne({ _id: account as AccountId }, { $set: { seq: 2, balance: 3, 'pending.grp_1': debit } });
+
+      expect((await ops(`ledger show ${account}`)).out).to.include(`${schedules[0]} and 1 more schedules (grp_1)`);
     });
 
     it('that is whole verifies; one that was tampered with makes the exit code 1', async () => {
