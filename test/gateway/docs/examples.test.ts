@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createTemplate } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
+import { chatAtGateway } from '../../support/chat-gateway.ts';
+import { curlLines } from '../../support/curl-line.ts';
+import { contract, operations } from '../../support/openapi.ts';
+
+/** What the examples take for granted: the template that they name, and a customer who wrote. */
+const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
+
+/** A time in a document is over some day; whoever tries it is told to move it. */
+function moved(body: unknown): object {
+  const { schedule_time: time, ...rest } = Object(body);
+  return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
+}
+
+describe('what the documents show can be sent as it stands', () => {
+  const world = chatAtGateway(100);
+  beforeEach(async () => {
+    await createTemplate(world.db, systemClock, world.account, makeTemplate(TEMPLATE));
+    await world.configure();
+    await world.customerWrote();
+  });
+
+  for (const { method, path, operation } of operations) {
+    for (const [name, { value }] of Object.entries(
+      operation.requestBody?.content?.['application/json']?.examples ?? {},
+    )) {
+      it(`docs/openapi.json: ${method} ${path}, ${name}`, async () => {
+        const answer = await world.post(path, moved(value));
+
+        expect(answer.status, answer.text).to.equal(200);
+      });
+    }
+  }
+
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8').replaceAll(/\\\n +/g, '');
+  for (const line of curlLines(readme, '/v2/')) {
+    const [, path = '', body] = /127\.0\.0\.1:3000(\S+).*?(?: -d '(.*)')?$/.exec(line) ?? [];
+    it(`README.md: ${path}`, async () => {
+      if (body === undefined) expect(path).to.match(/^\/v2\/(status\/msg_…|balance)$/);
+      else {
+        const answer = await world.post(path, JSON.parse(body));
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
+  }
+
+  it('hosts are such as lead somewhere: names that are reserved for examples are refused (RFC 2606)', () => {
+    const urls = JSON.stringify(operations.map(({ operation }) => operation.requestBody)).match(/https?:\/\/[^"/]+/g);
+
+    expect(urls).to.have.length.at.least(2);
+    expect(urls?.filter((url) => /\.(example|test|invalid|localhost)$/.test(url))).to.deep.equal([]);
+  });
+
+  it('delivered messages of the chat-app channel have its operator in every example, as in every answer', () => {
+    const shown = objectsIn(contract.paths).filter(
+      (one) => one.channel === 'chatapp' && typeof one.delivered_at === 'string' && 'operator' in one,
+    );
+
+    expect(shown).to.have.length.at.least(1);
+    expect(shown.map(({ operator }) => operator)).to.deep.equal(shown.map(() => 'chatapp'));
+  });
+});
+
+/** All of them, at any depth. */
+function objectsIn(value: unknown): Readonly<Record<string, unknown>>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? inside : [{ ...value }, ...inside];
+}
