@@ -63,7 +63,7 @@ export class Answers {
     if (meaning === 'rejected') this.#cancelRest(line, submission);
     if (!late) line.window.release();
     this.#conclude(line, submission);
-    if (meaning === 'bind') line.bind.recycle('session_refused');
+    if (meaning === 'bind') line.bind.recycle();
   }
 
   onTimeout(line: Line, segment: Segment): void {

@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../shared/carriers/command-status.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { Backoff } from './backoff.ts';
+import { type BindEnd, FRESH, pauseAfter, type Streak, WORKED_MS } from './backoff.ts';
 import type { BindCommand, Deliver } from './pdu.ts';
 import { Session, type SubmitAnswer } from './session.ts';
 import type { LostSubmits } from './unanswered-submits.ts';
@@ -46,6 +46,7 @@ const UNBIND_TIMEOUT_MS = 2_000;
 /** How long answers are waited for after the peer asked to unbind. */
 const PEER_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
+const SESSION_REFUSED = 'session_refused';
 
 const COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindCommand[]>> = {
   transceiver: ['bind_transceiver'],
@@ -54,18 +55,20 @@ const COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindComman
 
 export class Bind<Context> {
   readonly #options: BindOptions<Context>;
-  readonly #backoff: Backoff;
+  #streak: Streak = FRESH;
   #state: BindState = 'closed';
   /** The first one submits. */
   #sessions: Session<Context>[] = [];
   /** Why the carrier refused the last bind, until the wait that it leads to. */
   #refusedStatus: number | undefined;
+  /** When this connection was bound, and whether the carrier has said something on it since. */
+  #boundAtMs: number | undefined;
+  #spoken = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(options: BindOptions<Context>) {
     this.#options = options;
-    this.#backoff = new Backoff(options.clock);
   }
 
   get state(): BindState {
@@ -95,8 +98,8 @@ export class Bind<Context> {
   }
 
   /** Ends the connection and binds anew later: the carrier says that this session is not usable. */
-  recycle(reason: string): void {
-    for (const session of this.#sessions) session.destroy(reason);
+  recycle(): void {
+    for (const session of this.#sessions) session.destroy(SESSION_REFUSED);
   }
 
   /** Waits for answers, at most `waitMs`, unbinds and closes for good. May be called in any state. */
@@ -160,7 +163,7 @@ export class Bind<Context> {
     }
     const refusal = answers.find((answer) => answer !== STATUS.ok);
     if (refusal === undefined) {
-      this.#backoff.bound();
+      this.#boundAtMs = this.#options.clock.monotonicMs();
       log.info('bound', { carrier: carrier._id, bind: index });
       this.#become('bound');
       return;
@@ -181,13 +184,26 @@ export class Bind<Context> {
     const { carrier, log, index } = this.#options;
     this.#options.onLost(lost);
     this.#sessions = this.#sessions.filter((other) => other !== session);
+    this.#spoken ||= session.spoken;
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
     for (const other of this.#sessions) other.destroy('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
-    const waitMs = this.#backoff.nextMs(this.#refusedStatus);
+    const { waitMs, streak } = pauseAfter(this.#endOf(reason), this.#streak, Math.random());
+    this.#streak = streak;
     this.#refusedStatus = undefined;
+    this.#boundAtMs = undefined;
+    this.#spoken = false;
+    log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
     this.#become('backoff');
     this.#timer = setTimeout(() => this.#connect(), waitMs);
+  }
+
+  /** How this connection ended, for the wait behind it. A session that the carrier called unusable has not worked. */
+  #endOf(reason: string): BindEnd {
+    if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
+    if (this.#boundAtMs === undefined || reason === SESSION_REFUSED) return { kind: 'failed' };
+    const boundMs = this.#options.clock.monotonicMs() - this.#boundAtMs;
+    return this.#spoken || boundMs >= WORKED_MS ? { kind: 'worked', boundMs } : { kind: 'failed' };
   }
 
   async #onPeerUnbind(session: Session<Context>, confirm: () => void): Promise<void> {
