@@ -23,6 +23,16 @@ const STOP_STORE_MS = 4_000;
 const TICK_MS = 20;
 
 /**
+ * - `starting`: the lease is taken, what an earlier holder left is being looked at; nothing is connected.
+ * - `running`: its parts are at work.
+ * - `ended`: stopped, or another process has the lease. Nothing leads out of it.
+ *
+ * It may end at any `await`. Whoever needs the parts is given them while they run, and goes on with these: after the end they do
+ * nothing that the lease's next holder would not refuse (`Settler`).
+ */
+type Phase = { readonly kind: 'starting' | 'ended' } | { readonly kind: 'running'; readonly parts: CarrierParts };
+
+/**
  * One carrier under its lease: binds, dispatch, receipts, and what must be done again and again. `start` tells whether the lease
  * could be taken. While it has run out, because the store is away, nothing is claimed and nothing written to a socket, but what
  * the carrier says is heard and kept. When another process has it, everything stops at once and `ended` is true.
@@ -31,8 +41,7 @@ export class CarrierRun {
   readonly #options: CarrierRunOptions;
   readonly #lease: Lease;
   readonly #rounds: Rounds;
-  #parts: CarrierParts | undefined;
-  ended = false;
+  #phase: Phase = { kind: 'starting' };
 
   constructor(options: CarrierRunOptions) {
     const { log, carrier, lease } = options;
@@ -41,7 +50,11 @@ export class CarrierRun {
     this.#rounds = new Rounds({ name: carrier._id, log });
   }
 
-  /** False when another process holds the lease. Throws when the store fails. */
+  get ended(): boolean {
+    return this.#phase.kind === 'ended';
+  }
+
+  /** False when another process holds the lease, or took it meanwhile. Throws when the store fails. */
   async start(): Promise<boolean> {
     const { db, clock, carrier, log, figures, announcer } = this.#options;
     if (!(await this.#lease.keep())) return false;
@@ -50,53 +63,58 @@ export class CarrierRun {
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
     const unknown = await takeOverUnknowns(db, carrier._id, epoch, true);
     if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
-    log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
-    this.#parts = joinParts(this.#options, {
+    const parts = joinParts(this.#options, {
       lease: name,
       epoch,
       held: () => this.#lease.held,
       onBindState: (state) => this.#onBindState(state),
       guarded: (what, work) => this.#rounds.guarded(what, work),
     });
-    await this.#parts.receipts.recover();
-    this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep());
-    const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, carrier.unknownWaitMs), SHORTEST_UNKNOWNS_MS);
-    this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns());
-    for (const { bind } of this.#parts.lines) bind.start();
-    this.#parts.dispatch.start();
+    await parts.receipts.recover();
+    if (this.ended) return false;
+    log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
+    this.#run(parts, epoch);
     return true;
+  }
+
+  #run(parts: CarrierParts, epoch: number): void {
+    const { unknownWaitMs } = this.#options.carrier;
+    this.#phase = { kind: 'running', parts };
+    this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
+    const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
+    this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
+    for (const { bind } of parts.lines) bind.start();
+    parts.dispatch.start();
   }
 
   /** Gracefully: no more claims, answers are waited for, then unbind, then the lease is given back. */
   async stop(): Promise<void> {
-    const parts = this.#parts;
-    if (parts !== undefined && !this.ended) {
-      const { carrier, messageLog } = this.#options;
-      await parts.dispatch.stop();
-      const waitMs = Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
-      const deadlineMs = this.#options.clock.monotonicMs() + waitMs;
-      const left = (): number => Math.max(deadlineMs - this.#options.clock.monotonicMs(), 0);
-      // What has begun is written to its end first: a bind that drains writes nothing.
-      const begun = (): boolean => parts.answers.resuming || parts.lines.some(({ window }) => window.waiting > 0);
-      await this.#until(() => !begun(), left());
-      await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
-      parts.answers.close();
-      await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
-      parts.outcomes.giveUp();
-    }
+    if (this.#phase.kind === 'running') await this.#drain(this.#phase.parts);
     this.#end('stopped');
     await this.#lease.release();
+  }
+
+  async #drain(parts: CarrierParts): Promise<void> {
+    const { carrier, messageLog, clock } = this.#options;
+    await parts.dispatch.stop();
+    const deadlineMs = clock.monotonicMs() + Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
+    const left = (): number => Math.max(deadlineMs - clock.monotonicMs(), 0);
+    // What has begun is written to its end first: a bind that drains writes nothing.
+    const begun = (): boolean => parts.answers.resuming || parts.lines.some(({ window }) => window.waiting > 0);
+    await this.#until(() => !begun(), left());
+    await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
+    parts.answers.close();
+    await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
+    parts.outcomes.giveUp();
   }
 
   #onBindState(state: BindState): void {
     const { figures, carrier } = this.#options;
     if (state === 'bound') figures.binds.inc({ carrier: carrier._id });
-    this.#gauges();
+    if (this.#phase.kind === 'running') this.#gauges(this.#phase.parts);
   }
 
-  #gauges(): void {
-    const parts = this.#parts;
-    if (parts === undefined) return;
+  #gauges(parts: CarrierParts): void {
     const { figures, carrier } = this.#options;
     const label = { carrier: carrier._id };
     figures.bindsUp.set(label, parts.lines.filter(({ bind }) => bind.state === 'bound').length);
@@ -120,34 +138,37 @@ export class CarrierRun {
       this.#end('lease_lost');
     } else if (ranOut) {
       log.warn('lease_renewed_late', { carrier: carrier._id });
-      for (const { window } of this.#parts?.lines ?? []) window.pump();
-      this.#parts?.dispatch.room();
+      if (this.#phase.kind !== 'running') return;
+      const { lines, dispatch } = this.#phase.parts;
+      for (const { window } of lines) window.pump();
+      dispatch.room();
     }
   }
 
-  async #sweep(): Promise<void> {
+  async #sweep(parts: CarrierParts): Promise<void> {
     if (!this.#lease.held) return;
-    this.#gauges();
-    await this.#parts?.receipts.sweep();
+    this.#gauges(parts);
+    await parts.receipts.sweep();
   }
 
-  async #decideUnknowns(): Promise<void> {
+  async #decideUnknowns({ unknowns }: CarrierParts, epoch: number): Promise<void> {
     const { db, clock, carrier, figures, messageLog } = this.#options;
-    if (this.#parts === undefined || !this.#lease.held) return;
-    await this.#parts.unknowns.payOwed();
+    if (!this.#lease.held) return;
+    await unknowns.payOwed();
     // A holder that was frozen in the middle of a claim has made it when it woke, after it was taken over.
-    const stray = await takeOverUnknowns(db, carrier._id, this.#lease.epoch);
+    const stray = await takeOverUnknowns(db, carrier._id, epoch);
     if (stray > 0) figures.takenOver.inc({ carrier: carrier._id }, stray);
-    const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: this.#parts.unknowns });
+    const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: unknowns });
     if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
   }
 
   /** Writes nothing more and lets go of everything. */
   #end(reason: string): void {
-    this.ended = true;
+    const phase = this.#phase;
+    this.#phase = { kind: 'ended' };
     this.#rounds.end();
-    const parts = this.#parts;
-    if (parts === undefined) return;
+    if (phase.kind !== 'running') return;
+    const { parts } = phase;
     parts.answers.close();
     parts.outcomes.giveUp();
     void parts.dispatch.stop();
@@ -157,7 +178,6 @@ export class CarrierRun {
       gauge.set({ carrier: carrier._id }, 0);
     }
     this.#options.log.info('carrier_left', { carrier: carrier._id, reason });
-    this.#parts = undefined;
   }
 
   async #until(done: () => boolean, waitMs: number): Promise<void> {

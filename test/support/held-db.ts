@@ -1,0 +1,62 @@
+import type { Db } from 'mongodb';
+
+export interface HeldDb {
+  readonly db: Db;
+  /** Updates that have not reached the store yet. */
+  readonly waiting: number;
+  /** From now on they wait. */
+  hold(): void;
+  /** Lets them go; resolves when each has been answered and whoever asked has gone on. */
+  release(): Promise<void>;
+}
+
+/** A connection of which `updateMany` of one collection can be held up on its way to the store. */
+export function holdUpdates(db: Db, collection: string): HeldDb {
+  let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
+  const asked = new Set<Promise<unknown>>();
+  const held = (target: object): object =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name) as unknown;
+        if (typeof value !== 'function') return value;
+        if (name !== 'updateMany') return value.bind(of) as unknown;
+        return async (...args: unknown[]): Promise<unknown> => {
+          const answer = (gate?.opened ?? Promise.resolve()).then(() => value.apply(of, args) as unknown);
+          asked.add(answer);
+          return answer.finally(() => asked.delete(answer));
+        };
+      },
+    });
+  const proxy = new Proxy(db, {
+    get: (of, name) => {
+      const value = Reflect.get(of, name) as unknown;
+      if (typeof value !== 'function') return value;
+      if (name !== 'collection') return value.bind(of) as unknown;
+      return (wanted: string): unknown => {
+        const found = of.collection(wanted);
+        return wanted === collection ? held(found) : found;
+      };
+    },
+  });
+  return {
+    db: proxy,
+    get waiting() {
+      return gate === undefined ? 0 : asked.size;
+    },
+    hold: () => {
+      let open = (): void => {};
+      const opened = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      gate = { opened, open };
+    },
+    release: async () => {
+      const waited = [...asked];
+      gate?.open();
+      gate = undefined;
+      await Promise.all(waited);
+      // Behind its answer the asker goes on in this turn of the event loop, up to its next question.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { Lease } from '../../../shared/leases/lease.ts';
+import { ClaimGates } from '../../../shared/messages/claim-gates.ts';
+import { Departures } from '../../../shared/messages/departures.ts';
+import { MessageLog } from '../../../shared/messages/log-store.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../../shared/messages/promotional-hours.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
+import { createFigures } from '../../../workers/smpp/figures.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type HeldDb, holdUpdates } from '../../support/held-db.ts';
+import { keepLines, type LogLine } from '../../support/log-lines.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('smpp worker: a carrier under its lease', () => {
+  let store: TestStore;
+  let smsc: Smsc;
+  let run: CarrierRun | undefined;
+  let lines: readonly LogLine[];
+  before(async () => {
+    [store, smsc] = await Promise.all([openTestStore(), startSmsc()]);
+  });
+  after(async () => {
+    await Promise.all([store.close(), smsc.close()]);
+  });
+  beforeEach(() => store.db.dropDatabase());
+  afterEach(async () => {
+    await run?.stop();
+    run = undefined;
+  });
+
+  const make = (db: Db): CarrierRun => {
+    const kept = keepLines();
+    const { log } = kept;
+    lines = kept.lines;
+    const carrier: CarrierDocument = {
+      ...CARRIER_DEFAULTS,
+      ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: smsc.port, systemId: 'x', password: '' },
+      unknownWaitMs: 0,
+      createdAt: clock.now(),
+    };
+    run = new CarrierRun({
+      ...{ db, clock, log, carrier, password: '' },
+      figures: createFigures(new Metrics()),
+      announcer: createAnnouncer({ db, clock }),
+      gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
+      departures: new Departures({ db, clock }),
+      messageLog: new MessageLog({ db, clock, log, days: 1 }),
+      lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
+    });
+    return run;
+  };
+  const failures = (): readonly LogLine[] => lines.filter(({ event }) => event === 'round_failed');
+  const looksHeld = (held: HeldDb): Promise<boolean> => eventually(() => held.waiting > 0, 'a look at unknowns waits');
+
+  it('stops while a look at unknown submits is with the store: the look ends by itself', async () => {
+    const held = holdUpdates(store.db, 'messages');
+    const here = make(held.db);
+    await here.start();
+    held.hold();
+    await looksHeld(held);
+
+    await here.stop();
+    await held.release();
+
+    expect(failures()).to.deep.equal([]);
+  });
+
+  it('the lease goes while it starts: it starts nothing', async () => {
+    const held = holdUpdates(store.db, 'messages');
+    held.hold();
+    const here = make(held.db);
+    const started = here.start();
+    await looksHeld(held);
+    const { binds } = smsc.stats();
+
+    await store.db.collection('leases').updateOne({}, { $set: { owner: 'another', epoch: 7 } });
+    await eventually(() => here.ended, 'it knows that the lease is gone', 15_000);
+    await held.release();
+
+    expect(await started).to.equal(false);
+    expect(lines.some(({ event }) => event === 'carrier_taken')).to.equal(false);
+    expect(smsc.stats().binds).to.equal(binds);
+  }).timeout(30_000);
+});
