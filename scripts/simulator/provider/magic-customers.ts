@@ -122,6 +122,18 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
   { ending: '318', meaning: 'delivered, not read', statuses: NOT_READ },
 ];
 
+/** A media link with this in it, whatever the customer's number: the provider takes it, and cannot fetch it. */
+const UNFETCHABLE = 'unfetchable';
+const TAKEN_NOT_FETCHED: MagicCustomer = {
+  statuses: [{ status: 'failed', error: ERRORS.media }],
+};
+
+function ofMedia(body: Readonly<Record<string, unknown>>): MagicCustomer | undefined {
+  const media: unknown = body[String(body.type)];
+  const link = typeof media === 'object' && media !== null && 'link' in media ? media.link : undefined;
+  return typeof link === 'string' && link.includes(UNFETCHABLE) ? TAKEN_NOT_FETCHED : undefined;
+}
+
 const ENDING_DIGITS = 3;
 const MAX_COUNTED = 10_000;
 
@@ -132,7 +144,7 @@ export function magicCustomers(
   const byEnding = new Map(MAGIC_CUSTOMERS.map((magic) => [magic.ending, magic]));
   const counts = new RecentCounts(MAX_COUNTED);
   return (to, body) => {
-    const magic = behaviour?.(to, body) ?? byEnding.get(to.slice(-ENDING_DIGITS)) ?? {};
+    const magic = behaviour?.(to, body) ?? ofMedia(body) ?? byEnding.get(to.slice(-ENDING_DIGITS)) ?? {};
     if (magic.first === undefined) return { statuses: USUAL, ...magic };
     const key = JSON.stringify(body);
     const { times, refuse, answer } = magic.first;

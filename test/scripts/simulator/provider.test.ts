@@ -122,6 +122,17 @@ describe('the simulated chat-app provider', () => {
     });
   }
 
+  it('takes media that it cannot fetch, and says so in a status', async () => {
+    provider.says('919876543212', 'Show me');
+
+    const link = 'https://media.example.com/unfetchable.jpg';
+    const { status, id } = await send({ to: '919876543212', type: 'image', image: { link } });
+
+    expect(status).equal(200);
+    await eventually(() => statusesOf(id).length === 1, 'the status');
+    expect(statusesOf(id)).deep.equal(['failed']);
+  });
+
   it('lets nobody in with another token', async () => {
     expect(await send(template('919876543210'), 'stolen')).deep.include({ status: 401, code: 190 });
   });
