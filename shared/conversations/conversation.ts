@@ -16,8 +16,17 @@ export interface ConversationDocument {
   readonly current?: OpenConversation;
   /** Number of the newest opening that was written here: it and earlier ones are never written again (opening-store.ts). */
   readonly openings?: number;
-  /** Conversations whose opening message the provider refused: they were given back. The newest ones. */
+  /** Conversations of which surely nothing was taken: they were given back. The newest ones. */
   readonly voided?: readonly ConversationId[];
+  /** Who stands for a conversation since its opener failed; of several for one the last. The newest ones. */
+  readonly heirs?: readonly Heir[];
+  /** How many decisions `voided` and `heirs` have had: each is a compare-and-set on it (charge-store.ts). */
+  readonly judged?: number;
+}
+
+export interface Heir {
+  readonly conversation: ConversationId;
+  readonly opener: MessageId;
 }
 
 /** One per account and customer. */

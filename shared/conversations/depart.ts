@@ -4,11 +4,19 @@ import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ConversationId, MessageId } from '../runtime/ids.ts';
 import type { ChatAcceptOutcome } from './accept-outcome.ts';
-import { conversationKey } from './conversation.ts';
+import {
+  type Charge,
+  type ChargeState,
+  chargeOf,
+  keyOfCharge,
+  lookAtCharges,
+  openerOf,
+  refundOf,
+  settleCharge,
+} from './charge-store.ts';
 import type { ChatAccepter } from './open.ts';
 import { isSessionOpen, sessionUntil } from './session.ts';
 import { readConversations } from './store.ts';
-import { isRefused } from './void.ts';
 
 /** Whether a message that was accepted earlier may leave now. */
 export type Departure =
@@ -19,6 +27,9 @@ export type Departure =
       readonly reason: string;
     };
 
+/** Conversations that a message may go through in one look, each given back as it comes; then it is asked about again later. */
+const MOVES_MAX = 10;
+
 export interface DepartureDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -26,80 +37,78 @@ export interface DepartureDeps {
 }
 
 /**
- * Looks again at messages that are about to be sent: a session may have closed while one waited, and a conversation that one
- * rode in may have been given back. Then it goes in another one, which it opens and pays for when there is none. Two reads
- * for all. Rejects with the store's error: none of them may leave then; asked again, each pays once.
+ * Looks again at messages that are about to be sent, and are claimed: a session may have closed while one waited, and the opener
+ * of a conversation that one rides in may have failed. Then it stands for the conversation itself, or another one does; or,
+ * when that was given back, it goes in another one, which it opens and pays for when there is none. Two reads for all. The
+ * claim must be stored before: who decides about the conversation counts it as perhaps taken from then on (charge-store.ts).
+ * Rejects with the store's error: none of them may leave then; asked again, each pays once.
  *
  * A message whose conversation was given back is changed in the store (`conversation`, `opened`, a new version): a settle
  * that decides from the copy in hand reads it again by itself. Missing in the map: not known, ask again later.
  */
 export async function checkDeparture(
-  { db, clock, accepter }: DepartureDeps,
+  deps: DepartureDeps,
   messages: readonly ChatMessageDocument[],
 ): Promise<Map<MessageId, Departure>> {
   if (messages.length === 0) return new Map();
-  const keyOf = ({ account, to }: ChatMessageDocument) => conversationKey(account, to);
-  const conversations = await readConversations(db, messages.map(keyOf));
+  const { db, clock } = deps;
+  const documents = await readConversations(
+    db,
+    messages.map((message) => keyOfCharge(chargeOf(message))),
+  );
+  const documentOf = (charge: Charge) => documents.get(keyOfCharge(charge));
+  // Who opens it itself needs nobody else.
+  const riders = messages.filter((message) => {
+    const charge = chargeOf(message);
+    return openerOf(charge, documentOf(charge)) !== message._id;
+  });
+  const charges = await lookAtCharges(db, riders.map(chargeOf), documents);
   const now = clock.now();
   const departures = new Map<MessageId, Departure>();
-  const moving: ChatMessageDocument[] = [];
-  const openerOf = (message: ChatMessageDocument): MessageId | undefined => {
-    const current = conversations.get(keyOf(message))?.current;
-    return current?.id === message.conversation && current.opener !== message._id ? current.opener : undefined;
-  };
-  const lost = await lostOpeners(
-    db,
-    messages.flatMap((message) => openerOf(message) ?? []),
-    now,
-  );
-  for (const message of messages) {
-    const opener = openerOf(message);
-    if (opener !== undefined && lost.has(opener)) continue;
-    const document = conversations.get(keyOf(message));
-    const isVoid = document?.voided?.includes(message.conversation) === true;
-    if (message.content.kind !== 'template' && !isSessionOpen(document, now)) {
-      departures.set(message._id, sessionClosed(sessionUntil(document)));
-    } else if (!isVoid) {
-      departures.set(message._id, { kind: 'go', conversation: message.conversation });
-    } else {
-      moving.push(message);
-    }
-  }
   await Promise.all(
-    moving.map(async (message) => {
-      const departure = await moveOn(db, accepter, message);
+    messages.map(async (message) => {
+      const document = documentOf(chargeOf(message));
+      const departure =
+        message.content.kind !== 'template' && !isSessionOpen(document, now)
+          ? sessionClosed(sessionUntil(document))
+          : await leave(deps, message, charges.get(message.conversation) ?? 'stands');
       if (departure !== undefined) departures.set(message._id, departure);
     }),
   );
   return departures;
 }
 
-/**
- * Openers that will never leave, or ended without having left: their conversations are about to be given back, by the maintenance
- * perhaps. What rides in one would leave for nothing until then.
- */
-async function lostOpeners(db: Db, ids: readonly MessageId[], now: Date): Promise<ReadonlySet<MessageId>> {
-  if (ids.length === 0) return new Set();
-  const openers = await db
-    .collection<ChatMessageDocument>('messages')
-    .find(
-      { _id: { $in: [...new Set(ids)] }, opened: { $exists: true } },
-      { projection: { state: 1, parts: 1, validUntil: 1 } },
-    )
-    .toArray();
-  const lost = openers.filter((opener) => {
-    const waits = opener.state === 'queued' || opener.state === 'waiting';
-    return isRefused(opener) || (waits && opener.validUntil <= now);
-  });
-  return new Set(lost.map(({ _id }) => _id));
+async function leave(
+  deps: DepartureDeps,
+  message: ChatMessageDocument,
+  charge: ChargeState,
+  moves = 0,
+): Promise<Departure | undefined> {
+  const { db } = deps;
+  const settled = charge === 'in_question' ? await settleCharge(db, chargeOf(message)) : charge;
+  if (settled !== 'void') return { kind: 'go', conversation: message.conversation };
+  if (moves === MOVES_MAX) return undefined;
+  const outcome = await moveOn(deps, message);
+  if (outcome?.kind !== 'accepted' || outcome.credits > 0) return outcome && departureOf(outcome);
+  // It rides in one that another opened, which may have failed before this one was seen in it.
+  const moved = await db.collection<ChatMessageDocument>('messages').findOne({ _id: message._id });
+  return moved === null ? undefined : leave(deps, moved, await readCharge(db, moved), moves + 1);
 }
 
 /** Into another conversation. Void comes before the refund, which may be just what is short: until it is there, it is not known. */
-async function moveOn(db: Db, accepter: ChatAccepter, message: ChatMessageDocument): Promise<Departure | undefined> {
-  const refunded = await isApplied(db, message.account, `ref_${message.conversation}`);
+async function moveOn(
+  { db, accepter }: DepartureDeps,
+  message: ChatMessageDocument,
+): Promise<ChatAcceptOutcome | undefined> {
+  const refunded = await isApplied(db, message.account, refundOf(message));
   const outcome = await accepter.acceptAgain(message);
-  if (outcome.kind === 'insufficient_credits' && !refunded) return undefined;
-  return departureOf(outcome);
+  return outcome.kind === 'insufficient_credits' && !refunded ? undefined : outcome;
+}
+
+async function readCharge(db: Db, message: ChatMessageDocument): Promise<ChargeState> {
+  const charge = chargeOf(message);
+  const states = await lookAtCharges(db, [charge], await readConversations(db, [keyOfCharge(charge)]));
+  return states.get(charge.conversation) ?? 'stands';
 }
 
 function departureOf(outcome: ChatAcceptOutcome): Departure | undefined {

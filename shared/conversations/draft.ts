@@ -17,7 +17,7 @@ export function queuedChatMessage(
     direction: 'out',
     account,
     conversation: id,
-    ...(opener === draft._id && { opened: { group, credits } }),
+    ...(opener === draft._id ? { opened: { group, credits } } : { rides: opener }),
     to: draft.to,
     path: CHAT_PATH,
     lane: CHAT_LANE,

@@ -77,6 +77,6 @@ function riderUpdate(_id: MessageId, conversation: OpenConversation): SingleUpda
   if (conversation.opener === _id) return openerUpdate(conversation);
   return {
     filter: { _id, conversation: { $ne: conversation.id } },
-    update: { $set: { conversation: conversation.id }, $inc: { v: 1 } },
+    update: { $set: { conversation: conversation.id, rides: conversation.opener }, $inc: { v: 1 } },
   };
 }

@@ -1,7 +1,7 @@
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { AccountId, ConversationId } from '../runtime/ids.ts';
-import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
+import { type ConversationDocument, type ConversationKey, conversationKey, type Heir } from './conversation.ts';
 
 export function conversationCollection(db: Db): Collection<ConversationDocument> {
   return db.collection('conversations');
@@ -60,20 +60,40 @@ export async function ensureConversations(
   await upsertAll(db, updates);
 }
 
-/** Voided conversations that a customer's document remembers: far more than are refused within a message's validity. */
-const VOIDED_MAX = 200;
+/** Conversations whose end, or whose heir, a customer's document remembers: far more than fail within a message's validity. */
+const REMEMBERED_MAX = 200;
 
-/** Its opener was refused: it carries nothing any more. Idempotent. */
-export async function voidConversation(db: Db, key: ConversationKey, id: ConversationId): Promise<void> {
-  const $push = { voided: { $each: [id], $slice: -VOIDED_MAX } };
-  const current = await conversationCollection(db).updateOne(
-    { _id: key, 'current.id': id },
-    { $unset: { current: '' }, $push },
+/** Nothing of it was taken: it carries nothing any more. False when another decision came between, since it was read. */
+export async function voidConversation(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
+  const wasCurrent = read.current?.id === id;
+  return decide(
+    db,
+    read,
+    { 'current.id': wasCurrent ? id : { $ne: id } },
+    {
+      ...(wasCurrent && { $unset: { current: '' } }),
+      $push: { voided: { $each: [id], $slice: -REMEMBERED_MAX } },
+    },
   );
-  // A newer one had followed: messages that rode in this one may still wait.
-  if (current.matchedCount === 0) {
-    await conversationCollection(db).updateOne({ _id: key, voided: { $ne: id } }, { $push });
-  }
+}
+
+/** Its opener failed, and `heir` stands for it from now on. False when another decision came between, since it was read. */
+export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
+  return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
+}
+
+/** Decisions are made one after the other, each from what the one before left. */
+async function decide(
+  db: Db,
+  { _id, judged }: ConversationDocument,
+  only: Filter<ConversationDocument>,
+  update: UpdateFilter<ConversationDocument>,
+): Promise<boolean> {
+  const { matchedCount } = await conversationCollection(db).updateOne(
+    { _id, judged: judged ?? { $exists: false }, ...only },
+    { ...update, $inc: { judged: 1 } },
+  );
+  return matchedCount > 0;
 }
 
 /** Upserts of one command: a callback of 3 MB can bring thousands of customers, and the store must not be held up by one. */

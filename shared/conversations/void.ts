@@ -2,26 +2,43 @@ import type { Db } from 'mongodb';
 import { applyCredits, type Credit } from '../credits/change.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
-import type { AccountId } from '../runtime/ids.ts';
-import { conversationKey } from './conversation.ts';
-import { voidConversation } from './store.ts';
+import type { AccountId, MessageId } from '../runtime/ids.ts';
+import { fateOf } from './charge.ts';
+import { type Charge, chargeOf, keyOfCharge, lookAtCharges, refundOf, settleCharge } from './charge-store.ts';
+import { readConversations } from './store.ts';
 
 /**
- * Gives back the conversations whose opening message, among `messages`, ended without the provider having taken it: each is
- * void, and its credits return by the id `ref_<conversation>`, exactly once whoever does it, and however often. Void
- * first: what would ride in it from now on pays for another one. May be called again for the same messages after a crash.
+ * What follows for the conversations of messages that may have ended without the provider having taken them: where the opener
+ * failed, another one that was taken stands for it, or, when surely nothing was taken, it is void and its credits return
+ * by the id `ref_<conversation>`, exactly once whoever does it, and however often. Void first: what would ride in it from now
+ * on pays for another one. `messages` as they are stored; may be called again for the same ones after a crash.
  */
 export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
-  const byAccount = new Map<AccountId, Credit[]>();
-  for (const message of messages) {
-    const { account, conversation, opened } = message;
-    if (opened === undefined || !isRefused(message)) continue;
-    await voidConversation(db, conversationKey(account, message.to), conversation);
+  const refused = messages.filter((message) => fateOf(message) === 'refused').map(chargeOf);
+  if (refused.length === 0) return;
+  const charges = [...new Map(refused.map((charge) => [charge.conversation, charge])).values()];
+  const states = await lookAtCharges(db, charges, await readConversations(db, charges.map(keyOfCharge)));
+  const lost: Charge[] = [];
+  for (const charge of charges) {
+    if (states.get(charge.conversation) === 'stands') continue;
+    if ((await settleCharge(db, charge)) === 'stands') continue;
     crashPoint('chat:voided');
+    lost.push(charge);
+  }
+  await giveBack(db, lost);
+}
+
+async function giveBack(db: Db, charges: readonly Charge[]): Promise<void> {
+  if (charges.length === 0) return;
+  const paid = await readPaid(db, charges);
+  const byAccount = new Map<AccountId, Credit[]>();
+  for (const { account, conversation, charged } of charges) {
+    const opener = charged === undefined ? undefined : paid.get(charged);
+    if (opener?.opened === undefined || opener.conversation !== conversation) continue;
     const credits = byAccount.get(account) ?? [];
     credits.push({
-      id: `ref_${conversation}`,
-      amount: opened.credits,
+      id: refundOf({ conversation }),
+      amount: opener.opened.credits,
       reason: 'refund',
       reference: conversation,
     });
@@ -30,9 +47,17 @@ export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocu
   for (const [account, credits] of byAccount) await applyCredits(db, account, credits);
 }
 
-/** It never left, or the provider said no. What may have been taken (accepted, unknown) opened the conversation. */
-export function isRefused({ state, parts = [] }: Pick<ChatMessageDocument, 'state' | 'parts'>): boolean {
-  const nothingTaken = parts.every((part) => part.state === 'refused');
-  if (state === 'rejected' || state === 'expired') return nothingTaken;
-  return state === 'failed' && parts.length > 0 && nothingTaken;
+/** The messages that the conversations were charged with. */
+async function readPaid(
+  db: Db,
+  charges: readonly Charge[],
+): Promise<ReadonlyMap<MessageId, Pick<ChatMessageDocument, '_id' | 'conversation' | 'opened'>>> {
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find(
+      { _id: { $in: charges.flatMap(({ charged }) => charged ?? []) } },
+      { projection: { conversation: 1, opened: 1 } },
+    )
+    .toArray();
+  return new Map(found.map((message) => [message._id, message]));
 }

@@ -1,4 +1,4 @@
-import type { ConversationId, GroupId } from '../runtime/ids.ts';
+import type { ConversationId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { StoredMessage } from './message.ts';
 
 /** Where messages of the chat-app channel wait: a path that no carrier serves. Its accounts are claimed one by one. */
@@ -13,6 +13,8 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly conversation: ConversationId;
   /** There when it opened the conversation: the debit that paid for it, and what was charged. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
+  /** There when it costs nothing: the message that opened the conversation. */
+  readonly rides?: MessageId;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;

@@ -112,6 +112,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'GET /v2/events: the messages of an account that reached a state between two times',
   },
   {
+    collection: 'messages',
+    key: { conversation: 1, _id: 1 },
+    options: { name: 'conversation', partialFilterExpression: { conversation: { $exists: true } } },
+    serves: 'conversations: who else was sent in one whose opener failed',
+  },
+  {
     collection: 'batches',
     key: { open: 1, _id: 1 },
     options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },

@@ -28,6 +28,7 @@ export const CRASH_POINTS = {
   'chat:paid': 'The account has paid for a conversation; it lies in `pending` and `opening` only.',
   'chat:stored': 'A conversation, its messages and the ledger entry are stored; `pending` still has it.',
   'chat:voided': 'A refused conversation is void; its credits are not back.',
+  'chat:passed_on': 'Another message stands for a conversation; whether that one failed too was not looked at.',
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',
   'callback:kept': 'What a provider posted is stored; the session is not open, and the provider has no answer.',

@@ -138,6 +138,52 @@ describe('the chat-app channel, through real processes', function () {
     expect(await balance()).equal(before - USER_PRICE);
   });
 
+  it('media that the provider takes and cannot fetch: what was sent in the conversation keeps it paid, again and again', async () => {
+    const before = await balance();
+    // No status comes by itself.
+    const to = '919876543313';
+    const tell = (ours: unknown, status: 'failed' | 'delivered'): void => {
+      const id = provider.taken().find(({ opaque }) => opaque === ours)?.id;
+      const timestamp = String(Math.floor(Date.now() / 1_000));
+      provider.post({ statuses: [{ id, status, timestamp, recipient_id: to, biz_opaque_callback_data: ours }] });
+    };
+    const send = async (path: string, body: object): Promise<Answer['body']> =>
+      eventually(
+        async () => {
+          const answer = await product.post(`/v2/chatapp/${path}`, { to, ...body });
+          if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+          return answer.body;
+        },
+        'an accepted message',
+        SETTLED_MS,
+      );
+    const sendMedia = (name: string) => send('send-media', { type: 'image', url: `https://93.184.216.34/${name}.jpg` });
+    provider.says(to, 'Show me');
+
+    // Nothing else was sent: given back.
+    const alone = await sendMedia('unfetchable');
+    await reaches(alone.message_id, 'failed');
+    await eventually(async () => (await balance()) === before, 'the refund', SETTLED_MS);
+
+    for (let i = 0; i < 3; i++) {
+      const opener = await sendMedia('photo');
+      const riders: Answer['body'][] = [];
+      for (let j = 0; j < 3; j++) riders.push(await send('send-text', { message: `Text ${j}` }));
+      for (const { message_id } of [opener, ...riders]) await reaches(message_id, 'sent');
+      tell(opener.message_id, 'failed');
+      await reaches(opener.message_id, 'failed');
+      for (const { message_id } of riders) {
+        // It is settled behind all that follows from the opener's failure.
+        tell(message_id, 'delivered');
+        await reaches(message_id, 'delivered');
+      }
+      expect(await balance(), 'one conversation is paid').equal(before - USER_PRICE);
+    }
+
+    expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });
+    expect(await product.ops('ledger verify')).include('ledgers are whole');
+  });
+
   it('every fate that a provider can prepare ends in its state, told once, and what it refused is given back', async () => {
     const before = await balance();
     const ids = new Map<string, unknown>();

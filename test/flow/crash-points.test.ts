@@ -187,6 +187,33 @@ describe('kill at every named place between two effects', function () {
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },
+    {
+      point: 'chat:passed_on',
+      app: 'chatapp',
+      async act(numbers) {
+        const [to = ''] = numbers(1, '313');
+        const taken = () =>
+          provider()
+            .taken()
+            .filter((send) => send.to === to);
+        for (const count of [1, 2]) {
+          await post('/v2/chatapp/send', { to, template: 'order_update', language: 'en_US', params: ['Asha', '1234'] });
+          await eventually(
+            async () => (await product.db.collection('messages').countDocuments({ to, state: 'sent' })) === count,
+            'what the provider took is stored',
+            SETTLED_MS,
+          );
+        }
+        const [opener] = taken();
+        const failed = { id: opener?.id, status: 'failed', timestamp: String(Math.floor(Date.now() / 1_000)) };
+        provider().post({ statuses: [{ ...failed, recipient_id: to }] });
+      },
+      // The conversation stays paid for the one that rode in it.
+      ends: [
+        { count: 1, state: 'failed', price: 2 },
+        { count: 1, state: 'sent', price: 0 },
+      ],
+    },
     // Taken, and nobody knows: its status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:kept', app: 'gateway', ...customerWrites },

@@ -29,7 +29,7 @@ export interface AccountLineOptions {
   held(): boolean;
   /** Whether the account's messages may leave at all (claim-gates.ts). */
   mayLeave(): Promise<boolean>;
-  /** Asked before each claim (conversations/depart.ts): a message whose session has closed is refused and never sent. */
+  /** Asked between claim and send (conversations/depart.ts): a message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
   /** The provider said that token, number or account are not allowed. */
@@ -61,6 +61,8 @@ export class AccountLine {
   readonly #pacing: Pacing;
   readonly #breaker: Breaker;
   readonly #running = new Set<Promise<void>>();
+  /** Claimed, and looked at before they are sent. */
+  #departing: readonly ChatMessageDocument[] = [];
   #round: Promise<void> | undefined;
   #woken = false;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
@@ -77,7 +79,7 @@ export class AccountLine {
 
   /** Messages that were claimed and are not settled. */
   get inHand(): number {
-    return this.#running.size;
+    return this.#running.size + this.#departing.length;
   }
 
   get inFlight(): number {
@@ -127,7 +129,7 @@ export class AccountLine {
   async #once(): Promise<boolean> {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
-    for (const message of await claimer.recover()) this.#start(message);
+    await this.#leave(await claimer.recover());
     const room = Math.min(this.#pacing.room, this.#breaker.room, MAX_CLAIM);
     if (room < 1) {
       // Whatever is in flight wakes the line too when it ends.
@@ -138,18 +140,29 @@ export class AccountLine {
     if (!(await mayLeave())) return false;
     const queued = await this.#read(room);
     if (queued.length === 0) return false;
-    const departures = await this.#options.depart(queued);
-    // A stop, or a share that was lost while the store was asked.
     if (this.#closed || !held()) return false;
-    const taken = await claimer.take(queued.filter(({ _id }) => departures.has(_id)));
+    const taken = await claimer.take(queued);
     this.#options.onClaim(taken.length);
-    for (const message of taken) {
-      const departure = departures.get(message._id);
-      if (departure?.kind === 'refuse') this.#refuse(message, departure);
-      else this.#start(message);
-    }
-    for (const { _id, to } of queued) if (!departures.has(_id)) this.#pacing.hold(to, DEPART_AGAIN_MS);
+    await this.#leave(taken);
     return taken.length > 0;
+  }
+
+  /** What is claimed is sent, or refused, or goes back to its place. Rejects when the store failed; then all went back. */
+  async #leave(claimed: readonly ChatMessageDocument[]): Promise<void> {
+    if (claimed.length === 0) return;
+    this.#departing = claimed;
+    let departures: ReadonlyMap<MessageId, Departure> = new Map();
+    try {
+      departures = await this.#options.depart(claimed);
+    } finally {
+      for (const message of claimed) {
+        const departure = departures.get(message._id);
+        if (departure === undefined || this.#closed) this.#putBack(message);
+        else if (departure.kind === 'refuse') this.#refuse(message, departure);
+        else this.#start(message);
+      }
+      this.#departing = [];
+    }
   }
 
   async #read(limit: number): Promise<ChatMessageDocument[]> {
@@ -184,7 +197,12 @@ export class AccountLine {
   #refuse(message: ChatMessageDocument, { code, reason }: { readonly code: string; readonly reason: string }): void {
     this.#options.figures.departures.inc({ code });
     const settled = this.#settle(message, { kind: 'rejected', parts: [], code, reason });
-    this.#run(this.#pacing.refusing(message.to, settled));
+    this.#run(this.#pacing.settling(message.to, settled));
+  }
+
+  #putBack(message: ChatMessageDocument): void {
+    this.#pacing.hold(message.to, DEPART_AGAIN_MS);
+    this.#run(this.#pacing.settling(message.to, this.#settle(message, { kind: 'requeue' })));
   }
 
   #start(message: ChatMessageDocument): void {

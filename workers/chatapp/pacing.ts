@@ -24,7 +24,7 @@ export class Pacing {
   readonly #throttle: Throttle;
   readonly #inFlight = new Set<string>();
   /** Customers whose message is being settled without having been sent. */
-  readonly #refusing = new Set<string>();
+  readonly #settling = new Set<string>();
   /** Customers that get nothing before then, by the monotonic clock. */
   readonly #notBefore = new Map<string, number>();
   /** How often in a row the provider wanted a customer left alone. */
@@ -51,7 +51,7 @@ export class Pacing {
     for (const [customer, ms] of this.#notBefore) {
       if (ms <= nowMs && !this.#inFlight.has(customer)) this.#notBefore.delete(customer);
     }
-    return [...new Set([...this.#inFlight, ...this.#refusing, ...this.#notBefore.keys()])];
+    return [...new Set([...this.#inFlight, ...this.#settling, ...this.#notBefore.keys()])];
   }
 
   /** Until something may change by time alone: a token, or the first customer that waits. Undefined: nothing waits for time. */
@@ -75,15 +75,15 @@ export class Pacing {
   }
 
   /**
-   * A message to this customer is refused here: until `work` has stored that, the customer gets nothing. The conversation that it
-   * opened is given back by then, and the customer's next message must not leave in it. Takes no token and no place.
+   * A message to this customer is refused here, or put back: until `work` has stored that, the customer gets nothing. The
+   * conversation that it opened is settled by then, and its next message is behind it again. Takes no token and no place.
    */
-  async refusing(customer: string, work: Promise<unknown>): Promise<void> {
-    this.#refusing.add(customer);
+  async settling(customer: string, work: Promise<unknown>): Promise<void> {
+    this.#settling.add(customer);
     try {
       await work;
     } finally {
-      this.#refusing.delete(customer);
+      this.#settling.delete(customer);
     }
   }
 

@@ -6,6 +6,7 @@ import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { topUp } from '../../../shared/credits/change.ts';
 import { ledgerEntryId } from '../../../shared/credits/ledger-entry.ts';
 import { ledgerCollection } from '../../../shared/credits/ledger-store.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { debitEach } from '../../../shared/messages/debit.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -44,7 +45,9 @@ describe('GET /v2/ledger', () => {
       if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
       const [opener] = await chatMessagesOf(site.db, account);
       if (opener === undefined) throw new Error('it is stored');
-      await giveBackRefused(site.db, [{ ...opener, state: 'rejected', parts: [{ state: 'refused' }] }]);
+      const refused: ChatMessageDocument = { ...opener, state: 'rejected', parts: [{ state: 'refused' }] };
+      await site.db.collection<ChatMessageDocument>('messages').replaceOne({ _id: opener._id }, refused);
+      await giveBackRefused(site.db, [refused]);
 
       const { body } = await ask('', key);
 

@@ -20,6 +20,8 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const CUSTOMER = '919876543210';
 const HOUR_MS = 3_600_000;
+const REFUSED = { state: 'rejected', parts: [{ state: 'refused' }] } as const;
+const CLAIMED = { state: 'submitting' } as const;
 
 describe('conversations/depart', () => {
   let store: TestStore;
@@ -48,8 +50,12 @@ describe('conversations/depart', () => {
   };
   const depart = (messages: readonly ChatMessageDocument[]): Promise<Departure[]> =>
     checkDeparture({ db: store.db, clock, accepter: accepterOn() }, messages).then((map) => [...map.values()]);
-  const refuse = (opener: ChatMessageDocument): Promise<void> =>
-    giveBackRefused(store.db, [{ ...opener, state: 'rejected', parts: [{ state: 'refused' }] }]);
+  const set = (one: ChatMessageDocument, change: Partial<ChatMessageDocument>) =>
+    store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: one._id }, { $set: change });
+  const refuse = async (one: ChatMessageDocument): Promise<void> => {
+    await set(one, REFUSED);
+    await giveBackRefused(store.db, [await message(one._id)]);
+  };
   const accounts = () => store.db.collection<AccountDocument>('accounts');
   const balance = async () => (await accounts().findOne({ _id: account }))?.balance;
   const conversation = () =>
@@ -122,20 +128,72 @@ describe('conversations/depart', () => {
     await expectWholeLedger();
   });
 
-  it('lets nothing go in a conversation whose opener has run out of time or ended unsent, until that was given back', async () => {
+  it('rides on when the opener never left or was refused a moment ago: it stands for the conversation, and pays nothing', async () => {
     const opener = await accept();
     const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
-    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
-    const messages = store.db.collection<ChatMessageDocument>('messages');
+    const go = [{ kind: 'go', conversation: opener.conversation }];
+    await set(rider, CLAIMED);
     clock.turn(opener.validUntil.getTime() - clock.now().getTime());
-    expect(await depart([rider]), 'its time is over, and nobody has seen it').to.deep.equal([]);
-    await messages.updateOne({ _id: opener._id }, { $set: { state: 'expired' } });
-    expect(await depart([rider]), 'it expired, and was not given back').to.deep.equal([]);
+    expect(await depart([rider]), 'its time is over, and nobody has seen it').to.deep.equal(go);
+    await set(opener, { state: 'expired' });
+    expect(await depart([rider]), 'it expired, and nobody has followed that up').to.deep.equal(go);
 
+    await giveBackRefused(store.db, [await message(opener._id)]);
+
+    expect(await depart([rider])).to.deep.equal(go);
+    expect((await conversation())?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+    expect(await balance()).to.equal(8);
+    // And when it is refused too, the conversation is given back.
+    await refuse(rider);
+    expect(await balance()).to.equal(10);
+    await expectWholeLedger();
+  });
+
+  it('asks nobody twice: it goes while the one that stands for the conversation waits for its retry', async () => {
+    const opener = await accept();
+    const [heir, rider] = [await accept(), await accept()];
+    await set(heir, CLAIMED);
     await refuse(opener);
+    await set(heir, { state: 'waiting' });
+    await set(rider, CLAIMED);
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
-    expect((await message(rider._id)).opened).to.include({ credits: 2 });
+    await set(heir, { state: 'expired' });
+    await giveBackRefused(store.db, [await message(heir._id)]);
+
+    expect((await conversation())?.heirs?.map((one) => one.opener)).to.deep.equal([heir._id, rider._id]);
+    expect(await balance()).to.equal(8);
+    await expectWholeLedger();
+  });
+
+  it('looks at the opener also when another conversation runs by now', async () => {
+    const opener = await accept();
+    const rider = await accept();
+    clock.turn(25 * HOUR_MS);
+    const newer = await accept();
+    await set(opener, REFUSED);
+    await set(rider, CLAIMED);
+
+    expect(await depart([rider])).to.deep.equal([{ kind: 'go', conversation: opener.conversation }]);
+    await giveBackRefused(store.db, [await message(opener._id)]);
+
+    expect(await balance()).to.equal(6);
+    expect((await conversation())?.current?.id).to.equal(newer.conversation);
+    await expectWholeLedger();
+  });
+
+  it('pays for another one when its own was given back longer ago than the customer’s document remembers', async () => {
+    const opener = await accept();
+    const rider = await accept();
+    await refuse(opener);
+    await store.db
+      .collection<ConversationDocument>('conversations')
+      .updateOne({ _id: conversationKey(account, CUSTOMER) }, { $set: { voided: [] } });
+    await set(rider, CLAIMED);
+
+    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+
+    expect((await message(rider._id)).conversation).not.to.equal(opener.conversation);
     expect(await balance()).to.equal(8);
     await expectWholeLedger();
   });
@@ -199,7 +257,9 @@ describe('conversations/depart', () => {
     const opener = await accept();
     const rider = await accept();
     await accounts().updateOne({ _id: account }, { $set: { balance: 1 } });
-    await voidConversation(store.db, conversationKey(account, CUSTOMER), opener.conversation);
+    const read = await conversation();
+    if (read === null) throw new Error('it is stored');
+    await voidConversation(store.db, read, opener.conversation);
 
     const early = await depart([rider]);
     await refuse(opener);

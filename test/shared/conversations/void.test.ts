@@ -110,6 +110,93 @@ describe('conversations/void', () => {
     });
   }
 
+  const taken = async (message: ChatMessageDocument, parts: readonly Part[] = [{ key: 'k', state: 'accepted' }]) => {
+    const messages = store.db.collection<ChatMessageDocument>('messages');
+    const state = parts.some((part) => part.state === 'unknown') ? 'submitting' : 'sent';
+    const now = await messages.findOneAndUpdate(
+      { _id: message._id },
+      { $set: { state, parts }, $inc: { v: 1 } },
+      { returnDocument: 'after' },
+    );
+    if (now === null) throw new Error('it is stored');
+    return now;
+  };
+  const fail = (message: ChatMessageDocument) =>
+    settler().settle([
+      {
+        message,
+        decide: (current) => ({
+          state: 'failed',
+          set: { parts: [{ key: 'k', state: 'refused' }] },
+          entries: [entryAt('failed', new Date(), current.history)],
+        }),
+      },
+    ]);
+
+  for (const [how, parts] of [
+    ['was taken', [{ key: 'r', state: 'accepted' }]],
+    ['was perhaps taken', [{ state: 'unknown' }]],
+  ] as const) {
+    it(`keeps a conversation whose opener fails after it was taken when one that rode in it ${how}`, async () => {
+      const [opener, rider] = await sendTwo();
+      const sent = await taken(opener);
+      await taken(rider, parts);
+
+      await fail(sent);
+
+      expect(await balance()).to.equal(8);
+      expect(await refunds()).to.deep.equal([]);
+      const document = await conversation();
+      expect(document?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+      const next = await accepter().accept(account, makeTemplateDraft());
+      expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
+    });
+  }
+
+  it('gives it back once when the one that stood for it since fails too, and no other was taken', async () => {
+    const [opener, rider] = await sendTwo();
+    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+    await fail(sent);
+
+    await fail(alsoSent);
+
+    await expectGivenBackOnce(opener);
+    await redoIntents(store.db, SILENT, LEASE, 2);
+    await expectGivenBackOnce(opener);
+  });
+
+  it('gives it back once when the riders fail first, whatever their order', async () => {
+    const [opener, rider] = await sendTwo();
+    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+
+    await fail(alsoSent);
+    expect(await balance()).to.equal(8);
+    await fail(sent);
+
+    await expectGivenBackOnce(opener);
+  });
+
+  it('follows the opener also in a conversation of which a newer one runs by now', async () => {
+    const clock = new ManualClock(new Date());
+    const turned = createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
+    await turned.accept(account, makeTemplateDraft());
+    await turned.accept(account, makeTemplateDraft());
+    clock.turn(25 * 3_600_000);
+    const newer = await turned.accept(account, makeTemplateDraft());
+    if (newer.kind !== 'accepted') throw new Error(newer.kind);
+    const [opener, rider] = await chatMessagesOf(store.db, account);
+    if (opener === undefined || rider === undefined) throw new Error('they are stored');
+    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+
+    await fail(sent);
+    expect(await balance(), 'both are paid').to.equal(6);
+    await fail(alsoSent);
+
+    expect(await balance()).to.equal(8);
+    expect((await conversation())?.current?.id).to.equal(newer.conversation);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  });
+
   it('gives nothing back for a message that only rode in it', async () => {
     const [opener, rider] = await sendTwo();
 
@@ -144,6 +231,7 @@ describe('conversations/void', () => {
       const [message] = (await chatMessagesOf(store.db, account)).slice(-1);
       if (message === undefined) throw new Error('it is stored');
       const refused: ChatMessageDocument = { ...message, state: 'rejected', parts: [{ state: 'refused' }] };
+      await store.db.collection<ChatMessageDocument>('messages').replaceOne({ _id: message._id }, refused);
       await Promise.all([giveBackRefused(store.db, [refused]), giveBackRefused(store.db, [refused])]);
     }
 

@@ -44,6 +44,19 @@ describe('chatapp worker: a store that loses answers', function () {
     expect(account.provider.sends).to.have.length(20);
   });
 
+  it('the answer to a claim is lost: what may not leave is refused all the same, and never sent', async () => {
+    const account = await world.openAccount();
+    const lossy = await startWorker();
+    await eventually(() => account.provider.lists.length > 0, 'the account is served');
+    lossy.loseAnswerTo('update', 'messages');
+
+    await world.queue(account, { content: { kind: 'text', text: 'outside the session' } });
+
+    await world.allIn(account, 'rejected', 1);
+    expect(lossy.lost).to.equal(1);
+    expect(account.provider.sends).to.have.length(0);
+  });
+
   it('the store is away when a provider has answered: the answer is stored when it is back, and nothing sent again', async () => {
     let lossy: LossyStore | undefined;
     const account = await world.openAccount((_, __, accept) => {

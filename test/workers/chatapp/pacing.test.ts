@@ -50,7 +50,7 @@ describe('Pacing', () => {
       store = resolve;
     });
     const { room } = paced;
-    const refused = paced.refusing(ASHA, stored);
+    const refused = paced.settling(ASHA, stored);
     expect([paced.busy(), paced.room]).to.deep.equal([[ASHA], room]);
 
     store();

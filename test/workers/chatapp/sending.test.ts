@@ -329,6 +329,38 @@ describe('chatapp worker: sending', function () {
     expect(account.provider.sends.map(({ to }) => to)).to.deep.equal([fresh]);
   });
 
+  for (const [what, look] of [
+    ['it is not known whether they may leave', async () => new Map()],
+    [
+      'the store fails at the look',
+      async () => {
+        throw new Error('the store is away');
+      },
+    ],
+  ] as const) {
+    it(`messages that were claimed go back to their places when ${what}, and leave later, once`, async () => {
+      const account = await world.openAccount();
+      let looks = 0;
+      const queued = await world.queue(account, ...customers(5).map((to) => ({ to })));
+      await world.startWorker({
+        depart: async (messages) => {
+          if (++looks === 1) {
+            expect(messages.map(({ state }) => state)).to.deep.equal(queued.map(() => 'submitting'));
+            return look();
+          }
+          return new Map(messages.map((one) => [one._id, { kind: 'go', conversation: one.conversation }]));
+        },
+      });
+
+      await world.allIn(account, 'sent', queued.length);
+
+      expect(looks).to.be.greaterThan(1);
+      expect(account.provider.sends).to.have.length(queued.length);
+      const stored = await Promise.all(queued.map(({ _id }) => world.read(_id)));
+      expect(stored.map(({ tries, history }) => [tries, history.length])).to.deep.equal(queued.map(() => [0, 1]));
+    });
+  }
+
   it('what rode with a text that is refused here pays for another conversation before it leaves', async () => {
     const { db } = world.store;
     const account = await world.openAccount();
