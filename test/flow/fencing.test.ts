@@ -145,9 +145,10 @@ describe('two processes of each worker', function () {
       batchId = String((await product.post('/v2/send-bulk', { to: batch, ...words })).body.batch_id);
       await eventually(() => messages().findOne({ to: { $in: batch } }), 'the batch is being split');
       await freeze(await holderOf('batches:0'));
-      const due = new Date(Math.ceil(Date.now() / 1_000 + 2) * 1_000).toISOString();
+      const due = new Date(Math.ceil(Date.now() / 1_000 + 5) * 1_000).toISOString();
       const scheduled = nextNumbers(SCHEDULES);
-      await Promise.all(scheduled.map((to) => product.post('/v2/schedule', { to, ...words, schedule_time: due })));
+      const asked = scheduled.map((to) => product.post('/v2/schedule', { to, ...words, schedule_time: due }));
+      expect((await Promise.all(asked)).map(({ status }) => status)).deep.equal(scheduled.map(() => 200));
       sentTo.push(...batch, ...scheduled);
       // Those that have no lease: one may have the alarm.
       for (const pid of product.pids('schedules').slice(0, 1)) await freeze(pid);
