@@ -15,15 +15,17 @@ const JOBS = Math.min(8, availableParallelism() * 2);
 const SIGINT_EXIT = 130;
 
 const asked = process.argv.slice(2).map((path) => path.replace(/^\.\/|\/$/g, ''));
-const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+const isAsked = (path: string, one: string): boolean => path === one || path.startsWith(`${one}/`);
+const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((path) => `test/${path}`)
   .filter((path) => path.endsWith('.test.ts') && !path.startsWith('test/peers/'))
-  .filter((path) => asked.length === 0 || asked.some((one) => path === one || path.startsWith(`${one}/`)))
   .sort();
-if (files.length === 0) {
-  console.error(`No test file in ${asked.join(' ')}: name files or folders such as test/workers/smpp.`);
+const unknown = asked.filter((one) => !all.some((path) => isAsked(path, one)));
+if (unknown.length > 0) {
+  console.error(`No test file in ${unknown.join(' or ')}: name files or folders such as test/workers/smpp.`);
   process.exit(1);
 }
+const files = all.filter((path) => asked.length === 0 || asked.some((one) => isAsked(path, one)));
 
 const began = performance.now();
 const stop = new AbortController();
