@@ -156,6 +156,24 @@ describe('embedded-db database', () => {
     expect(() => new Database(copy, 'none')).to.throw(/data\.log does not belong to the data\.mdb beside it/);
   });
 
+  it('does not start with the log of another store whose numbers fit', async () => {
+    const copies = await Promise.all(
+      ['first', 'second'].map(async (name) => {
+        const database = opened(join(dir, name));
+        write(database, { a: name });
+        await database.checkpoint();
+        write(database, { a: `${name} again` });
+        return leftBehind(join(dir, name));
+      }),
+    );
+    const [first = '', second = ''] = copies;
+    copyFileSync(join(second, 'data.log'), join(first, 'data.log'));
+
+    expect(() => new Database(first, 'none')).to.throw(
+      /does not belong to the data\.mdb beside it: another store wrote it/,
+    );
+  });
+
   it('does not start without its log, nor with one that is damaged before its end', async () => {
     const database = opened(join(dir, 'first'));
     write(database, { a: '1' });

@@ -1,7 +1,11 @@
-import { type Database as LmdbTable, open, type RootDatabase } from 'lmdb';
+import { randomBytes } from 'node:crypto';
+import type { Database as LmdbTable, RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
-import { type Key, Log } from './log.ts';
-import { readLog } from './read-log.ts';
+import { type Key, Log, type LogPosition } from './log.ts';
+import { STORE_ID_BYTES } from './log-group.ts';
+import { openTables } from './open-tables.ts';
+import { LogBytes, type Recovery } from './read-log.ts';
+import { prepareFiles, requireLog } from './store-files.ts';
 
 export type Durability = 'fsync' | 'none';
 
@@ -65,6 +69,8 @@ function copyOf(source: Buffer, start: number, end: number): Buffer {
 
 /** In `meta`: the number of the last group of the log that the tables hold (f64). */
 const STORED = Buffer.from('log');
+/** In `meta`: what every group of the log bears, made with the tables. */
+const STORE_ID = Buffer.from('store');
 
 /** A checkpoint writes each page that changed once, and holds everything up: long rounds write less, short ones sooner. */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
@@ -87,18 +93,13 @@ export class Database {
   /** The open transaction: `end` commits it, `ended` says when it has been. */
   private open: { readonly end: () => void; readonly ended: Promise<void> } | undefined;
 
+  /** What this start did again from the log. */
+  readonly recovery: Recovery;
+
+  /** Throws `StartError` when the files are damaged, or not of one store: the sentence says what can be done. */
   constructor(dir: string, durability: Durability) {
-    this.root = open<Buffer, Buffer>({
-      path: `${dir}/data.mdb`,
-      noSubdir: true,
-      maxDbs: 4,
-      encoding: 'binary',
-      // One commit is one fsync, done when the call returns; lmdb-js's overlapping sync would return before it.
-      overlappingSync: false,
-      // Documents of 1 KB grow in place more often than on pages of 4 KB: updates cost a tenth less.
-      pageSize: 8192,
-      noSync: durability === 'none',
-    });
+    const files = prepareFiles(dir);
+    this.root = openTables(files.tables, durability === 'fsync');
     const table = (id: number, name: string): Table => {
       const options = { name, encoding: 'binary' as const, keyEncoder: KEY_ENCODER };
       return { id, lmdb: this.root.openDB<Buffer, Buffer>(options) };
@@ -106,7 +107,13 @@ export class Database {
     this.documents = table(0, 'documents');
     this.entries = table(1, 'entries');
     this.meta = table(2, 'meta');
-    this.log = new Log(`${dir}/data.log`, durability === 'fsync', this.replay(`${dir}/data.log`));
+    const known = this.get(this.meta, STORE_ID);
+    const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
+    requireLog(files, known !== undefined || stored > 0);
+    const position = { store: known ?? randomBytes(STORE_ID_BYTES), stored };
+    this.recovery = this.replay(files.log, position);
+    position.stored = this.recovery.groups.at(-1)?.number ?? stored;
+    this.log = new Log(files.log, durability === 'fsync', position);
   }
 
   /**
@@ -193,23 +200,28 @@ export class Database {
     return { end, ended };
   }
 
-  /** Does again what the log has and the tables have not; gives the number of the last group. */
-  private replay(path: string): number {
-    const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
+  /** Does again what the log has and the tables have not; they hold all of it when this returns. */
+  private replay(path: string, position: LogPosition): Recovery {
     const tables = [this.documents, this.entries, this.meta];
-    let last = stored;
-    this.root.transactionSync(() => {
-      for (const { number, changes } of readLog(path, stored)) {
-        for (const { table, key, value } of changes) {
-          const { lmdb } = tables[table] ?? this.meta;
-          if (value === undefined) lmdb.removeSync(key);
-          else lmdb.putSync(key, value);
+    const log = new LogBytes(path);
+    try {
+      const recovery = log.recovery(position);
+      const last = recovery.groups.at(-1);
+      this.root.transactionSync(() => {
+        for (const group of recovery.groups) {
+          for (const { table, key, value } of log.changes(group)) {
+            const { lmdb } = tables[table] ?? this.meta;
+            if (value === undefined) lmdb.removeSync(key);
+            else lmdb.putSync(key, value);
+          }
         }
-        last = number;
-      }
-      if (last > stored) this.meta.lmdb.putSync(STORED, numberBytes(last));
-    });
-    return last;
+        if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last.number));
+        this.meta.lmdb.putSync(STORE_ID, position.store);
+      });
+      return recovery;
+    } finally {
+      log.close();
+    }
   }
 }
 

@@ -1,7 +1,6 @@
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { byteAt } from '../bson/read.ts';
+import { CHANGE_BYTES, HEADER_BYTES, REMOVED, writeHeader } from './log-group.ts';
 
 /** A key inside a larger buffer, so that no view of it need be made. */
 export interface KeySlice {
@@ -12,12 +11,12 @@ export interface KeySlice {
 
 export type Key = Buffer | KeySlice;
 
-/** Before each group: `[bytes of its changes u32][crc32 of what follows u32][number of the group f64]`. */
-export const HEADER_BYTES = 16;
-/** Before each key with its value: `[table u8][bytes of the key u16][bytes of the value u32]`. */
-export const CHANGE_BYTES = 7;
-/** In the place of a value's length. */
-export const REMOVED = 0xffffffff;
+export interface LogPosition {
+  /** In each header, and in the tables: tells the log of another store. */
+  readonly store: Buffer;
+  /** The number of the last group that the tables hold. */
+  readonly stored: number;
+}
 
 const FIRST_BYTES = 1024 * 1024;
 /** A file that one large command made longer than this is cut when it is begun anew. */
@@ -26,23 +25,23 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 /**
  * The write-ahead log: what was written since the tables were last stored (a checkpoint), group by group, in one file that
  * is begun anew with each checkpoint. Groups are numbered without a gap through all its rounds. One that was only partly
- * written fails its checksum and ends the log: nobody has been told that it is stored. What lies behind the last group is
- * left from an earlier round; its number does not go on from the ones before.
+ * written fails its checksum: nobody has been told that it is stored. What lies behind the last group is left from an
+ * earlier round, and its number says that the tables hold it (`read-log.ts`).
  */
 export class Log {
   private readonly fd: number;
   private readonly sync: boolean;
+  private readonly store: Buffer;
   private buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   private used = HEADER_BYTES;
   private position = 0;
   private number: number;
 
-  /** `stored` is the number of the last group that the tables hold. */
-  constructor(path: string, sync: boolean, stored: number) {
-    const known = existsSync(path);
-    this.fd = openSync(path, known ? 'r+' : 'w+', 0o600);
-    if (!known && sync) syncDirectory(dirname(path));
+  /** The file must be there, and the tables hold all of it. */
+  constructor(path: string, sync: boolean, { store, stored }: LogPosition) {
+    this.fd = openSync(path, 'r+');
     this.sync = sync;
+    this.store = store;
     this.number = stored;
   }
 
@@ -78,9 +77,7 @@ export class Log {
     if (this.used === HEADER_BYTES) return;
     const { buffer, used } = this;
     this.number++;
-    buffer.writeUInt32LE(used - HEADER_BYTES, 0);
-    buffer.writeDoubleLE(this.number, 8);
-    buffer.writeUInt32LE(crc32(buffer.subarray(8, used)), 4);
+    writeHeader(buffer.subarray(0, used), this.store, this.number);
     for (let at = 0; at < used; ) at += writeSync(this.fd, buffer, at, used - at, this.position + at);
     // Waited for here: another thread would do it while reads go on, and cost more in waking than a quick disk takes.
     if (this.sync) fdatasyncSync(this.fd);
@@ -107,11 +104,4 @@ export class Log {
     larger.set(this.buffer.subarray(0, this.used));
     this.buffer = larger;
   }
-}
-
-/** A new file is found after a power failure only when its directory has been written too. */
-function syncDirectory(dir: string): void {
-  const fd = openSync(dir, 'r');
-  fsyncSync(fd);
-  closeSync(fd);
 }

@@ -1,86 +1,137 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import { byteAt } from '../bson/read.ts';
-import { CHANGE_BYTES, HEADER_BYTES, REMOVED } from './log.ts';
+import type { LogPosition } from './log.ts';
+import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
+import { findOldGroups } from './read-old-log.ts';
 
-/** What became of one key of one table; without a value it was removed. */
-export interface Change {
-  readonly table: number;
-  readonly key: Buffer;
-  readonly value: Buffer | undefined;
-}
-
-export interface Group {
-  readonly number: number;
-  readonly changes: Iterable<Change>;
-}
-
-/**
- * The groups in the file after group `stored`, in their order. Throws `StartError` when groups between are missing (one of the
- * two files is from somewhere else) or damaged (a whole group lies behind one that is not).
- */
-export function* readLog(path: string, stored: number): Generator<Group> {
-  if (!existsSync(path)) {
-    if (stored === 0) return;
-    throw new StartError(
-      `${path} is missing: it belongs to the data.mdb beside it, and may have what that has not. If the store ended by itself, make an empty one.`,
-    );
-  }
-  const fd = openSync(path, 'r');
-  try {
-    for (let at = 0, before: number | undefined; ; ) {
-      const group = readGroup(fd, at);
-      if (group === undefined || (before !== undefined && group.number !== before + 1)) return;
-      if (!group.whole) {
-        const next = readGroup(fd, group.end);
-        if (next?.whole !== true || next.number !== group.number + 1) return;
-        throw new StartError(
-          `${path} is damaged: group ${group.number} is not as it was written, and others follow it.`,
-        );
-      }
-      if (before === undefined && group.number > stored + 1) {
-        throw new StartError(
-          `${path} does not belong to the data.mdb beside it: it begins with group ${group.number}, that ends with ${stored}.`,
-        );
-      }
-      if (group.number > stored) yield { number: group.number, changes: changesIn(group.bytes) };
-      before = group.number;
-      at = group.end;
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-interface FoundGroup {
+/** A group in the file: `[at, changesAt)` is its header. */
+export interface FoundGroup {
   readonly number: number;
   /** Its checksum fits. */
   readonly whole: boolean;
-  /** Number and changes. */
-  readonly bytes: Buffer;
+  readonly at: number;
+  readonly changesAt: number;
   readonly end: number;
 }
 
-/** What may be a group; undefined where the file ends before it does. */
-function readGroup(fd: number, at: number): FoundGroup | undefined {
-  const header = Buffer.alloc(HEADER_BYTES);
-  if (readSync(fd, header, 0, HEADER_BYTES, at) < HEADER_BYTES) return undefined;
-  const end = at + HEADER_BYTES + header.readUInt32LE(0);
-  if (end > fstatSync(fd).size) return undefined;
-  const bytes = Buffer.allocUnsafe(end - at - 8);
-  for (let read = 0; read < bytes.length; ) read += readSync(fd, bytes, read, bytes.length - read, at + 8 + read);
-  return { number: bytes.readDoubleLE(0), whole: crc32(bytes) === header.readUInt32LE(4), bytes, end };
+/** What a start has to do again, and what it leaves. */
+export interface Recovery {
+  readonly groups: readonly FoundGroup[];
+  /** A last group that is not whole: the machine stopped while it was written, or it was damaged since. */
+  readonly dropped: { readonly number: number; readonly at: number } | undefined;
 }
 
-function* changesIn(bytes: Buffer): Generator<Change> {
-  for (let at = 8; at < bytes.length; ) {
-    const keyAt = at + CHANGE_BYTES;
-    const valueAt = keyAt + bytes.readUInt16LE(at + 1);
-    const valueBytes = bytes.readUInt32LE(at + 3);
-    const end = valueAt + (valueBytes === REMOVED ? 0 : valueBytes);
-    const value = valueBytes === REMOVED ? undefined : bytes.subarray(valueAt, end);
-    yield { table: byteAt(bytes, at), key: bytes.subarray(keyAt, valueAt), value };
-    at = end;
+/**
+ * The log as a file of bytes, and what a start must do with it.
+ *
+ * A power failure keeps any part of the last write that was not synced yet, and only one group is ever not synced. So the
+ * groups after `stored` (the last that the tables hold) are needed and must follow each other without a gap, and at most one
+ * more, the next, may be not whole. Everything else, groups up to `stored` and remains of them, is from earlier rounds and
+ * may be in any state. A group of a higher number, whole or not, proves that the one before it was stored: then this is damage.
+ */
+export class LogBytes {
+  private readonly fd: number;
+  readonly size: number;
+  private readonly path: string;
+
+  constructor(path: string) {
+    this.fd = openSync(path, 'r');
+    this.size = fstatSync(this.fd).size;
+    this.path = path;
   }
+
+  /** What to do again after group `stored`. Throws `StartError` when what is needed is damaged, or from another store. */
+  recovery({ store, stored }: LogPosition): Recovery {
+    const first = readHeader(this.read(0, HEADER_BYTES));
+    if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
+    const old = first === undefined ? findOldGroups(this) : [];
+    const found = [...old, ...this.groupsOf(store)];
+    const groups = needed(this.path, found, stored);
+    const last = groups.at(-1)?.number ?? stored;
+    const end = groups.at(-1)?.end ?? 0;
+    const torn =
+      found.some(({ at, number, whole }) => at === end && number === last + 1 && !whole) ||
+      wasHeader(this.read(end, HEADER_BYTES), store, last + 1);
+    return { groups, dropped: torn ? { number: last + 1, at: end } : undefined };
+  }
+
+  changes(group: FoundGroup): Iterable<Change> {
+    return changesIn(this.read(group.changesAt, group.end - group.changesAt));
+  }
+
+  /** Up to `bytes` bytes from `at` on: fewer at the end of the file. */
+  read(at: number, bytes: number): Buffer {
+    const out = Buffer.allocUnsafe(Math.max(0, Math.min(bytes, this.size - at)));
+    for (let read = 0; read < out.length; ) {
+      const more = readSync(this.fd, out, read, out.length - read, at + read);
+      if (more === 0) return out.subarray(0, read);
+      read += more;
+    }
+    return out;
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  /** Everything in the file that bears a header of this store, in its order; what is inside a whole group is not looked at. */
+  private groupsOf(store: Buffer): FoundGroup[] {
+    const found: FoundGroup[] = [];
+    const start = headerStart(store);
+    for (let at: number | undefined = 0; at !== undefined; ) {
+      const group = this.groupAt(at, store);
+      if (group !== undefined) found.push(group);
+      at = group?.whole === true ? group.end : this.find(start, at + 1);
+    }
+    return found;
+  }
+
+  private groupAt(at: number, store: Buffer): FoundGroup | undefined {
+    const header = readHeader(this.read(at, HEADER_BYTES));
+    if (header === undefined || !header.store.equals(store)) return undefined;
+    const { number, size, checksum } = header;
+    const changesAt = at + HEADER_BYTES;
+    const end = changesAt + size;
+    const whole = end <= this.size && crc32(this.read(changesAt, size)) === checksum;
+    return { number, whole, at, changesAt, end };
+  }
+
+  /** Where these bytes come next with room for a header. */
+  private find(bytes: Buffer, from: number): number | undefined {
+    for (let at = from; at + HEADER_BYTES <= this.size; at += WINDOW_BYTES) {
+      const found = this.read(at, WINDOW_BYTES + HEADER_BYTES - 1).indexOf(bytes);
+      if (found >= 0) return at + found + HEADER_BYTES <= this.size ? at + found : undefined;
+    }
+    return undefined;
+  }
+}
+
+const WINDOW_BYTES = 1024 * 1024;
+
+/** The groups after `stored`, which must be whole and without a gap. */
+function needed(path: string, found: readonly FoundGroup[], stored: number): FoundGroup[] {
+  const groups: FoundGroup[] = [];
+  for (const group of found) {
+    const next = stored + groups.length + 1;
+    if (group.whole && group.number === next) groups.push(group);
+    else if (group.number <= next)
+      continue; // Of an earlier round; or the last, not whole.
+    else if (group.at === 0) {
+      throw notTheirs(path, `it begins with group ${group.number}, that ends with ${stored}`);
+    } else throw damaged(path, next, groups.at(-1)?.end ?? 0, found.filter(({ number }) => number > next).length);
+  }
+  return groups;
+}
+
+function notTheirs(path: string, why: string): StartError {
+  return new StartError(
+    `${path} does not belong to the data.mdb beside it: ${why}. Bring both back from one backup; to go on with what data.mdb alone has, put an empty file in the place of data.log.`,
+  );
+}
+
+function damaged(path: string, number: number, at: number, following: number): StartError {
+  return new StartError(
+    `${path} is damaged: group ${number} is not as it was written, and ${following} more follow it. Bring data.mdb and data.log back from one backup; to go on with what was written before it, and without these, keep a copy and cut the file: truncate -s ${at} ${path}`,
+  );
 }

@@ -1,0 +1,141 @@
+import fs, { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+/** What a disk writes whole or not at all. */
+const SECTOR = 512;
+
+/** A write that was not synced yet; `truncate` to a length has no bytes. */
+type Pending = { readonly at: number; readonly bytes: Buffer } | { readonly truncate: number };
+
+/** A part of a write: the sectors it touches may each reach the disk or not. */
+export type Chosen = (sector: number) => boolean;
+
+export const NONE: Chosen = () => false;
+export const ALL: Chosen = () => true;
+
+/**
+ * One file as a disk has it while a program writes it through `node:fs`: what is synced, and what is not. The program's own
+ * calls are recorded (and done), so that what is missing is seen too: a write that is acknowledged without a sync.
+ */
+export class RecordedFile {
+  readonly #path: string;
+  readonly #fds = new Set<number>();
+  #synced: Buffer;
+  #pending: Pending[] = [];
+  /** Called at each moment at which power may fail: before a sync, with the writes before it not on the disk for sure. */
+  onMoment: () => void = () => {};
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#synced = fs.existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  }
+
+  get unsynced(): number {
+    return this.#pending.length;
+  }
+
+  /** The file after a power failure that let only the chosen sectors of unsynced writes through. */
+  image(chosen: Chosen): Buffer {
+    let content: Buffer = Buffer.from(this.#synced);
+    for (const write of this.#pending) {
+      if ('truncate' in write) content = chosen(0) ? content.subarray(0, write.truncate) : content;
+      else content = written(content, write.at, write.bytes, chosen);
+    }
+    return content;
+  }
+
+  opened(path: unknown, fd: number): void {
+    if (path === this.#path) this.#fds.add(fd);
+  }
+
+  closed(fd: number): void {
+    this.#fds.delete(fd);
+  }
+
+  wrote(fd: number, bytes: Buffer, at: number): void {
+    if (this.#fds.has(fd)) this.#note({ at, bytes: Buffer.from(bytes) });
+  }
+
+  truncated(fd: number, length: number): void {
+    if (this.#fds.has(fd)) this.#note({ truncate: length });
+  }
+
+  synced(fd: number): void {
+    if (!this.#fds.has(fd)) return;
+    this.#synced = this.image(ALL);
+    this.#pending = [];
+  }
+
+  #note(write: Pending): void {
+    this.#pending.push(write);
+    this.onMoment();
+  }
+}
+
+/** `content` after those sectors of a write that reached the disk; where the file grew, the others are zero. */
+function written(content: Buffer, at: number, bytes: Buffer, chosen: Chosen): Buffer {
+  let next = content;
+  for (let from = at; from < at + bytes.length; ) {
+    const to = Math.min(at + bytes.length, (Math.floor(from / SECTOR) + 1) * SECTOR);
+    if (chosen(Math.floor(from / SECTOR))) {
+      if (next.length < to) next = Buffer.concat([next, Buffer.alloc(to - next.length)]);
+      next.set(bytes.subarray(from - at, to - at), from);
+    }
+    from = to;
+  }
+  return next;
+}
+
+/** The sectors in which two images of a file differ. */
+export function differingSectors(before: Buffer, after: Buffer): number[] {
+  const sectors: number[] = [];
+  for (let at = 0; at < Math.max(before.length, after.length); at += SECTOR) {
+    if (!before.subarray(at, at + SECTOR).equals(after.subarray(at, at + SECTOR))) sectors.push(at / SECTOR);
+  }
+  return sectors;
+}
+
+/** `before` with these sectors of `after`. */
+export function withSectors(before: Buffer, after: Buffer, sectors: readonly number[]): Buffer {
+  let next = before;
+  for (const sector of sectors) {
+    const at = sector * SECTOR;
+    next = written(next, at, after.subarray(at, at + SECTOR), ALL);
+  }
+  return next === before ? Buffer.from(before) : next;
+}
+
+/** Lets `file` hear what this process does with it, until the returned function is called. */
+export function record(file: RecordedFile): () => void {
+  const { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync } = fs;
+  const real = { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync };
+  Object.assign(fs, {
+    openSync: (...args: Parameters<typeof fs.openSync>) => {
+      const fd = real.openSync(...args);
+      file.opened(args[0], fd);
+      return fd;
+    },
+    closeSync: (fd: number) => {
+      file.closed(fd);
+      real.closeSync(fd);
+    },
+    writeSync: (fd: number, buffer: Buffer, offset: number, length: number, position: number) => {
+      const count = real.writeSync(fd, buffer, offset, length, position);
+      file.wrote(fd, buffer.subarray(offset, offset + count), position);
+      return count;
+    },
+    ftruncateSync: (fd: number, length: number) => {
+      real.ftruncateSync(fd, length);
+      file.truncated(fd, length);
+    },
+    fdatasyncSync: (fd: number) => {
+      real.fdatasyncSync(fd);
+      file.synced(fd);
+    },
+  });
+  syncBuiltinESMExports();
+  return () => {
+    Object.assign(fs, real);
+    syncBuiltinESMExports();
+  };
+}

@@ -1,0 +1,78 @@
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
+
+/** The two files that are the data. */
+export interface StoreFiles {
+  readonly dir: string;
+  readonly tables: string;
+  readonly log: string;
+}
+
+/**
+ * The files of a store before LMDB opens its tables. A new store begins with its log, so that tables without one have lost
+ * it. Tables whose making a power failure ended are put aside and made again: nothing was written to them yet.
+ */
+export function prepareFiles(dir: string): StoreFiles {
+  const files = { dir, tables: join(dir, 'data.mdb'), log: join(dir, 'data.log') };
+  if (!existsSync(files.tables)) {
+    if (!existsSync(files.log)) makeLog(files);
+  } else if (existsSync(files.log) && statSync(files.log).size === 0 && neverMade(files.tables)) {
+    renameSync(files.tables, `${files.tables}.unfinished`);
+  }
+  return files;
+}
+
+/** Takes from group and others whatever older versions, or a copy, left them of the store's files; its directory too. */
+export function narrowModes(dir: string): void {
+  chmodSync(dir, 0o700);
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    if (entry.isDirectory()) narrowModes(join(dir, entry.name));
+    else if (!entry.isSymbolicLink()) narrow(join(dir, entry.name));
+  }
+}
+
+function narrow(path: string): void {
+  const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
+  if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+}
+
+/** Throws `StartError` when tables that hold something have lost their log. */
+export function requireLog(files: StoreFiles, tablesAreUsed: boolean): void {
+  if (existsSync(files.log)) return;
+  if (!tablesAreUsed) {
+    makeLog(files);
+    return;
+  }
+  throw new StartError(
+    `${files.log} is missing: it belongs to the data.mdb beside it, and may have what that has not. Bring both back from one backup; to go on without what was written last, make it as an empty file.`,
+  );
+}
+
+function makeLog({ dir, log }: StoreFiles): void {
+  closeSync(openSync(log, 'a', 0o600));
+  syncDirectory(dir);
+}
+
+/** LMDB writes its two meta pages at once, and syncs them before it begins with anything else. */
+function neverMade(tables: string): boolean {
+  return statSync(tables).size < SMALLEST_BYTES && META_MAGIC_AT.some((at) => !MAGIC.equals(bytesOf(tables, at)));
+}
+
+/** A file with the three empty tables is larger, whatever else it has. */
+const SMALLEST_BYTES = 64 * 1024;
+/** lmdb.h, `MDB_MAGIC`; behind the headers of the first two pages of 8 KB. */
+const MAGIC = Buffer.from('dec0efbe', 'hex');
+const META_MAGIC_AT = [24, 8192 + 24];
+
+function bytesOf(path: string, at: number): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(MAGIC.length);
+    readSync(fd, bytes, 0, bytes.length, at);
+    return bytes;
+  } finally {
+    closeSync(fd);
+  }
+}
