@@ -5,6 +5,7 @@ import { readEnvFile } from '../../shared/config/env-file.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { buildIfNeeded } from './build.ts';
@@ -16,7 +17,7 @@ import { clearLeftovers } from './leftovers.ts';
 import { AppEnded, Pm2 } from './pm2.ts';
 import { awaitReady } from './ready.ts';
 import { type RunFiles, runFiles } from './run-files.ts';
-import { forgetPart, takeRun } from './run-lock.ts';
+import { takeRun } from './run-lock.ts';
 import { type Demo, seedDemo, trustWebhooks } from './seed.ts';
 import { enterApp } from './seed-provider.ts';
 import { type RunSettings, runSettings } from './settings.ts';
@@ -101,7 +102,7 @@ async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, n
 /** PM2 starts from nothing; the logs of the run before are kept. */
 function freshFolders({ pm2Home, logs, previousLogs }: RunFiles): void {
   rmSync(pm2Home, { recursive: true, force: true });
-  mkdirSync(pm2Home, { recursive: true, mode: 0o700 });
+  mkdirSync(pm2Home, { mode: 0o700 }); // Fails when somebody made it in between.
   rmSync(previousLogs, { recursive: true, force: true });
   if (existsSync(logs)) renameSync(logs, previousLogs);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
@@ -113,12 +114,13 @@ function say(line: string): void {
 
 async function main(): Promise<number> {
   let files: RunFiles | undefined;
+  let lock: DirectoryLock | undefined;
   let code = 0;
   try {
     readEnvFile(root);
     const { dataDir } = loadConfig();
     files = runFiles(dataDir);
-    takeRun(files.runDir, dataDir);
+    lock = await takeRun(files.runDir, dataDir);
   } catch (error) {
     explain(error);
     return 1;
@@ -137,7 +139,7 @@ async function main(): Promise<number> {
     // The guard itself was killed: do its work.
     if ((await pm2.gone) === 'unexpectedly') await clearLeftovers(files, say);
   }
-  forgetPart(files.runDir, 'starter');
+  await lock.release();
   if (code === 0) say('Stopped.');
   return code;
 }

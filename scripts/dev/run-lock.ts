@@ -1,46 +1,28 @@
-import { linkSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DirectoryLock, takeDirectory } from '../../shared/runtime/directory-lock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import {
   identityText,
-  isGoneFromHost,
   type ProcessIdentity,
   parseIdentity,
   processIdentity,
-  thisProcess,
 } from '../../shared/runtime/process-identity.ts';
 
-/** The processes of a run that are looked after by name: `npm start` itself, its guard, PM2. */
-export type Part = 'starter' | 'guard' | 'pm2';
+/** The processes of a run that are looked after by name. */
+export type Part = 'guard' | 'pm2';
 
 /**
  * Takes the data directory for this `npm start`: one at a time. Throws `StartError` when another one lives. What a killed
  * one left is taken over (see leftovers.ts).
  */
-export function takeRun(runDir: string, dataDir: string): void {
-  const file = join(runDir, 'starter');
-  const draft = `${file}.${process.pid}`;
-  // Linked into place: of two that start at the same moment one gets it.
-  writeFileSync(draft, identityText(thisProcess()), { mode: 0o600 });
-  try {
-    for (;;) {
-      try {
-        linkSync(draft, file);
-        return;
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      }
-      const other = readPart(runDir, 'starter');
-      if (other !== undefined && !isGoneFromHost(other)) {
-        throw new StartError(
-          `npm start runs already on ${dataDir} (process ${other.pid}): stop it with Ctrl-C, or set HARKARA_DATA_DIR to another directory.`,
-        );
-      }
-      rmSync(file, { force: true });
-    }
-  } finally {
-    unlinkSync(draft);
-  }
+export async function takeRun(runDir: string, dataDir: string): Promise<DirectoryLock> {
+  const taking = await takeDirectory(runDir, 'starter');
+  if (taking.kind === 'taken') return taking.lock;
+  const who = taking.by === undefined ? '' : ` (process ${taking.by.pid})`;
+  throw new StartError(
+    `npm start runs already on ${dataDir}${who}: stop it with Ctrl-C, or set HARKARA_DATA_DIR to another directory.`,
+  );
 }
 
 export function notePart(runDir: string, part: Part, pid: number): void {

@@ -52,13 +52,13 @@ export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProc
 }
 
 /**
- * The same for files of a directory that one host, and one container at a time, uses: whoever held them before the host was
- * started again, or in an earlier container, is gone.
+ * Whether the holder of a directory that does not answer there (`directory-lock.ts`) may live all the same: on another
+ * machine, whose sockets cannot be reached from here, or as a process that one can see. An earlier boot of this machine is over.
  */
-export function isGoneFromHost(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
+export function mayLive(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
   const [theirs, ours] = [hostOf(holder), hostOf(here)];
-  if (theirs.name !== ours.name) return false;
-  return theirs.boot !== ours.boot || isGone({ ...holder, machine: here.machine }, here);
+  if (theirs.boot !== ours.boot || (ours.boot === '' && theirs.name !== ours.name)) return theirs.name !== ours.name;
+  return theirs.namespace === ours.namespace && !isGone({ ...holder, machine: here.machine }, here);
 }
 
 /** True only with proof: it is this very process, where the system tells start times. */
@@ -66,9 +66,14 @@ export function isAlive({ machine, pid, startedAt }: ProcessIdentity): boolean {
   return machine === thisProcess().machine && startedAt !== '' && startTime(pid) === startedAt;
 }
 
-function hostOf({ machine }: ProcessIdentity): { readonly name: string; readonly boot: string } {
-  const [name = '', boot = ''] = (machine.split(NAMESPACE_MARK)[0] ?? '').split(BOOT_MARK);
-  return { name, boot };
+function hostOf({ machine }: ProcessIdentity): {
+  readonly name: string;
+  readonly boot: string;
+  readonly namespace: string;
+} {
+  const [host = '', namespace = ''] = machine.split(NAMESPACE_MARK);
+  const [name = '', boot = ''] = host.split(BOOT_MARK);
+  return { name, boot, namespace };
 }
 
 const BOOT_MARK = '@';

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
-import { makeOwnDirectory } from './own-directory.ts';
+import { makeOwnDirectory, syncDirectory } from './own-directory.ts';
 
 /**
  * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
@@ -44,7 +44,7 @@ export function createSecretBox(key: Buffer): SecretBox {
 }
 
 /**
- * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made (mode 0600) when it is missing.
+ * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made when it is missing, and narrowed to mode 0600.
  * Throws `StartError` when either is malformed, or the directory cannot be written to.
  */
 export function loadSecretKey(setting: string, dataDir: string): Buffer {
@@ -54,9 +54,10 @@ export function loadSecretKey(setting: string, dataDir: string): Buffer {
     makeOwnDirectory(dataDir);
     // Linked into place whole: of processes that start at the same moment one makes the key, the others read it.
     const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600 });
+    writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true });
     try {
       linkSync(draft, file);
+      syncDirectory(dataDir); // Before the first secret is sealed with it.
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     } finally {
@@ -68,6 +69,8 @@ export function loadSecretKey(setting: string, dataDir: string): Buffer {
 
 function readKeyFile(file: string): string {
   try {
+    const { mode, uid } = statSync(file);
+    if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // A copy lost its mode.
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);

@@ -71,11 +71,12 @@ class NpmStart {
 
   /** Every process of this run: npm, `npm start` itself, its guard, PM2, and what PM2 started. */
   processes(): ProcessIdentity[] {
-    const noted = ['starter', 'guard', 'pm2'].map((part) => readFileSync(join(this.dataDir, 'run', part), 'utf8'));
+    const part = (name: string): string => readFileSync(join(this.dataDir, 'run', name), 'utf8');
+    const noted = [JSON.parse(part('starter')).pid, ...['guard', 'pm2'].map((name) => part(name).split('/').at(-2))];
     const apps = readdirSync(join(this.dataDir, 'pm2', 'pids')).map((name) =>
       readFileSync(join(this.dataDir, 'pm2', 'pids', name), 'utf8'),
     );
-    const pids = [...noted.map((text) => text.split('/').at(-2)), ...apps, this.npm.pid].map(Number);
+    const pids = [...noted, ...apps, this.npm.pid].map(Number);
     return pids.map(processIdentity);
   }
 

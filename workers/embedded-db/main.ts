@@ -17,7 +17,10 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
       life.stop('commit_failed', error);
     },
   });
-  log.info('listening', { uri: store.uri });
+  const { groups, dropped } = store.recovery;
+  log.info('listening', { uri: store.uri, groups_done_again: groups.length });
+  // Written when the machine stopped, and then nobody had been told of it; or damaged since.
+  if (dropped !== undefined) log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at });
   life.onStop('store', () => store.close());
   // Last to leave: the others write until they end, and PM2 stops all in no useful order.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));

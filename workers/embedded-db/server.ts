@@ -1,16 +1,20 @@
-import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { type DirectoryLock, takeDirectory } from '../../shared/runtime/directory-lock.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
+import { isListening, listenForOwner } from '../../shared/runtime/unix-socket.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { GroupCommit } from './group-commit.ts';
-import { acquireLock } from './lock-file.ts';
 import type { Durability } from './storage/database.ts';
+import type { Recovery } from './storage/read-log.ts';
+import { narrowModes } from './storage/store-files.ts';
 import { Store } from './store.ts';
 import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
@@ -34,6 +38,8 @@ export interface EmbeddedStoreOptions {
 export interface EmbeddedStore {
   /** For the driver: `mongodb://%2F…%2Fstore.sock` */
   readonly uri: string;
+  /** What this start did again from the log. */
+  readonly recovery: Recovery;
   /** Resolves when no client is connected any more, or after `timeoutMs`. Meanwhile the store serves as before. */
   clientsGone(timeoutMs: number): Promise<void>;
   /** Closes the connections and the file, and gives the directory free. */
@@ -46,9 +52,22 @@ const TTL_EVERY_MS = 60_000;
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const dir = resolve(options.dir);
   makeOwnDirectory(dir);
-  chmodSync(dir, 0o700);
-  const lock = acquireLock(dir);
+  narrowModes(dir);
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);
+  const lock = await takeStore(dir, socketPath);
+  try {
+    return await serve({ ...options, dir, socketPath }, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function serve(
+  options: EmbeddedStoreOptions & { readonly socketPath: string },
+  lock: DirectoryLock,
+): Promise<EmbeddedStore> {
+  const { dir, socketPath } = options;
   const store = new Store(dir, options.durability, options.now ?? Date.now);
   const signal = new ChangeSignal(dir, systemClock);
   const commits = new GroupCommit(store, signal, options.onFatal ?? (() => {}));
@@ -59,10 +78,11 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
     socket.on('close', () => sockets.delete(socket));
     new Connection(socket, (request, done) => dispatch(store, commits, request, done));
   });
-  rmSync(socketPath, { force: true }); // left by a process that was killed; the lock says that it is not in use
-  await listen(server, socketPath);
+  rmSync(socketPath, { force: true }); // left by a process that was killed
+  await listenForOwner(server, socketPath);
   return {
     uri: `mongodb://${encodeURIComponent(socketPath)}`,
+    recovery: store.database.recovery,
     clientsGone: (timeoutMs) => allGone(sockets, timeoutMs),
     close: async () => {
       sweeper.stop();
@@ -71,7 +91,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
       await commits.settled();
       signal.close();
       if (commits.failed === undefined) await store.database.close();
-      lock.release();
+      await lock.release();
     },
   };
 }
@@ -98,18 +118,17 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
   }
 }
 
-async function listen(server: Server, socketPath: string): Promise<void> {
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed);
-    // The mask makes the socket 0600 from its first moment on; it replaces a password.
-    const mask = process.umask(0o177);
-    server.listen(socketPath, () => {
-      server.removeListener('error', failed);
-      listening();
-    });
-    process.umask(mask);
-  });
-  chmodSync(socketPath, 0o600);
+/** LMDB itself would let two processes in, and each would keep a catalogue and a log of its own. */
+async function takeStore(dir: string, socketPath: string): Promise<DirectoryLock> {
+  const taking = await takeDirectory(dir, 'store.lock');
+  if (taking.kind === 'held') {
+    const who = taking.by === undefined ? 'another process' : `process ${taking.by.pid}`;
+    throw new StartError(`The store in ${dir} is in use by ${who}; stop that one first.`);
+  }
+  // A version that had no such lock.
+  if (!(await isListening(socketPath))) return taking.lock;
+  await taking.lock.release();
+  throw new StartError(`A process answers on ${socketPath}, so the store in ${dir} is in use; stop that one first.`);
 }
 
 async function allGone(sockets: ReadonlySet<Socket>, timeoutMs: number): Promise<void> {

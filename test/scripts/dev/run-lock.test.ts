@@ -1,56 +1,66 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { forgetPart, notePart, readPart, takeRun } from '../../../scripts/dev/run-lock.ts';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { notePart, readPart, takeRun } from '../../../scripts/dev/run-lock.ts';
+import type { DirectoryLock } from '../../../shared/runtime/directory-lock.ts';
 import { identityText, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { errorOf } from '../../workers/embedded-db/store-under-test.ts';
 
 describe('the lock of npm start', () => {
   let runDir: string;
+  const locks: DirectoryLock[] = [];
+  const hold = (lock: DirectoryLock): number => locks.push(lock);
   beforeEach(() => {
     runDir = mkdtempSync(join(tmpdir(), 'harkara-run-'));
   });
-  afterEach(() => rmSync(runDir, { recursive: true, force: true }));
+  afterEach(async () => {
+    for (const lock of locks.splice(0)) await lock.release();
+    rmSync(runDir, { recursive: true, force: true });
+  });
 
-  it('is had once while its holder lives', () => {
-    takeRun(runDir, 'data');
+  it('is had once while its holder lives', async () => {
+    hold(await takeRun(runDir, 'data'));
 
-    expect(() => takeRun(runDir, 'data')).to.throw(
-      StartError,
+    expect((await errorOf(takeRun(runDir, 'data'))).message).to.include(
       `npm start runs already on data (process ${process.pid})`,
     );
   });
 
-  it('is free again when it was left', () => {
-    takeRun(runDir, 'data');
+  it('is free again when it was left', async () => {
+    await (await takeRun(runDir, 'data')).release();
 
-    forgetPart(runDir, 'starter');
-
-    expect(() => takeRun(runDir, 'data')).not.to.throw();
+    expect(readdirSync(runDir)).to.deep.equal([]);
+    hold(await takeRun(runDir, 'data'));
   });
 
-  it('is taken from a holder that was killed', () => {
+  it('is taken from a holder that was killed', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
     writeFileSync(join(runDir, 'starter'), identityText({ ...thisProcess(), pid: dead }));
 
-    takeRun(runDir, 'data');
+    hold(await takeRun(runDir, 'data'));
 
-    expect(readPart(runDir, 'starter')?.pid).to.equal(process.pid);
+    expect(JSON.parse(readFileSync(join(runDir, 'starter'), 'utf8')).pid).to.equal(process.pid);
   });
 
-  it('is taken from a holder whose pid is another program by now', () => {
+  it('is taken from a holder whose pid is another program by now', async () => {
     writeFileSync(join(runDir, 'starter'), identityText({ ...thisProcess(), startedAt: '1' }));
 
-    expect(() => takeRun(runDir, 'data')).not.to.throw();
+    hold(await takeRun(runDir, 'data'));
   });
 
-  it('is taken from a holder from before the machine was started again', () => {
+  it('is not taken from a living holder of the version before, which had no socket', async () => {
+    writeFileSync(join(runDir, 'starter'), identityText(thisProcess()));
+
+    expect((await errorOf(takeRun(runDir, 'data'))).message).to.include(`(process ${process.pid})`);
+  });
+
+  it('is taken from a holder from before the machine was started again', async () => {
     const { machine, ...me } = thisProcess();
     writeFileSync(join(runDir, 'starter'), identityText({ ...me, machine: machine.replace(/@.*/, '@earlier') }));
 
-    expect(() => takeRun(runDir, 'data')).not.to.throw();
+    hold(await takeRun(runDir, 'data'));
   });
 
   it('knows no part that was never noted', () => {

@@ -4,14 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Lease } from '../../../shared/leases/lease.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import {
-  identityText,
-  isAlive,
-  isGone,
-  isGoneFromHost,
-  parseIdentity,
-  thisProcess,
-} from '../../../shared/runtime/process-identity.ts';
+import { identityText, isAlive, isGone, parseIdentity, thisProcess } from '../../../shared/runtime/process-identity.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -150,16 +143,12 @@ describe('leases', () => {
     // A container of this host with the same name: its processes are not seen from here.
     const elsewhere = { ...me, startedAt: '1', machine: me.machine.replace(/#.*/, '#1') };
     expect(isGone(elsewhere)).to.equal(false);
-    expect(isGoneFromHost(elsewhere)).to.equal(true);
-    expect(isGoneFromHost(me)).to.equal(false);
-    expect(isGoneFromHost({ ...elsewhere, machine: 'other#1' })).to.equal(false);
     expect(isAlive(me)).to.equal(true);
     expect(isAlive({ ...me, startedAt: '1' })).to.equal(false);
     // Before this machine was started again.
     const earlier = { ...me, machine: me.machine.replace(/@[^#]*/, '@earlier') };
     expect(isAlive(earlier)).to.equal(false);
     expect(isGone(earlier), 'another machine may bear the name').to.equal(false);
-    expect(isGoneFromHost(earlier)).to.equal(true);
     expect(parseIdentity(identityText(me))).to.deep.equal(me);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -155,6 +155,14 @@ describe('runtime/secret-box', () => {
 
   it('makes the key file at the first start, for the owner alone, and reads the same key again', () => {
     const key = loadSecretKey('', directory);
+
+    expect(loadSecretKey('', directory)).to.deep.equal(key);
+    expect(statSync(join(directory, 'secret.key')).mode & 0o777).to.equal(0o600);
+  });
+
+  it('takes a key file that a copy left open to others, and closes it', () => {
+    const key = loadSecretKey('', directory);
+    chmodSync(join(directory, 'secret.key'), 0o644);
 
     expect(loadSecretKey('', directory)).to.deep.equal(key);
     expect(statSync(join(directory, 'secret.key')).mode & 0o777).to.equal(0o600);

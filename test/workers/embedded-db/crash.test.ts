@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -138,6 +138,28 @@ if (EMBEDDED) {
       expect(await ended).to.equal(1);
       expect(acknowledged.length).to.be.greaterThan(0);
       await check(acknowledged);
+    });
+
+    it('refuses to run beside one in another container that shares the directory', async function () {
+      const unshare = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
+      if (spawnSync('unshare', [...unshare, 'true']).status !== 0) {
+        console.log('      no user namespaces here: server.test.ts has the same without them');
+        this.skip();
+      }
+      await startProcess();
+      const client = new MongoClient(uri());
+      await client.db('x').collection<{ _id: number }>('c').insertOne({ _id: 1 });
+
+      const inside = spawnSync('unshare', [...unshare, process.execPath, '--import', 'tsx', MAIN], {
+        env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
+        encoding: 'utf8',
+        timeout: 20_000,
+      });
+
+      expect(inside.stderr).to.match(/is in use by process \d+; stop that one first/);
+      expect(inside.status).to.equal(1);
+      expect(await client.db('x').collection('c').countDocuments()).to.equal(1);
+      await client.close();
     });
 
     it('refuses to run beside another, and leaves last when it is told to stop', async () => {

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
@@ -60,12 +62,29 @@ if (EMBEDDED) {
       expect((await after.listIndexes().toArray()).map((index) => index.name)).to.deep.equal(['_id_', 'k_1', 'tags_1']);
     });
 
-    it('is for its own user only', async () => {
+    it('is for its own user only, whatever an older version or a copy left', async () => {
       const inside = join(dir, 'store');
+      const modes = (): Record<string, string> => {
+        const names = ['', ...readdirSync(inside, { recursive: true, encoding: 'utf8' })];
+        return Object.fromEntries(names.map((name) => [name, (statSync(join(inside, name)).mode & 0o777).toString(8)]));
+      };
+      const store = await start({ dir: inside });
+      await connect(store).db('x').collection('c').insertOne({});
+      const made = modes();
+      expect(made).to.include({ 'store.sock': '600', 'store.lock': '600', 'data.mdb': '600', 'data.log': '600' });
+      expect(Object.values(made).filter((mode) => mode !== '600')).to.deep.equal(['700']);
+
+      await stop(store);
+      mkdirSync(join(inside, 'changes'));
+      writeFileSync(join(inside, 'changes', 'x.c'), '');
+      chmodSync(join(inside, 'changes'), 0o777);
+      for (const name of ['data.mdb', 'data.mdb-lock', 'data.log', 'changes/x.c']) chmodSync(join(inside, name), 0o666);
+      chmodSync(inside, 0o755);
       await start({ dir: inside });
 
-      expect(statSync(inside).mode & 0o777).to.equal(0o700);
-      expect(statSync(join(inside, 'store.sock')).mode & 0o777).to.equal(0o600);
+      const { '': own, changes, ...files } = modes();
+      expect([own, changes]).to.deep.equal(['700', '700']);
+      expect(new Set(Object.values(files))).to.deep.equal(new Set(['600']));
     });
 
     it('refuses a directory that a living process has, in one sentence', async () => {
@@ -98,19 +117,53 @@ if (EMBEDDED) {
       }
     });
 
+    it('refuses a directory that a process of another container has, which bears the same host name', async () => {
+      const store = await start();
+      // As it is read from there: the namespace is another one, and no such process is to be seen.
+      const there = thisProcess().machine.replace(/#.*/, '#1');
+      writeFileSync(join(dir, 'store.lock'), JSON.stringify({ machine: there, pid: 1_234_567, startedAt: '1' }));
+
+      const error = await errorOf(start());
+
+      expect(error.message).to.match(/ is in use by process 1234567; stop that one first\.$/);
+      expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
+    });
+
+    it('refuses a directory whose socket answers, though nobody holds it: a version before this lock does', async () => {
+      const older = createServer((socket) => socket.destroy());
+      await new Promise<void>((listening) => older.listen(join(dir, 'store.sock'), listening));
+
+      const error = await errorOf(start());
+      await new Promise((closed) => older.close(closed));
+
+      expect(error.message).to.match(/store\.sock, so the store in \S+ is in use/);
+      await start();
+    });
+
+    it('is had by one of several that start at the same moment', async () => {
+      const starting = await Promise.allSettled([start(), start(), start(), start()]);
+
+      expect(starting.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
+      expect(readdirSync(dir).filter((name) => name.includes('store.lock'))).to.have.lengthOf(2);
+    });
+
     it('believes a lock of another machine', async () => {
       writeFileSync(join(dir, 'store.lock'), JSON.stringify({ machine: 'elsewhere', pid: 1, startedAt: '1' }));
 
       expect((await errorOf(start())).message).to.match(/in use by process 1/);
     });
 
-    it('finds a socket of its own when the directory has a long name', async () => {
+    it('listens inside a directory with a long name, and leaves nothing elsewhere', async () => {
       const long = join(dir, 'x'.repeat(120));
+      const elsewhere = readdirSync(tmpdir()).filter((name) => name.endsWith('.sock'));
 
       const store = await start({ dir: long });
 
       expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
+      expect(readdirSync(long)).to.include('store.sock');
       expect(Buffer.byteLength(decodeURIComponent(store.uri))).to.be.lessThan(120);
+      expect((await errorOf(start({ dir: long }))).message).to.match(/in use by process/);
+      expect(readdirSync(tmpdir()).filter((name) => name.endsWith('.sock'))).to.deep.equal(elsewhere);
     });
 
     it('waits for its clients to leave, and serves them meanwhile', async () => {
