@@ -312,6 +312,34 @@ describe('embedded-db indexes', () => {
       expect((await stretch()).executionStats).to.include({ nReturned: 8 });
     });
 
+    it('has one entry for each element of an array of which it has several fields', async () => {
+      const feed = store.collection();
+      await feed.createIndex({ account: 1, 'history.state': 1, 'history.at': 1 }, { name: 'events' });
+      const state = (i: number) => (i === 150 ? 'failed' : 'delivered');
+      await feed.insertMany(
+        Array.from({ length: 200 }, (_, i) => ({
+          account: 'a',
+          history: [
+            { state: 'sent', at: new Date(i * 10) },
+            { state: state(i), at: new Date(i * 10 + 5) },
+          ],
+        })),
+      );
+      const at = (from: number, to: number) => ({ $gte: new Date(from), $lt: new Date(to) });
+      const examined = async (filter: object) => {
+        const found = feed.find({ account: 'a', ...filter }).hint('events');
+        const { executionStats } = await found.explain('executionStats');
+        return [executionStats.totalKeysExamined, executionStats.nReturned];
+      };
+
+      expect(await examined({ history: { $elemMatch: { state: 'sent', at: at(1000, 1100) } } })).to.deep.equal([
+        10, 10,
+      ]);
+      expect(await examined({ history: { $elemMatch: { state: 'failed', at: at(0, 9_999) } } })).to.deep.equal([1, 1]);
+      // Of two elements, one may have the state and the other the time.
+      expect((await examined({ 'history.state': 'failed', 'history.at': new Date(1500) }))[1]).to.equal(1);
+    });
+
     it('gives a page in the order asked for', async () => {
       const page = await all
         .find({ account: 'a1', _id: { $lt: 'm200' } })
@@ -320,6 +348,20 @@ describe('embedded-db indexes', () => {
         .toArray();
 
       expect(page.map((doc) => doc._id)).to.deep.equal(['m196', 'm191', 'm186']);
+    });
+
+    it('passes over what is skipped along the index, where the bounds are the whole filter', async () => {
+      const skipping = async (filter: Document) => {
+        const page = all.find(filter).sort({ _id: -1 }).skip(20).limit(2);
+        const { executionStats } = await page.explain('executionStats');
+        return [(await page.toArray()).map((doc) => doc._id), executionStats.totalDocsExamined];
+      };
+
+      expect(await skipping({ account: 'a1', _id: { $lt: 'm300' } })).to.deep.equal([['m196', 'm191'], 2]);
+      expect(await skipping({ account: 'a1', _id: { $lt: 'm300' }, v: { $exists: false } })).to.deep.equal([
+        ['m196', 'm191'],
+        22,
+      ]);
     });
 
     it('changes only what is still in the state of the filter', async () => {

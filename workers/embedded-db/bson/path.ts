@@ -90,6 +90,10 @@ export interface IndexedValues {
   /** Flat triples: type, position, and nothing else allocated; an empty array counts as undefined, as in mongod. */
   readonly types: number[];
   readonly positions: number[];
+  /** Of each value, where the element of the outermost array lies in which it was found; -1: in no array. */
+  readonly elements: number[];
+  /** Where the outermost array on the path lies; -1: there is none. */
+  array: number;
   /** True when an array lies on the path: the index then has several keys for a document. */
   multikey: boolean;
   /** True when an array lies inside another one on the path: one element of the outer array then has several values. */
@@ -99,23 +103,33 @@ export interface IndexedValues {
 }
 
 export function newIndexedValues(): IndexedValues {
-  return { types: [], positions: [], multikey: false, nested: false, missing: true };
+  return { types: [], positions: [], elements: [], array: -1, multikey: false, nested: false, missing: true };
 }
 
 /** Fills `into` with the values of `path` in the document at `doc`; at least one, null when there is nothing. */
 export function indexedValues(path: Path, buf: Buffer, doc: number, into: IndexedValues): void {
   into.types.length = 0;
   into.positions.length = 0;
+  into.elements.length = 0;
+  into.array = -1;
   into.multikey = false;
   into.nested = false;
   into.missing = true;
-  collect(path, 0, TYPE.object, buf, doc, false, into);
-  if (into.types.length === 0) add(into, TYPE.null, 0);
+  collect(path, 0, TYPE.object, buf, doc, -1, into);
+  if (into.types.length === 0) add(into, TYPE.null, 0, -1);
 }
 
-function add(into: IndexedValues, type: number, pos: number): void {
+function add(into: IndexedValues, type: number, pos: number, element: number): void {
   into.types.push(type);
   into.positions.push(pos);
+  into.elements.push(element);
+}
+
+/** Notes an array on the path; `element` is that of the outermost array around it, -1 when this is the outermost. */
+function noteArray(into: IndexedValues, pos: number, element: number): void {
+  into.multikey = true;
+  if (element < 0) into.array = pos;
+  else into.nested = true;
 }
 
 function collect(
@@ -124,41 +138,40 @@ function collect(
   type: number,
   buf: Buffer,
   pos: number,
-  inArray: boolean,
+  element: number,
   into: IndexedValues,
 ): void {
   const part = path.parts[level];
   if (part === undefined) {
     if (type !== TYPE.missing) into.missing = false;
     if (type !== TYPE.array) {
-      add(into, type === TYPE.missing ? TYPE.null : type, pos);
+      add(into, type === TYPE.missing ? TYPE.null : type, pos, element);
       return;
     }
-    into.multikey = true;
-    if (inArray) into.nested = true;
-    if (isEmptyContainer(buf, pos)) add(into, TYPE.undefined, 0);
+    noteArray(into, pos, element);
+    if (isEmptyContainer(buf, pos)) add(into, TYPE.undefined, 0, element);
     const elements = new Elements(buf, pos);
-    while (elements.next()) add(into, elements.type, elements.pos);
+    while (elements.next()) add(into, elements.type, elements.pos, element < 0 ? elements.pos : element);
     return;
   }
   if (type === TYPE.object) {
     const at = findElement(buf, pos, part);
-    if (at < 0) add(into, TYPE.null, 0);
-    else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, inArray, into);
+    if (at < 0) add(into, TYPE.null, 0, element);
+    else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, element, into);
   } else if (type === TYPE.array) {
-    into.multikey = true;
-    if (inArray) into.nested = true;
+    noteArray(into, pos, element);
     const index = path.indexes[level] ?? -1;
     const last = level === path.parts.length - 1;
     const elements = new Elements(buf, pos);
     for (let i = 0; elements.next(); i++) {
+      const outermost = element < 0 ? elements.pos : element;
       if (i === index && (last || isContainer(elements.type))) {
-        collect(path, level + 1, elements.type, buf, elements.pos, true, into);
+        collect(path, level + 1, elements.type, buf, elements.pos, outermost, into);
       }
-      if (elements.type === TYPE.object) collect(path, level, elements.type, buf, elements.pos, true, into);
+      if (elements.type === TYPE.object) collect(path, level, elements.type, buf, elements.pos, outermost, into);
     }
   } else {
-    add(into, TYPE.null, 0);
+    add(into, TYPE.null, 0, element);
   }
 }
 

@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 import { leadingQuery, stagesOf } from './aggregate.ts';
 import { Command } from './command.ts';
 import { queryOf } from './count.ts';
-import { type FindQuery, parseFind } from './find.ts';
+import { type FindQuery, parseFind, passOver } from './find.ts';
 import { reply } from './reply.ts';
 
 /**
@@ -134,7 +134,8 @@ function putIndexScan(
 function putStatistics(out: BsonWriter, store: Store, collection: Collection, query: FindQuery): void {
   const chosen = plan(collection, query);
   const scan = new Scan(store.database, collection, chosen, predicate(query.filter, { nowMs: store.now() }));
-  const wanted = query.limit > 0 && chosen.sorted ? query.skip + query.limit : Number.MAX_SAFE_INTEGER;
+  const skip = query.skip - passOver(scan, chosen, query.skip);
+  const wanted = query.limit > 0 && chosen.sorted ? skip + query.limit : Number.MAX_SAFE_INTEGER;
   let found = 0;
   while (found < wanted) {
     const hit = scan.next();
@@ -142,7 +143,7 @@ function putStatistics(out: BsonWriter, store: Store, collection: Collection, qu
     if (hit !== PAUSE) found++;
   }
   const statistics = out.object('executionStats');
-  out.int32('nReturned', Math.max(0, query.limit > 0 ? Math.min(found - query.skip, query.limit) : found - query.skip));
+  out.int32('nReturned', Math.max(0, query.limit > 0 ? Math.min(found - skip, query.limit) : found - skip));
   out.int32('totalKeysExamined', scan.examinedKeys);
   out.int32('totalDocsExamined', scan.examinedDocs);
   out.close(statistics);

@@ -3,7 +3,7 @@ import { TYPE, valuesOf } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
 import { StoreError } from '../errors.ts';
 import { type Filter, idOf, parseFilter } from '../query/filter.ts';
-import { planQuery } from '../query/plan.ts';
+import { type Plan, planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
 import { fromList, fromScan, projected, type Results, sorted, window } from '../query/results.ts';
@@ -73,8 +73,17 @@ export function findResults(store: Store, ns: string, query: FindQuery): Results
   const plan = planQuery(collection, { filter, sort, limited: limit > 0, hint });
   const needed = limit > 0 ? limit + skip : 0;
   const expected = needed > 0 && plan.sorted ? needed : undefined;
-  const scan = fromScan(new Scan(store.database, collection, plan, predicate(filter, context), expected));
-  return window(plan.sorted ? scan : sorted(scan, sort, needed), skip, limit);
+  const scan = new Scan(store.database, collection, plan, predicate(filter, context), expected);
+  const passed = passOver(scan, plan, skip);
+  const found = fromScan(scan);
+  return window(plan.sorted ? found : sorted(found, sort, needed), skip - passed, limit);
+}
+
+/** Skips along the index what needs no look at documents; says how many of `skip` that are: all or none. */
+export function passOver(scan: Scan, plan: Plan, skip: number): number {
+  if (plan.kind !== 'index' || !plan.sorted || !plan.exact) return 0;
+  scan.skip(skip);
+  return skip;
 }
 
 export function getMore(store: Store, command: Command): Buffer | Promise<Buffer> {

@@ -11,8 +11,8 @@ export interface Bounds {
   high: Bound | undefined;
   /** A value must be there: null and missing are excluded. */
   present: boolean;
-  /** It is one element of an array that lies within all of it (`$elemMatch`), not one for each bound. */
-  together: boolean;
+  /** The `$elemMatch` that says so: one element of an array lies within all of it, not one for each bound. */
+  element: Test | undefined;
 }
 
 export interface Bound {
@@ -31,11 +31,11 @@ export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<
     }
     let bounds = into.get(path.text);
     if (bounds === undefined) {
-      bounds = { points: undefined, low: undefined, high: undefined, present: false, together: false };
+      bounds = { points: undefined, low: undefined, high: undefined, present: false, element: undefined };
       into.set(path.text, bounds);
     }
     // Another condition on the path may be another element's: it does not narrow these.
-    if (!bounds.together) narrow(bounds, test);
+    if (bounds.element === undefined) narrow(bounds, test);
   }
   return into;
 }
@@ -45,17 +45,18 @@ const NUMBERED = /(^|\.)\d+(\.|$)/;
 /** `{ history: { $elemMatch: { at: … } } }` bounds `history.at`; better than what else the filter says of that path, but for points. */
 function elementBounds(
   path: string,
-  { of, filter }: Extract<Test, { readonly op: 'elemMatch' }>,
+  test: Extract<Test, { readonly op: 'elemMatch' }>,
   into: Map<string, Bounds>,
 ): void {
+  const { of, filter } = test;
   if (of !== 'objects') return;
   for (const [inner, bounds] of boundsOf(filter)) {
     const known = into.get(`${path}.${inner}`);
     // A number may name an element of an array that is an element itself: an index does not see that.
-    if (known?.points !== undefined || known?.together === true || NUMBERED.test(inner)) continue;
+    if (known?.points !== undefined || known?.element !== undefined || NUMBERED.test(inner)) continue;
     // An element that is an array has no key, and matches null.
     if (!bounds.present) continue;
-    into.set(`${path}.${inner}`, { ...bounds, together: true });
+    into.set(`${path}.${inner}`, { ...bounds, element: test });
   }
 }
 

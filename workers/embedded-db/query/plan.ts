@@ -29,6 +29,8 @@ export interface IndexPlan {
   readonly sorted: boolean;
   /** No bounds at all: every document of the collection is looked at. */
   readonly everything: boolean;
+  /** Every entry within the ranges matches: the bounds say all that the filter says. */
+  readonly exact: boolean;
 }
 
 export interface Query {
@@ -121,16 +123,18 @@ function candidate(
   let prefixes: (readonly Value[])[] = [[]];
   let used = 0;
   for (; used < fields.length; used++) {
+    if (!ofSameElement(fields, index, used, bounds)) break;
     const points = bounds.get(fields[used]?.path.text ?? '')?.points;
     if (points === undefined || prefixes.length * points.length > MAX_RANGES) break;
     prefixes = prefixes.flatMap((prefix) => points.map((point) => [...prefix, point]));
   }
   const field = fields[used];
-  const range = field === undefined ? undefined : bounds.get(field.path.text);
+  const known = field === undefined ? undefined : bounds.get(field.path.text);
+  const range = ofSameElement(fields, index, used, bounds) ? known : undefined;
   const ranged = range !== undefined && (range.low !== undefined || range.high !== undefined);
   const order = sortBy(fields, index, used, prefixes.length, query.sort, bounds);
   // Of an array, one element may satisfy the lower bound and another the upper one, unless it was asked for a single one.
-  const apart = range?.together === true ? index?.nested[used] === true : index?.multikey[used] === true;
+  const apart = range?.element !== undefined ? index?.nested[used] === true : index?.multikey[used] === true;
   const ranges = prefixes.map((prefix) =>
     keyRange(index?.id ?? collection.id, fields, prefix, ranged ? range : undefined, apart),
   );
@@ -152,9 +156,52 @@ function candidate(
       reverse: order === 'reverse',
       sorted,
       everything: !bounded,
+      exact: isExact(query.filter, fields, index, used + (ranged ? 1 : 0)),
     },
     score,
   };
+}
+
+const RANGE_OPS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
+
+/**
+ * Whether the bounds of the first `used` fields are the whole filter. Only what is common and surely so: one string that each
+ * but the last field equals, and for the last one that too, or a range of strings.
+ */
+function isExact(filter: Filter, fields: readonly IndexField[], index: Index | undefined, used: number): boolean {
+  if (used === 0 || index?.multikey.some((flag) => flag) === true) return false;
+  const tests = filter.kind === 'and' ? filter.filters : [filter];
+  const equalled = new Set<string>();
+  for (const test of tests) {
+    if (test.kind !== 'field') return false;
+    const { path, test: condition } = test;
+    const at = fields.findIndex((field) => field.path.text === path.text);
+    if (at < 0 || at >= used || !('value' in condition)) return false;
+    if (condition.value.type !== TYPE.string) return false;
+    if (condition.op === 'eq') {
+      if (equalled.has(path.text)) return false;
+      equalled.add(path.text);
+    } else if (!RANGE_OPS.has(condition.op) || at !== used - 1) return false;
+  }
+  return fields.slice(0, used - 1).every(({ path }) => equalled.has(path.text));
+}
+
+/**
+ * Whether what the filter says of this field and of those before it may be said of one entry. Entries are of one element of an
+ * array: what two elements may meet, one each, bounds only the first field.
+ */
+function ofSameElement(
+  fields: readonly IndexField[],
+  index: Index | undefined,
+  at: number,
+  bounds: ReadonlyMap<string, Bounds>,
+): boolean {
+  if (index?.byElement !== true || index.multikey[at] !== true) return true;
+  const element = bounds.get(fields[at]?.path.text ?? '')?.element;
+  return fields.every(
+    ({ path }, i) =>
+      i >= at || index.multikey[i] !== true || (element !== undefined && bounds.get(path.text)?.element === element),
+  );
 }
 
 /** Whether the index gives the order asked for, and in which direction; undefined when it does not. */

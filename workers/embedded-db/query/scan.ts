@@ -32,6 +32,9 @@ export class Scan {
   private readonly steps: Step[];
   private readonly seen: Set<string> | undefined;
 
+  /** Entries to pass over yet. */
+  private toSkip = 0;
+
   /** `expected`: how many documents the caller is likely to take. */
   constructor(database: Database, collection: Collection, plan: Plan, matches: Predicate, expected = FIRST_CHUNK) {
     this.database = database;
@@ -40,6 +43,11 @@ export class Scan {
     const repeats =
       plan.kind === 'union' || (plan.kind === 'index' && (plan.index?.multikey.some((flag) => flag) ?? false));
     this.seen = repeats ? new Set() : undefined;
+  }
+
+  /** Passes over the next matches without reading them; only where the plan is `exact`. */
+  skip(count: number): void {
+    this.toSkip += count;
   }
 
   /** The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. */
@@ -53,6 +61,10 @@ export class Scan {
         continue;
       }
       this.examinedKeys++;
+      if (this.toSkip > 0) {
+        this.toSkip--;
+        continue;
+      }
       const hit = this.look(candidate);
       if (hit !== undefined) return hit;
     }

@@ -26,6 +26,8 @@ export interface Index {
   readonly multikey: boolean[];
   /** Per field: some document had an array within an array there. Never becomes false again. */
   readonly nested: boolean[];
+  /** Several of its fields may lie in one array, and no number in a path names an element: an entry is then of one element. */
+  readonly byElement: boolean;
   /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
   truncated: boolean;
   /** All dotted paths that its entries depend on: keys and partial filter. */
@@ -70,9 +72,15 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
     expireAfterSeconds: asNumber(fieldOf(spec, 0, FIELD.expire)),
     multikey: fields.map(() => false),
     nested: fields.map(() => false),
+    byElement: isByElement(fields.map(({ path }) => path)),
     truncated: false,
     dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
   };
+}
+
+function isByElement(paths: readonly Path[]): boolean {
+  const tops = paths.filter(({ parts }) => parts.length > 1).map(({ text }) => text.split('.')[0]);
+  return new Set(tops).size < tops.length && paths.every(({ indexes }) => indexes.every((index) => index < 0));
 }
 
 function pathsOf(filter: Filter): string[] {

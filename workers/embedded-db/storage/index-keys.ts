@@ -124,6 +124,7 @@ export class EntryKeys {
     const first = this.count;
     let known: Set<string> | undefined;
     do {
+      if (index.byElement && !ofOneElement(fields.length)) continue;
       const start = this.buffer.begin(index.id);
       for (let f = 0; f < fields.length; f++) {
         const values = valuesFor(f);
@@ -191,6 +192,22 @@ function valuesFor(field: number): IndexedValues {
     scratch[field] = values;
   }
   return values;
+}
+
+/**
+ * Whether the chosen values that lie in one array lie in one element of it: `{ 'l.k': 1, 'l.v': 1 }` has a key for each element
+ * of `l`, as in mongod, not one for each `k` with each `v`.
+ */
+function ofOneElement(fields: number): boolean {
+  for (let f = 1; f < fields; f++) {
+    const { array, elements } = valuesFor(f);
+    if (array < 0) continue;
+    for (let g = 0; g < f; g++) {
+      const other = valuesFor(g);
+      if (other.array === array && other.elements[chosen[g] ?? 0] !== elements[chosen[f] ?? 0]) return false;
+    }
+  }
+  return true;
 }
 
 /** Counts through all combinations. Only the paths inside one array may vary, so they are few. */
