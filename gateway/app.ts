@@ -21,7 +21,7 @@ import { createChatTemplates } from './chatapp/templates.ts';
 import { createChatWebhook } from './chatapp/webhook.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createDocs } from './docs/docs.ts';
-import { createHealthz, createMetrics, createReadyz } from './health.ts';
+import { createHealthz, createReadyz } from './health.ts';
 import { createAuthenticate, requireScope } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
 import type { Handler } from './http/context.ts';
@@ -108,7 +108,6 @@ export function createApp(deps: GatewayDeps): Express {
 
   get('/healthz', createHealthz());
   get('/readyz', createReadyz(deps));
-  get('/metrics', createMetrics(deps));
   get('/docs', docs.page);
   get('/openapi.json', docs.openapi);
 

@@ -1,12 +1,13 @@
 import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../shared/mongo/errors.ts';
-import { aggregateMetrics, type ProcessDocument } from '../shared/processes/report.ts';
+import type { ProcessDocument } from '../shared/processes/report.ts';
 import type { GatewayDeps } from './deps.ts';
-import { sendJson, sendProblem, sendText } from './http/answer.ts';
+import { sendJson, sendProblem } from './http/answer.ts';
 import type { Handler, Reply } from './http/context.ts';
 import { RETRY_AFTER } from './http/unanswered.ts';
+import { ReadCache } from './read-cache.ts';
 
-/** For whoever runs the product: its supervisor, its load balancer, its monitoring. Without a key, and without secrets. */
+/** For whoever runs the product: its supervisor, its load balancer. Without a key, and without secrets. */
 
 /** The process lives. */
 export function createHealthz(): Handler {
@@ -14,24 +15,25 @@ export function createHealthz(): Handler {
 }
 
 const READY_MS = 1_000;
+/** How long an answer of the store holds, and for all who ask meanwhile: whoever asks without a key must not load it. */
+const FRESH_MS = 250;
 
 /** The store answers in time and takes writes, so requests can be served. */
-export function createReadyz({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  const ready = new ReadCache<string, boolean>({
+    ttlMs: FRESH_MS,
+    maxEntries: 1,
+    clock,
+    nameOf: (name) => name,
+    read: () => answersInTime(db),
+  });
   return async (_req, res: Reply) => {
-    if (await answersInTime(db)) sendJson(res, 200, { status: 'ready' });
+    if ((await ready.get('store')) === true) sendJson(res, 200, { status: 'ready' });
     else
       sendProblem(res, 'store_unavailable', {
         detail: 'The store does not answer, or takes no writes.',
         headers: RETRY_AFTER,
       });
-  };
-}
-
-/** The figures of all processes, in Prometheus' text form. */
-export function createMetrics({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
-  return async (_req, res: Reply) => {
-    const registry = await aggregateMetrics(db, clock);
-    sendText(res, registry.contentType, await registry.metrics());
   };
 }
 

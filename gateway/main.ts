@@ -5,6 +5,7 @@ import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts'
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
+import { listenForScrapes } from './metrics.ts';
 
 runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const accepter = createAccepter({ db, clock, log });
@@ -21,5 +22,8 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const port = await server.listen(config.host, config.port);
   life.onStop('server', () => server.drain());
   log.info('listening', { host: config.host, port });
+  if (config.metricsPort > 0) {
+    life.onStop('metrics', listenForScrapes({ db, clock, log }, config.metricsHost, config.metricsPort));
+  }
   life.ready();
 });

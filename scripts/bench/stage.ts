@@ -49,6 +49,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
       HARKARA_DATA_DIR: dataDir,
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),
+      METRICS_PORT: '0',
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },

@@ -56,6 +56,7 @@ export async function setStage(dist: string): Promise<Stage> {
       MONGODB_URI: '',
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),
+      METRICS_PORT: '0',
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },

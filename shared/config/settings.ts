@@ -81,6 +81,18 @@ export const SETTINGS = {
     'Address that the gateway listens on. Loopback by default: put a TLS proxy in front.',
   ),
   port: integer('PORT', 3000, 0, 65_535, 'TCP port of the gateway.'),
+  metricsHost: text(
+    'METRICS_HOST',
+    '127.0.0.1',
+    'Address that GET /metrics listens on, without a key. Loopback by default; elsewhere an address that only your monitoring reaches.',
+  ),
+  metricsPort: integer(
+    'METRICS_PORT',
+    9464,
+    0,
+    65_535,
+    'TCP port of GET /metrics: any gateway answers there with the figures of all processes. 0: none.',
+  ),
   gatewayInstances: integer('GATEWAY_INSTANCES', 2, 1, 64, 'Gateway processes that PM2 starts in cluster mode.'),
   trustProxy: list(
     'TRUST_PROXY',

@@ -34,6 +34,7 @@ class NpmStart {
         MONGODB_URI: '',
         HARKARA_DATA_DIR: dataDir,
         PORT: '0',
+        METRICS_PORT: '0',
         SIMULATOR_SMSC_PORT: '0',
         SIMULATOR_CHATAPP_PORT: '0',
         SIMULATOR_WEBHOOK_PORT: '0',

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
-import { reportProcess } from '../../shared/processes/report.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { type LogFields, silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
-import { eventually } from '../support/eventually.ts';
+import { openCountingDb } from '../support/counting-db.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
@@ -39,6 +38,8 @@ describe('the gateway', () => {
       '/v2/send%2f',
       '/favicon.ico',
       '/%ff',
+      // On a port of its own (gateway/metrics.ts).
+      '/metrics',
     ]) {
       it(`not_found: ${path}`, async () => {
         expectProblem(await request(gateway.url).get(path), 'not_found');
@@ -85,7 +86,7 @@ describe('the gateway', () => {
   });
 
   describe('every answer', () => {
-    for (const path of ['/healthz', '/nowhere', '/v2/balance', '/metrics']) {
+    for (const path of ['/healthz', '/nowhere', '/v2/balance']) {
       it(`carries helmet's headers and says nothing of the software: ${path}`, async () => {
         const { headers } = await request(gateway.url).get(path);
 
@@ -172,19 +173,22 @@ describe('the gateway', () => {
       await away.close();
     });
 
-    it('/metrics shows the figures of all processes as text', async () => {
-      await request(gateway.url).get('/healthz');
-      const stop = reportProcess('gateway', store.db, metrics, systemClock, silentLog);
+    it('/readyz asks the store a few times a second, however many ask', async () => {
+      const clock = new ManualClock();
+      const counted = openCountingDb(store);
+      const site = await openGateway(counted.db, { clock });
+      const many = () => Promise.all(Array.from({ length: 50 }, () => request(site.url).get('/readyz')));
 
-      const text = await eventually(async () => {
-        const answer = await request(gateway.url).get('/metrics');
-        expect(answer.headers['content-type']).to.match(/^text\/plain/);
-        return answer.text.includes('harkara_http_requests_total{') && answer.text;
-      }, 'the report of this process is shown');
-      stop();
+      const answers = [...(await many()), ...(await many())];
+      const first = counted.sent('update');
+      clock.turn(1_000);
+      await many();
 
-      expect(text).to.match(/harkara_http_requests_total\{.*route="\/healthz".*\} \d+/);
-      expect(text).to.include('harkara_processes{app="gateway"} 1');
+      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+      expect(first).to.equal(1);
+      expect(counted.sent('update')).to.equal(2);
+      await site.close();
+      await counted.close();
     });
   });
 });

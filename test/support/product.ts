@@ -99,6 +99,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       HARKARA_DATA_DIR: dataDir,
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),
+      METRICS_PORT: '0',
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },

@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Db } from 'mongodb';
+import { isStoreTrouble } from '../shared/mongo/errors.ts';
+import { aggregateMetrics } from '../shared/processes/report.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
+import { errorFields, type Log } from '../shared/runtime/log.ts';
+import { ReadCache } from './read-cache.ts';
+
+/** What `METRICS_PORT` serves is made at most so often, for all who ask: it reads the report of every process. */
+const FRESH_MS = 5_000;
+/** Scrapers are few; more connections than these are closed. */
+const CONNECTIONS_MAX = 64;
+/** While the port is taken (another copy of the product, an old process that is about to end). */
+const LISTEN_AGAIN_MS = 10_000;
+
+interface Figures {
+  readonly type: string;
+  readonly text: string;
+}
+
+interface MetricsDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * `GET /metrics`, the figures of all processes in Prometheus' text form, on a port of its own: it has no key, and what it says
+ * of customers and carriers is not for whoever can reach the API (docs/decisions/0032). It does not listen yet.
+ */
+export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
+  const figures = new ReadCache<string, Figures>({
+    ttlMs: FRESH_MS,
+    maxEntries: 1,
+    clock,
+    nameOf: (name) => name,
+    read: async () => {
+      const registry = await aggregateMetrics(db, clock);
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  });
+  const server = createServer((req, res) => {
+    if (req.url?.split('?')[0] !== '/metrics') return answer(req, res, 404, 'There is only /metrics here.\n');
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return answer(req, res, 405, 'Use GET.\n', { Allow: 'GET, HEAD' });
+    figures.get('all').then(
+      (found) => answer(req, res, 200, found?.text ?? '', { 'Content-Type': found?.type ?? PLAIN }),
+      (error: unknown) => {
+        if (!isStoreTrouble(error)) log.error('metrics_failed', errorFields(error));
+        answer(req, res, 503, 'The store does not answer.\n', { 'Retry-After': '5' });
+      },
+    );
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
+}
+
+const PLAIN = 'text/plain; charset=utf-8';
+
+function answer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  req.resume(); // a body is read and dropped
+  res.writeHead(status, {
+    'Content-Type': PLAIN,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  res.end(text);
+}
+
+/**
+ * Listens, and tries again while it cannot: the API is more important than its figures, so a taken port stops no gateway.
+ * The function that it returns ends it.
+ */
+export function listenForScrapes(deps: MetricsDeps, host: string, port: number): () => void {
+  const server = createMetricsServer(deps);
+  let again: NodeJS.Timeout | undefined;
+  const listen = (): void => {
+    server.listen(port, host);
+  };
+  server.on('listening', () => deps.log.info('metrics_listening', { host, port: portOf(server) }));
+  server.on('error', (error) => {
+    deps.log.warn('metrics_not_listening', { host, port, ...errorFields(error) });
+    again = setTimeout(listen, LISTEN_AGAIN_MS);
+  });
+  listen();
+  return () => {
+    clearTimeout(again);
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+function portOf(server: Server): number | undefined {
+  const address = server.address();
+  return typeof address === 'object' ? address?.port : undefined;
+}

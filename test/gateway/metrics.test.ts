@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { type Db, MongoClient } from 'mongodb';
+import request from 'supertest';
+import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';
+import { reportProcess } from '../../shared/processes/report.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type LogFields, silentLog } from '../../shared/runtime/log.ts';
+import { Metrics } from '../../shared/runtime/metrics.ts';
+import { openCountingDb } from '../support/counting-db.ts';
+import { eventually } from '../support/eventually.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+
+describe('GET /metrics, on its own port', () => {
+  let store: TestStore;
+  const servers: Server[] = [];
+  const clock = new ManualClock(new Date());
+  const serve = async (db: Db): Promise<string> => {
+    const server = createMetricsServer({ db, clock, log: silentLog });
+    servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  };
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  it('shows the figures of all processes as text', async () => {
+    const metrics = new Metrics();
+    metrics.counter('things_total', 'Things.', ['kind']).inc({ kind: 'good' });
+    const stop = reportProcess('gateway', store.db, metrics, systemClock, silentLog);
+    await eventually(async () => (await store.db.collection('processes').countDocuments()) > 0, 'it is reported');
+
+    const { status, headers, text } = await request(await serve(store.db)).get('/metrics');
+    stop();
+
+    expect(status).to.equal(200);
+    expect(headers['content-type']).to.match(/^text\/plain/);
+    expect(headers).to.include({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    expect(text).to.include('harkara_things_total{kind="good"} 1');
+    expect(text).to.include('harkara_processes{app="gateway"} 1');
+  });
+
+  it('are made once in five seconds, however many ask', async () => {
+    const counted = openCountingDb(store);
+    const url = await serve(counted.db);
+    const many = () => Promise.all(Array.from({ length: 30 }, () => request(url).get('/metrics')));
+
+    await many();
+    await many();
+    const first = counted.sent('find');
+    clock.turn(5_000);
+    await many();
+
+    expect(first).to.equal(1);
+    expect(counted.sent('find')).to.equal(2);
+    await counted.close();
+  });
+
+  it('404 for any other path, 405 for any other method', async () => {
+    const url = await serve(store.db);
+
+    expect((await request(url).get('/')).status).to.equal(404);
+    expect((await request(url).get('/v2/balance')).status).to.equal(404);
+    const posted = await request(url).post('/metrics').send({ a: 1 });
+    expect(posted.status).to.equal(405);
+    expect(posted.headers.allow).to.equal('GET, HEAD');
+    expect((await request(url).head('/metrics')).status).to.equal(200);
+  });
+
+  it('503 while the store is away', async () => {
+    const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 100 });
+
+    const { status, headers } = await request(await serve(away.db('none'))).get('/metrics');
+
+    expect(status).to.equal(503);
+    expect(headers['retry-after']).to.equal('5');
+    await away.close();
+  });
+
+  it('a taken port is told in the log and stops nobody', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const told: { event: string; fields: LogFields }[] = [];
+    const log = { ...silentLog, warn: (event: string, fields: LogFields = {}) => void told.push({ event, fields }) };
+
+    const stop = listenForScrapes({ db: store.db, clock, log }, '127.0.0.1', port);
+    await eventually(() => told.length > 0, 'it is told');
+    stop();
+    holder.close();
+
+    expect(told[0]?.event).to.equal('metrics_not_listening');
+    expect(told[0]?.fields).to.include({ host: '127.0.0.1', port });
+  });
+});
