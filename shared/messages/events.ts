@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { type AccountId, type EventId, eventId, type MessageId } from '../runtime/ids.ts';
-import type { MessageEvent } from '../webhooks/endpoint.ts';
-import { eventName } from '../webhooks/payload.ts';
+import { CHAT_EVENTS, type MessageEvent } from '../webhooks/endpoint.ts';
+import { eventName, stateOf } from '../webhooks/payload.ts';
 import type { AnyMessage } from './any-message.ts';
 import type { HistoryEntry } from './message.ts';
 
@@ -41,23 +41,23 @@ export interface EventPage {
   readonly next: EventPlace | undefined;
 }
 
-/** Messages that one call looks at when it filters by name, which no index has; then a page may have few entries, even none. */
-export const LOOK_MAX = 2_000;
-
 /** Named, so that no plan walks all messages of the account. */
-const INDEX = 'events';
-/** Messages of one slice when they are filtered by name; otherwise a page's worth. */
-const FILTERED_SLICE = 500;
+const INDEX = 'events_by_state';
 /** Clocks of other machines may be ahead of this one. */
 const AHEAD_MS = 60_000;
+/** How full a slice is to be, and how much wider the next one is at most. */
 const FULL = 0.75;
-const WIDEN_MAX = 8;
+const WIDEN_MAX = 16;
+/** Of those found where there are too many, how many the next try is to have: of each state about as many. */
+const SHARE_OF_ONE = 0.9;
+const SHARE_OF_SEVERAL = 0.4;
 
 /**
  * Up to `limit` events of an account, newest first, older than `after`, of the last seven days. It goes back in slices of
  * time: an index over an array gives no order (a store would read all that is left and sort it), but it finds the messages
- * between two times, and a slice of few messages is sorted here. A slice that has too many is cut, one with few is followed
- * by a wider one, so a page costs a few reads of about its own size however many events there are.
+ * that reached one of these states between two times, and a slice of few messages is sorted here. A slice that has too many is
+ * cut, one with few is followed by a wider one, so a page costs a few reads of about its own size however many events there
+ * are, also when it shows events of one name only.
  */
 export async function listEvents(
   db: Db,
@@ -77,26 +77,25 @@ export async function listEvents(
     return cutPage(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
   }
 
-  const sliceMax = filter.name === undefined ? limit + 2 : Math.max(FILTERED_SLICE, limit + 2);
+  const names = filter.name === undefined ? CHAT_EVENTS : [filter.name];
+  const sliceMax = limit + 2;
   const events: ListedEvent[] = [];
-  let looked = 0;
   let widthMs = Number.POSITIVE_INFINITY; // whoever has little, or asks for little, gets it in one read
-  while (events.length <= limit && looked < LOOK_MAX) {
+  while (events.length <= limit) {
     const endMs = endOf(before);
     if (endMs <= fromMs) return cutPage(events, limit, undefined);
     const startMs = Math.max(fromMs, endMs - widthMs);
-    let found = await readSlice(db, account, startMs, endMs, sliceMax + 1);
+    let found = await readSlice(db, within(account, names, startMs, endMs), sliceMax + 1);
     let read: EventPlace = { atMs: startMs, id: '' };
     if (found.length > sliceMax) {
       if (endMs - startMs > 1) {
-        widthMs = narrower(found, startMs, endMs);
+        widthMs = narrower(eventsIn(found, startMs, before, filter), endMs - startMs, endMs);
         continue;
       }
-      found = await readMoment(db, account, before, startMs, sliceMax);
+      found = await readMoment(db, within(account, names, startMs, endMs), before, sliceMax);
       const last = found.at(-1);
       if (last !== undefined && found.length === sliceMax) read = { atMs: startMs, id: eventId(last._id, '') };
     }
-    looked += found.length;
     events.push(...eventsIn(found, startMs, before, filter));
     before = read;
     widthMs = Math.ceil((endMs - startMs) * Math.min(WIDEN_MAX, (FULL * sliceMax) / Math.max(found.length, 1)));
@@ -109,17 +108,11 @@ function endOf({ atMs, id }: EventPlace): number {
   return id === '' ? atMs : atMs + 1;
 }
 
-/** Up to `limit` messages, in no order, that reached a state from `startMs` on and before `endMs`. */
-function readSlice(
-  db: Db,
-  account: AccountId,
-  startMs: number,
-  endMs: number,
-  limit: number,
-): Promise<readonly Told[]> {
+/** Up to `limit` messages of a slice, in no order. */
+function readSlice(db: Db, slice: object, limit: number): Promise<readonly Told[]> {
   return db
     .collection<AnyMessage>('messages')
-    .find(within(account, startMs, endMs))
+    .find(slice)
     .project<Told>(TOLD)
     .hint(INDEX)
     .limit(limit)
@@ -127,18 +120,12 @@ function readSlice(
     .toArray();
 }
 
-/** Of a single millisecond, in the order of events: by ids downwards from the one of `before`. */
-function readMoment(
-  db: Db,
-  account: AccountId,
-  before: EventPlace,
-  atMs: number,
-  limit: number,
-): Promise<readonly Told[]> {
+/** Of a slice of a single millisecond, in the order of events: by ids downwards from the one of `before`. */
+function readMoment(db: Db, slice: object, before: EventPlace, limit: number): Promise<readonly Told[]> {
   const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
   return db
     .collection<AnyMessage>('messages')
-    .find({ ...within(account, atMs, atMs + 1), ...below })
+    .find({ ...slice, ...below })
     .project<Told>(TOLD)
     .sort({ _id: -1 })
     .hint(INDEX)
@@ -148,29 +135,26 @@ function readMoment(
 }
 
 /**
- * The messages that reached a state from `startMs` on and before `endMs`. One element must lie within: of an array, two
- * conditions beside each other may be met by two elements, and would not bound the walk on both sides.
+ * The messages that reached one of the states that `names` tell of, from `startMs` on and before `endMs`. One element must be
+ * all of it: of an array, conditions beside each other may be met by several elements, and would not bound the walk.
  */
-export function within(account: AccountId, startMs: number, endMs: number): object {
+export function within(account: AccountId, names: readonly MessageEvent[], startMs: number, endMs: number): object {
+  const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,
     'history.0': { $exists: true }, // what the partial index has
-    history: { $elemMatch: { at: { $gte: new Date(startMs), $lt: new Date(endMs) } } },
+    history: { $elemMatch: { state: { $in: names.map(stateOf) }, at } },
   };
 }
 
 /**
- * Too many: how long the next try may be. Stores find the oldest first, so what was found tells how dense they lie; were it
- * not so, it would still be four times less.
+ * Too many: how long the next try may be. The index has the newest of a state first, so those found say where a page's worth
+ * ends; were it not so, it would still be four times less.
  */
-function narrower(found: readonly Told[], startMs: number, endMs: number): number {
-  let lastMs = startMs;
-  for (const { history } of found) {
-    const first = history.find(({ at }) => at.getTime() >= startMs && at.getTime() < endMs);
-    lastMs = Math.max(lastMs, first?.at.getTime() ?? startMs);
-  }
-  const quarter = Math.floor((endMs - startMs) / 4);
-  return Math.max(1, Math.min(quarter, Math.floor((lastMs - startMs) * FULL)));
+function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number): number {
+  const states = new Set(newest.map(({ entry }) => entry.state)).size;
+  const last = newest[Math.floor(newest.length * (states > 1 ? SHARE_OF_SEVERAL : SHARE_OF_ONE))];
+  return Math.max(1, Math.min(Math.floor(widthMs / 4), endMs - (last?.entry.at.getTime() ?? endMs)));
 }
 
 /** Their events from `startMs` on and before the place, newest first. */

@@ -38,6 +38,11 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
+/** Whether what was to be dropped is not there: the index, or its whole collection. */
+export function isIndexNotFound(error: unknown): boolean {
+  return error instanceof MongoServerError && (error.code === 27 || error.code === 26);
+}
+
 /**
  * Whether the store could not be asked (away, starting, cut off): the operation may or may not have happened.
  * A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.

@@ -1,4 +1,5 @@
 import type { CreateIndexesOptions, Db } from 'mongodb';
+import { isIndexNotFound } from './errors.ts';
 
 /**
  * Every index of the product with the query that it serves. An index on `messages` is paid in writes, several per message:
@@ -10,6 +11,10 @@ interface Index {
   readonly options: CreateIndexesOptions & { readonly name: string };
   readonly serves: string;
 }
+
+/** States in which few messages of an account are; a message that is delivered was in none of them. */
+export const RARE_STATES = ['failed', 'expired', 'rejected', 'read', 'received'] as const;
+export type RareState = (typeof RARE_STATES)[number];
 
 export const INDEXES: readonly Index[] = [
   {
@@ -105,11 +110,18 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
-    key: { account: 1, 'history.at': 1 },
-    options: { name: 'events', partialFilterExpression: { 'history.0': { $exists: true } } },
+    key: { account: 1, 'history.state': 1, 'history.at': -1 },
+    options: { name: 'events_by_state', partialFilterExpression: { 'history.0': { $exists: true } } },
     // Partial: of a message without events there is no entry to write, and none to take out at the first event. Measured on
     // the embedded store, insert and three updates of a message: 125 µs of its CPU without, 133 with it, 152 with a full one.
-    serves: 'GET /v2/events: the messages of an account that reached a state between two times',
+    serves: 'GET /v2/events: the messages of an account that reached certain states between two times',
+  },
+  {
+    collection: 'messages',
+    key: { account: 1, state: 1, _id: 1 },
+    options: { name: 'rare_states', partialFilterExpression: { state: { $in: [...RARE_STATES] } } },
+    // Partial: an SMS that is delivered has no entry. `$in` in such an expression needs MongoDB 6.
+    serves: 'GET /v2/messages: what failed, what customers wrote or have read, among a million that were delivered',
   },
   {
     collection: 'messages',
@@ -215,10 +227,27 @@ export const INDEXES: readonly Index[] = [
   },
 ];
 
-/** Creates what is missing; may run in several processes at once. Throws when an index of that name exists with another shape. */
+/** Indexes of earlier versions, which no query uses any more. */
+const RETIRED: readonly { readonly collection: string; readonly name: string }[] = [
+  { collection: 'messages', name: 'events' },
+];
+
+/**
+ * Creates what is missing and drops what is not used any more; may run in several processes at once. Throws when an index of
+ * that name exists with another shape.
+ */
 export async function ensureIndexes(db: Db): Promise<void> {
   for (const collection of new Set(INDEXES.map((index) => index.collection))) {
     const wanted = INDEXES.filter((index) => index.collection === collection);
     await db.collection(collection).createIndexes(wanted.map(({ key, options }) => ({ key, ...options })));
+  }
+  for (const { collection, name } of RETIRED) await dropIndex(db, collection, name);
+}
+
+async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
+  try {
+    await db.collection(collection).dropIndex(name);
+  } catch (error) {
+    if (!isIndexNotFound(error)) throw error;
   }
 }

@@ -9,6 +9,11 @@ export function eventName(entry: HistoryEntry): MessageEvent {
   return `message.${entry.state}`;
 }
 
+/** The state that an event of this name tells of. */
+export function stateOf(name: MessageEvent): HistoryEntry['state'] {
+  return name.slice('message.'.length) as HistoryEntry['state']; // as eventName made it
+}
+
 /**
  * The exact JSON that is signed and posted for a state change: flat, members in the specification's order ("Payload of
  * message.delivered", "Payload of message.received"). Spec gap: the other events have the same shape without `delivered_at`;

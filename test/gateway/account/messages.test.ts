@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { WALK_MAX } from '../../../shared/messages/list.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { batchMessageIds, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
@@ -161,6 +162,39 @@ describe('GET /v2/messages', function () {
       expect(first.body).to.include({ has_more: true }).and.to.have.property('data').that.is.empty;
       expect(idsOf(second)).to.deep.equal([wanted]);
       expect(second.body).to.include({ has_more: false, next_cursor: null });
+    });
+
+    it('what failed, what customers wrote or have read, among thousands, on one page', async () => {
+      const most = Array.from({ length: WALK_MAX + 10 }, () => ({ state: 'delivered' as const }));
+      const received = newId('msg');
+      await site.db.collection<AnyMessage>('messages').insertOne({
+        ...{ _id: received, account: site.account, channel: 'chatapp', direction: 'in', state: 'received' },
+        ...{ from: '447700900123', to: '919876543210', upstreamId: 'wamid.1', inbound: { type: 'text', body: 'yes' } },
+        ...{ v: 0, validUntil: new Date(), tries: 0, history: [{ state: 'received', at: new Date() }] },
+      });
+      const [failed, elsewhere, read] = await insert(
+        { state: 'failed' },
+        { state: 'failed', to: '447700900123' },
+        { state: 'read' },
+        ...most,
+      );
+      const whole = { has_more: false, next_cursor: null };
+      const rows: readonly [Query, readonly unknown[]][] = [
+        [{ state: 'failed' }, [elsewhere, failed]],
+        [{ state: 'failed', to: '447700900123' }, [elsewhere]],
+        [{ state: 'failed', direction: 'in' }, []],
+        [{ state: 'rejected' }, []],
+        [{ state: 'read' }, [read]],
+        [{ direction: 'in' }, [received]],
+        [{ direction: 'in', channel: 'chatapp' }, [received]],
+        [{ direction: 'in', channel: 'sms' }, []],
+      ];
+
+      for (const [query, expected] of rows) {
+        const answer = await ask(query);
+        expect(idsOf(answer), JSON.stringify(query)).to.deep.equal(expected);
+        expect(answer.body, JSON.stringify(query)).to.include(whole);
+      }
     });
 
     it("never another account's, also with their batch, recipient and cursor", async () => {
