@@ -25,9 +25,10 @@ import { createHealthz, createReadyz } from './health.ts';
 import { createAuthenticate, requireScope } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
 import type { Handler } from './http/context.ts';
+import { createDearReads } from './http/dear-reads.ts';
 import { createOnce } from './http/idempotency.ts';
 import { jsonBody } from './http/json-body.ts';
-import { createRateLimit } from './http/rate-limit.ts';
+import { createCharge, createRateLimit } from './http/rate-limit.ts';
 import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
 import { createUnauthorized } from './http/unauthorized.ts';
 import { createBalance } from './sms/balance.ts';
@@ -51,6 +52,8 @@ export function createApp(deps: GatewayDeps): Express {
   const rateLimit = createRateLimit(counter, deps.clock);
   const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
   const once = createOnce(deps);
+  const charge = createCharge(counter, deps.clock);
+  const reading = { ...deps, answerRead: createDearReads(charge) };
   const { db, clock, config } = deps;
   const limits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
   const templates = new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs });
@@ -79,24 +82,24 @@ export function createApp(deps: GatewayDeps): Express {
     .delete(...key('send'), createCancelSchedule(deps))
     .all(methodNotAllowed('GET, HEAD, DELETE'));
   get('/v2/balance', ...key('read'), createBalance(deps));
-  get('/v2/templates', ...key('read'), createTemplates(deps));
+  get('/v2/templates', ...key('read'), createTemplates(reading));
 
   post('/v2/chatapp/send', ...key('send'), message, once(chat(createSendTemplate(db))));
   post('/v2/chatapp/send-text', ...key('send'), message, once(chat(createSendText())));
   post('/v2/chatapp/send-media', ...key('send'), message, once(chat(createSendMedia(mediaUrl))));
   post('/v2/chatapp/send-buttons', ...key('send'), message, once(chat(createSendButtons())));
-  get('/v2/chatapp/templates', ...key('read'), createChatTemplates(deps));
+  get('/v2/chatapp/templates', ...key('read'), createChatTemplates(reading));
   post('/v2/chatapp/webhook', ...key('send'), message, once(createChatWebhook(deps, webhookUrl)));
 
-  get('/v2/messages', ...key('read'), createMessages(deps));
-  get('/v2/messages/:message_id', ...key('read'), createMessage(deps));
-  get('/v2/events', ...key('read'), createEvents(deps));
-  get('/v2/ledger', ...key('read'), createLedger(deps));
+  get('/v2/messages', ...key('read'), createMessages(reading));
+  get('/v2/messages/:message_id', ...key('read'), createMessage(reading));
+  get('/v2/events', ...key('read'), createEvents(reading));
+  get('/v2/ledger', ...key('read'), createLedger(reading));
 
   app
     .route('/v2/batches/:batch_id')
-    .get(...key('read'), createBatch(deps))
-    .delete(...key('send'), createStopBatch(deps))
+    .get(...key('read'), createBatch(reading))
+    .delete(...key('send'), createStopBatch({ ...deps, charge }))
     .all(methodNotAllowed('GET, HEAD, DELETE'));
 
   // By the provider, whose key is its signature.

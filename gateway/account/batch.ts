@@ -4,21 +4,31 @@ import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isBatchId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { sendJson, sendProblem } from '../http/answer.ts';
+import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { ReadingDeps } from '../http/dear-reads.ts';
 
 /** GET /v2/batches/{id} (extension): how far a bulk request is. Another account's batch is as unknown as one that never was. */
-export function createBatch({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createBatch({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { batch_id: id } = req.params;
     if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
     res.locals.batchId = id;
     const batch = await findPaidBatch(db, callerOf(res).account._id, id);
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
-    const [counts, refunded] = await Promise.all([countBatch(db, batch), refundedCredits(db, batch)]);
-    sendJson(res, 200, batchRecord(batch, counts, refunded));
+    await answerRead(res, countCost(batch), async () => {
+      const [counts, refunded] = await Promise.all([countBatch(db, batch), refundedCredits(db, batch)]);
+      return batchRecord(batch, counts, refunded);
+    });
   };
+}
+
+/** Messages counted that count as one request. */
+const COUNTED_PER_REQUEST = 1_000;
+
+/** As how many requests a look at its messages counts. Of a batch that ended long ago the counts are kept. */
+export function countCost({ counts, total }: BatchDocument): number {
+  return counts === undefined ? Math.ceil(total / COUNTED_PER_REQUEST) : 1;
 }
 
 function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded: number): object {

@@ -8,9 +8,9 @@ import {
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isMessageId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { sendJson, sendProblem } from '../http/answer.ts';
+import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { ReadingDeps } from '../http/dear-reads.ts';
 import { messageRecord } from './message-record.ts';
 import { partRecord } from './part-record.ts';
 import { timelineOf } from './timeline.ts';
@@ -19,14 +19,17 @@ import { timelineOf } from './timeline.ts';
  * GET /v2/messages/{id} (extension): everything that is known of one message but its text. Another account's message is as
  * unknown as one that never was.
  */
-export function createMessage({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createMessage({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { message_id: id } = req.params;
     if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
     res.locals.messageId = id;
-    const whole = await readWholeMessage(db, callerOf(res).account._id, id);
-    if (whole === undefined) return sendProblem(res, 'message_not_found');
-    sendJson(res, 200, wholeRecord(whole));
+    const account = callerOf(res).account._id;
+    const read = async (): Promise<object | undefined> => {
+      const whole = await readWholeMessage(db, account, id);
+      return whole === undefined ? undefined : wholeRecord(whole);
+    };
+    await answerRead(res, 1, read, 'message_not_found');
   };
 }
 

@@ -1,14 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { findPaidBatch } from '../../shared/batches/find-paid.ts';
 import { hasStoppable, refundedCredits } from '../../shared/batches/progress.ts';
 import { beginStop, readBatch } from '../../shared/batches/store.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
 import { isBatchId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { Charge } from '../http/rate-limit.ts';
+import { ReadLanes } from '../http/read-lanes.ts';
+import { countCost } from './batch.ts';
+
+interface StopDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'stopping'> {
+  readonly charge: Charge;
+}
 
 /** How long the answer waits for a worker to cancel and refund; 10,000 messages take some seconds. */
 const WAIT_MS = 10_000;
@@ -19,17 +24,27 @@ const LOOK_MS = 25;
  * batch decides; a worker does what follows, and the answer waits for it: with state `stopping` it took longer than we
  * waited, and happens all the same. Asked again it answers the same.
  */
-export function createStopBatch({ db, clock, stopping }: Pick<GatewayDeps, 'db' | 'clock' | 'stopping'>): Handler {
+export function createStopBatch(deps: StopDeps): Handler {
+  const { db, charge } = deps;
+  const counts = new ReadLanes<boolean>();
+  const looks = new ReadLanes<BatchDocument | undefined>();
   return async (req, res: Reply) => {
     const { batch_id: id } = req.params;
     if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
     res.locals.batchId = id;
     const batch = await findPaidBatch(db, callerOf(res).account._id, id);
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
-    if (batch.state === 'split' && !(await hasStoppable(db, id))) return sendProblem(res, 'batch_finished');
+    if (batch.state === 'split') {
+      const cost = countCost(batch);
+      if (cost > 1 && !(await charge(res, cost - 1))) return;
+      const open = await counts.run(batch.account, id, () => hasStoppable(db, id));
+      if (!open) return sendProblem(res, 'batch_finished');
+    }
 
     await beginStop(db, id);
-    const ended = await waitForEnd(db, clock, batch, stopping);
+    const ended = await waitForEnd(deps, batch, () =>
+      looks.run(batch.account, id, () => readBatch(db, batch.account, id)),
+    );
     const { state, stopped } = ended;
     sendJson(res, 200, {
       status: 'success',
@@ -42,10 +57,14 @@ export function createStopBatch({ db, clock, stopping }: Pick<GatewayDeps, 'db' 
   };
 }
 
-async function waitForEnd(db: Db, clock: Clock, batch: BatchDocument, stopping: AbortSignal): Promise<BatchDocument> {
+async function waitForEnd(
+  { clock, stopping }: StopDeps,
+  batch: BatchDocument,
+  look: () => Promise<BatchDocument | undefined>,
+): Promise<BatchDocument> {
   const deadline = clock.monotonicMs() + WAIT_MS;
   for (;;) {
-    const now = (await readBatch(db, batch.account, batch._id)) ?? batch;
+    const now = (await look()) ?? batch;
     if (now.state === 'stopped' || stopping.aborted || clock.monotonicMs() >= deadline) return now;
     await setTimeout(LOOK_MS);
   }

@@ -1,15 +1,16 @@
-import { listChatTemplates } from '../../shared/chat-templates/store.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { sendJson } from '../http/answer.ts';
+import { readTemplateStatuses } from '../../shared/chat-templates/store.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { ReadingDeps } from '../http/dear-reads.ts';
+import { listJson } from '../http/list-json.ts';
 
 /**
  * GET /v2/chatapp/templates ("Chat-app template"): the account's, as the provider told last; only `approved` ones can be
  * sent, the others are there so that their status can be seen.
  */
-export function createChatTemplates({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createChatTemplates({ db, answerRead }: ReadingDeps): Handler {
   return async (_req, res: Reply) => {
-    const all = await listChatTemplates(db, callerOf(res).account._id);
-    sendJson(res, 200, { templates: all.map(({ name, status, language }) => ({ name, status, language })) });
+    const account = callerOf(res).account._id;
+    const read = (): Promise<string> => listJson('templates', readTemplateStatuses(db, account));
+    await answerRead(res, 1, read);
   };
 }

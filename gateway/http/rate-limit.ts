@@ -18,15 +18,11 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     store: new RateLimitStore(counter, clock),
     keyGenerator: (_req, res) => {
       const { keyId, perMinute } = callerOf(asReply(res));
-      return storeKey(`key:${keyId}`, perMinute);
+      return storeKey(countedAs(keyId), perMinute);
     },
     limit: (_req, res) => callerOf(asReply(res)).perMinute,
     handler: (req, res) => {
-      const { limit, seconds } = tell(req, asReply(res), clock);
-      sendProblem(asReply(res), 'rate_limited', {
-        detail: `The key may make ${limit} requests a minute. This one was not processed; the next may come in ${seconds} s.`,
-        headers: ['Retry-After', String(seconds)],
-      });
+      refuse(asReply(res), tell(req, asReply(res), clock), 'was not processed');
     },
     // Written by answer.ts with all others. The library's own count the rest by this machine's clock.
     standardHeaders: false,
@@ -43,19 +39,58 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
   };
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: what the key may do, and what is left of it. */
-function tell(req: Request, res: Reply, clock: Clock): { readonly limit: number; readonly seconds: number } {
+/** Counts so many more requests for the key of this one; false: it has fewer left, and 429 is answered. */
+export type Charge = (res: Reply, more: number) => Promise<boolean>;
+
+/** For what costs the store more than a usual request, once the endpoint knows how much. What was left is used up either way. */
+export function createCharge(counter: RateCounter, clock: Clock): Charge {
+  return async (res, more) => {
+    const { keyId, perMinute } = callerOf(res);
+    const { rank, endsMs } = await counter.countMany(countedAs(keyId), perMinute, more);
+    const told = tellLeft(res, perMinute, perMinute - rank, endsMs - clock.monotonicMs());
+    if (rank > perMinute) refuse(res, told, `counts as ${more + 1} and was not processed`);
+    return rank <= perMinute;
+  };
+}
+
+function countedAs(keyId: string): string {
+  return `key:${keyId}`;
+}
+
+function tell(req: Request, res: Reply, clock: Clock): Told {
   // express-rate-limit sets it (`requestPropertyName`) before it calls anyone.
   const { limit, remaining, resetTime } = (req as Request & { readonly rateLimit: RateLimitInfo }).rateLimit;
-  const restMs = resetTime === undefined ? WINDOW_MS : resetTime.getTime() - clock.now().getTime();
+  return tellLeft(
+    res,
+    limit,
+    remaining,
+    resetTime === undefined ? WINDOW_MS : resetTime.getTime() - clock.now().getTime(),
+  );
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: what the key may do, what is left of it, and for how long. */
+function tellLeft(res: Reply, limit: number, left: number, restMs: number): Told {
   const seconds = Math.max(Math.ceil(restMs / 1000), 1);
   res.locals.rateHeaders = [
     'RateLimit-Policy',
     `"default";q=${limit};w=${WINDOW_MS / 1000}`,
     'RateLimit',
-    `"default";r=${remaining};t=${seconds}`,
+    `"default";r=${Math.max(left, 0)};t=${seconds}`,
   ];
   return { limit, seconds };
+}
+
+interface Told {
+  readonly limit: number;
+  /** Until the window ends. */
+  readonly seconds: number;
+}
+
+function refuse(res: Reply, { limit, seconds }: Told, what: string): void {
+  sendProblem(res, 'rate_limited', {
+    detail: `The key may make ${limit} requests a minute. This one ${what}; the next may come in ${seconds} s.`,
+    headers: ['Retry-After', String(seconds)],
+  });
 }
 
 /** express-rate-limit's types know nothing of our context, but `begin` has filled `locals` of every response. */

@@ -1,13 +1,13 @@
-import { listTemplates } from '../../shared/templates/store.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { sendJson } from '../http/answer.ts';
+import { readApprovedTexts } from '../../shared/templates/store.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { ReadingDeps } from '../http/dear-reads.ts';
+import { listJson } from '../http/list-json.ts';
 
 /** GET /v2/templates ("DLT template"): the account's approved ones, by id. Read from the store: a decision shows at once. */
-export function createTemplates({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createTemplates({ db, answerRead }: ReadingDeps): Handler {
   return async (_req, res: Reply) => {
-    const approved = await listTemplates(db, callerOf(res).account._id, 'approved');
-    const templates = approved.map(({ dltId, name, content }) => ({ id: dltId, name, content }));
-    sendJson(res, 200, { templates });
+    const account = callerOf(res).account._id;
+    const read = (): Promise<string> => listJson('templates', readApprovedTexts(db, account));
+    await answerRead(res, 1, read);
   };
 }

@@ -20,6 +20,18 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
     .toArray();
 }
 
+/** What the list shows of them, by name and language, in groups. Their texts, which may be long, are not read. */
+export async function* readTemplateStatuses(
+  db: Db,
+  account: AccountId,
+): AsyncGenerator<Pick<ChatTemplateDocument, 'name' | 'status' | 'language'>> {
+  const projection = { name: 1, status: 1, language: 1 };
+  const all = templates(db)
+    .find({ _id: idsOf(account) }, { projection, batchSize: GROUP })
+    .sort({ _id: 1 });
+  for await (const { name, status, language } of all) yield { name, status, language };
+}
+
 /** In which languages an account has a template of this name, whatever their status; twenty at most. */
 export async function languagesOf(db: Db, account: AccountId, name: string): Promise<readonly string[]> {
   const found = await templates(db)

@@ -98,6 +98,12 @@ export class RateCounter {
     }
   }
 
+  /** Counts `n` events at once and gives the last of them; when that does not pass, some before it may have. */
+  async countMany(key: string, limit: number, n: number): Promise<Counted> {
+    const counted = await Promise.all(Array.from({ length: n }, () => this.count(key, limit)));
+    return counted.reduce((last, one) => (one.rank > last.rank ? one : last));
+  }
+
   #refused(key: string, limit: number): Counted | undefined {
     const full = this.#full.get(key);
     if (full === undefined) return undefined;

@@ -156,6 +156,17 @@ export async function listTemplates(
     .toArray();
 }
 
+/** What `GET /v2/templates` shows of an account's approved ones, by id; in chunks, so that thousands never block. */
+export async function* readApprovedTexts(
+  db: Db,
+  account: AccountId,
+): AsyncGenerator<{ readonly id: string } & Pick<TemplateDocument, 'name' | 'content'>> {
+  const approved = templates(db)
+    .find({ account, status: 'approved' }, { projection: { dltId: 1, name: 1, content: 1 }, batchSize: CHUNK })
+    .sort({ dltId: 1 });
+  for await (const { dltId, name, content } of approved) yield { id: dltId, name, content };
+}
+
 /** Of one sender, or of all the account's, for a route, or for any; in chunks, so that thousands never block. */
 export async function* readApproved(
   db: Db,

@@ -51,6 +51,17 @@ describe('/v2/batches/{id}', function () {
   };
 
   describe('GET', () => {
+    it('counts as one request for each 1,000 recipients', async () => {
+      const batch = makeBatch(site.account, 1_001);
+      await payBatch(site.db, batch);
+      const left = ({ headers }: request.Response) => Number(/r=(\d+)/.exec(String(headers.ratelimit))?.[1]);
+
+      const before = left(await ask('get', newId('bat')));
+      const after = left(await ask('get', batch._id));
+
+      expect(before - after).to.equal(2);
+    });
+
     it('200: a batch that nobody has begun', async () => {
       const batch = makeBatch(site.account, 3, { reference: 'spring', duplicates: 1 });
       await payBatch(site.db, batch);

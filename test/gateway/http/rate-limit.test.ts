@@ -50,6 +50,24 @@ describe('the rate limit', () => {
     for (const { headers } of refused) expect(Number(headers['retry-after'])).to.be.within(1, 60);
   }).timeout(60_000);
 
+  it('counts a read that costs the store much as several, and refuses it when fewer are left', async () => {
+    const key = await limitedKey(12);
+    const ask = (path: string) => request(one.url).get(path).set('Authorization', `Bearer ${key}`);
+    const told: string[] = [];
+    for (const path of ['/v2/events', '/v2/events?limit=500', '/v2/messages?limit=500', '/v2/ledger?limit=251']) {
+      const { status, headers } = await ask(path);
+      told.push(`${status} ${String(headers.ratelimit).replace(/;t=\d+$/, '')}`);
+    }
+
+    const refused = await ask('/v2/events?limit=500');
+
+    expect(told).to.deep.equal(['200 "default";r=11', '200 "default";r=6', '200 "default";r=4', '200 "default";r=2']);
+    expectProblem(refused, 'rate_limited');
+    expect(refused.body.detail).to.include('counts as 5');
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+    expectProblem(await balance(one, key), 'rate_limited');
+  });
+
   it('tells on every answer what is left, and counts what is refused for other reasons', async () => {
     const key = await limitedKey(6);
     const ask = () => request(one.url);

@@ -1,0 +1,12 @@
+import { Slice } from './slice.ts';
+
+/** `{"<name>": [ … ]}` as text, of a list that may have thousands of entries: made in slices as they are read. */
+export async function listJson(name: string, entries: AsyncIterable<object>): Promise<string> {
+  const texts: string[] = [];
+  const slice = new Slice();
+  for await (const entry of entries) {
+    if (slice.over) await slice.rest();
+    texts.push(JSON.stringify(entry));
+  }
+  return `{"${name}":[${texts.join(',')}]}`;
+}
