@@ -1,4 +1,5 @@
 import type { Clock } from '../shared/runtime/clock.ts';
+import { Grouper } from '../shared/runtime/grouper.ts';
 
 /**
  * Remembers for a short while what was read from the store, also that something is not there. Reads of the same key at the
@@ -6,7 +7,9 @@ import type { Clock } from '../shared/runtime/clock.ts';
  * What is asked for in the second half of its time is read again in the background, together with all others that are, so
  * that what is in use costs few reads and waits for none.
  */
-export interface ReadCacheOptions<Key, Value> {
+export type ReadCacheOptions<Key, Value> = Common<Key> & (Single<Key, Value> | Many<Key, Value>);
+
+interface Common<Key> {
   /** Counted from before the read: what the store says later than that is seen at the latest then. 0: no caching. */
   readonly ttlMs: number;
   /** The most values, and the most misses, that are kept; the oldest go first. */
@@ -14,16 +17,31 @@ export interface ReadCacheOptions<Key, Value> {
   readonly clock: Clock;
   /** Equal for keys that ask for the same thing. */
   nameOf(key: Key): string;
+}
+
+/** Each by itself, when its time is over. */
+interface Single<Key, Value> {
   read(key: Key): Promise<Value | undefined>;
-  /** Several at once, by their names; what is not there is left out. Without it each is read when its time is over. */
-  readMany?(keys: readonly Key[]): Promise<ReadonlyMap<string, Value>>;
+}
+
+/**
+ * Several at once, by their names; what is not there is left out. Of these reads one is under way at a time, and what is
+ * asked for meanwhile goes into the next.
+ */
+interface Many<Key, Value> {
+  readMany(keys: readonly Key[]): Promise<ReadonlyMap<string, Value>>;
 }
 
 /** Of the time, how much passes until what is asked for is read again, and how long that waits for others. */
 const RENEW_AFTER = 0.5;
 const RENEW_WAIT = 0.15;
-/** Keys of one read in the background. */
-const RENEWED_MAX = 1_000;
+/** Keys of one read. */
+const READ_MAX = 1_000;
+/**
+ * The least time between two reads that somebody waits for: a stream of made-up keys costs at most 200 reads a second and
+ * process, however it comes. What is asked for when there was none for so long does not wait.
+ */
+const READ_GAP_MS = 5;
 
 interface Entry<Value> {
   readonly value: Value | undefined;
@@ -38,9 +56,11 @@ export class ReadCache<Key, Value> {
   readonly #reading = new Map<string, Promise<Value | undefined>>();
   /** In use, to be read again by the next read in the background. */
   #renewing = new Map<string, Key>();
+  readonly #readOne: (key: Key) => Promise<Value | undefined>;
 
   constructor(options: ReadCacheOptions<Key, Value>) {
     this.#options = options;
+    this.#readOne = 'read' in options ? (key) => options.read(key) : readTogether(options);
   }
 
   /** Rejects with the store's error, which is not remembered. */
@@ -65,25 +85,26 @@ export class ReadCache<Key, Value> {
 
   async #read(key: Key, name: string): Promise<Value | undefined> {
     const readMs = this.#options.clock.monotonicMs();
-    const value = await this.#options.read(key);
+    const value = await this.#readOne(key);
     this.#keep(name, value, readMs);
     return value;
   }
 
   #renewSoon(key: Key, name: string): void {
-    if (this.#options.readMany === undefined || this.#renewing.size >= RENEWED_MAX) return;
+    const options = this.#options;
+    if ('read' in options || this.#renewing.size >= READ_MAX) return;
     this.#renewing.set(name, key);
     if (this.#renewing.size > 1) return;
-    setTimeout(() => void this.#renew(), this.#options.ttlMs * RENEW_WAIT).unref();
+    setTimeout(() => void this.#renew(options), options.ttlMs * RENEW_WAIT).unref();
   }
 
-  async #renew(): Promise<void> {
+  async #renew({ readMany }: Many<Key, Value>): Promise<void> {
     const keys = this.#renewing;
     this.#renewing = new Map();
     const readMs = this.#options.clock.monotonicMs();
     try {
-      const values = await this.#options.readMany?.([...keys.values()]);
-      if (values !== undefined) for (const name of keys.keys()) this.#keep(name, values.get(name), readMs);
+      const values = await readMany([...keys.values()]);
+      for (const name of keys.keys()) this.#keep(name, values.get(name), readMs);
     } catch {
       // What was known counts until its time is over; then whoever asks is told what is wrong.
     }
@@ -103,4 +124,17 @@ export class ReadCache<Key, Value> {
     const [oldest] = entries.keys();
     if (oldest !== undefined) entries.delete(oldest);
   }
+}
+
+function readTogether<Key, Value>({ nameOf, readMany }: Common<Key> & Many<Key, Value>) {
+  const reads = new Grouper<Key, Value | undefined>({
+    maxItems: READ_MAX,
+    gatherMs: 0,
+    gapMs: READ_GAP_MS,
+    run: async (keys) => {
+      const values = await readMany(keys);
+      return keys.map((key) => values.get(nameOf(key)));
+    },
+  });
+  return (key: Key): Promise<Value | undefined> => reads.add(key);
 }

@@ -4,7 +4,7 @@ import { keepItems } from '../../shared/chat-inbox/store.ts';
 import { recordInbound } from '../../shared/conversations/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { providerByCallback } from '../../shared/providers/store.ts';
+import { providersByCallback } from '../../shared/providers/store.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
@@ -47,21 +47,21 @@ export function createCallback(
     'Entries of provider callbacks, by what became of them.',
     ['fate'],
   );
-  const providers = new ReadCache<CallbackId, KnownProvider>({
+  const providers = new ReadCache<CallbackId, ProviderDocument>({
     ttlMs: config.keyCacheMs,
     maxEntries: REMEMBERED_PROVIDERS,
     clock,
     nameOf: (callback) => callback,
-    read: async (callback) => {
-      const provider = await providerByCallback(db, callback);
-      if (provider === undefined) return undefined;
-      const { _id, phoneNumberId, appSecret, verifyToken } = provider;
-      return { _id, phoneNumberId, appSecret: box.open(appSecret), verifyToken: box.open(verifyToken) };
-    },
+    readMany: async (callbacks) =>
+      new Map((await providersByCallback(db, callbacks)).map((provider) => [provider.callback, provider])),
   });
   const findProvider = async ({ params }: Request): Promise<KnownProvider | undefined> => {
     const { callback } = params;
-    return typeof callback === 'string' && isCallbackId(callback) ? providers.get(callback) : undefined;
+    const provider = typeof callback === 'string' && isCallbackId(callback) ? await providers.get(callback) : undefined;
+    if (provider === undefined) return undefined;
+    const { _id, phoneNumberId, appSecret, verifyToken } = provider;
+    // Opened here and not where they are read: one that cannot be opened fails alone.
+    return { _id, phoneNumberId, appSecret: box.open(appSecret), verifyToken: box.open(verifyToken) };
   };
 
   const write = async (posts: readonly Callback[]): Promise<void> => {

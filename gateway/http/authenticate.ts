@@ -1,4 +1,4 @@
-import { findAccount, findAccounts } from '../../shared/accounts/store.ts';
+import { findAccounts } from '../../shared/accounts/store.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKeys } from '../../shared/keys/store.ts';
@@ -28,16 +28,12 @@ export function createAuthenticate(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
   unauthorized: Unauthorized,
 ): Handler {
-  const readKeys = async (ids: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> =>
-    new Map((await findKeys(db, ids)).map((key) => [key._id, knownKey(key)]));
-
   const keys = new ReadCache<string, KnownKey>({
     ttlMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
     clock,
     nameOf: (id) => id,
-    read: async (id) => (await readKeys([id])).get(id),
-    readMany: readKeys,
+    readMany: async (ids) => new Map((await findKeys(db, ids)).map((key) => [key._id, knownKey(key)])),
   });
 
   const accounts = new ReadCache<AccountId, Caller['account']>({
@@ -45,7 +41,6 @@ export function createAuthenticate(
     maxEntries: REMEMBERED_KEYS,
     clock,
     nameOf: (id) => id,
-    read: (id) => findAccount(db, id),
     readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
   });
 

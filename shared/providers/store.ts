@@ -90,9 +90,14 @@ export async function findProvider(db: Db, account: AccountId): Promise<Provider
   return (await providers(db).findOne({ _id: account })) ?? undefined;
 }
 
-/** Whose callback address it is. */
-export async function providerByCallback(db: Db, callback: CallbackId): Promise<ProviderDocument | undefined> {
-  return (await providers(db).findOne({ callback })) ?? undefined;
+/** Whose callback addresses they are; those of nobody are left out. In no order. */
+export async function providersByCallback(
+  db: Db,
+  callbacks: readonly CallbackId[],
+): Promise<readonly ProviderDocument[]> {
+  return providers(db)
+    .find({ callback: { $in: callbacks } })
+    .toArray();
 }
 
 /** All of them, by account. */

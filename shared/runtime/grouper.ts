@@ -1,3 +1,5 @@
+import { systemClock } from './clock.ts';
+
 /**
  * Brings what arrives while work is in flight together into the next group, so that a round trip and a commit serve many.
  * One group runs at a time; the first item of an idle grouper starts at once (or after `gatherMs`), so a lone item waits for nobody.
@@ -9,6 +11,8 @@ export interface GrouperOptions<Item, Result> {
   readonly gatherMs: number;
   /** How long the next group, while it is not full, waits for company after the one before; left out: not at all. */
   readonly pauseMs?: number;
+  /** The least time from the beginning of one group to that of the next, while that is not full; left out: none. */
+  readonly gapMs?: number;
   /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
@@ -23,6 +27,7 @@ export class Grouper<Item, Result> {
   readonly #options: GrouperOptions<Item, Result>;
   #waiting: Waiting<Item, Result>[] = [];
   #running = false;
+  #beganMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: GrouperOptions<Item, Result>) {
     this.#options = options;
@@ -38,7 +43,8 @@ export class Grouper<Item, Result> {
       this.#waiting.push({ item, resolve, reject });
       if (!this.#running) {
         this.#running = true;
-        if (this.#options.gatherMs > 0) setTimeout(() => void this.#drain(), this.#options.gatherMs);
+        const waitMs = Math.max(this.#options.gatherMs, this.#gapLeftMs());
+        if (waitMs > 0) setTimeout(() => void this.#drain(), waitMs);
         else setImmediate(() => void this.#drain());
       }
     });
@@ -47,9 +53,9 @@ export class Grouper<Item, Result> {
   async #drain(): Promise<void> {
     const { maxItems, pauseMs = 0 } = this.#options;
     for (let first = true; this.#waiting.length > 0; first = false) {
-      if (!first && pauseMs > 0 && this.#waiting.length < maxItems) {
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      }
+      const waitMs = first ? 0 : Math.max(pauseMs, this.#gapLeftMs());
+      if (waitMs > 0 && this.#waiting.length < maxItems) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      this.#beganMs = systemClock.monotonicMs();
       const group = this.#waiting.splice(0, maxItems);
       try {
         const results = await this.#options.run(group.map((entry) => entry.item));
@@ -64,5 +70,10 @@ export class Grouper<Item, Result> {
       }
     }
     this.#running = false;
+  }
+
+  #gapLeftMs(): number {
+    const { gapMs = 0 } = this.#options;
+    return gapMs === 0 ? 0 : Math.max(this.#beganMs + gapMs - systemClock.monotonicMs(), 0);
   }
 }

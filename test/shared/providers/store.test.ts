@@ -6,7 +6,7 @@ import {
   listProviders,
   type ProviderChange,
   pauseProvider,
-  providerByCallback,
+  providersByCallback,
   resumeProvider,
   setProvider,
   stopProvider,
@@ -49,7 +49,7 @@ describe('providers', () => {
     expect(TEST_BOX.open(provider.verifyToken)).to.equal(verifyToken);
     expect(verifyToken).to.match(/^[\w-]{32}$/);
     expect(JSON.stringify(provider)).not.to.include(PROVIDER.token);
-    expect(await providerByCallback(store.db, provider.callback)).to.deep.equal(provider);
+    expect(await providersByCallback(store.db, [provider.callback])).to.deep.equal([provider]);
   });
 
   it('later changes what is named and nothing else', async () => {
@@ -152,6 +152,6 @@ describe('providers', () => {
     const callback = newCallbackId();
 
     expect(isCallbackId(callback)).to.equal(true);
-    expect(await providerByCallback(store.db, callback)).to.equal(undefined);
+    expect(await providersByCallback(store.db, [callback])).to.deep.equal([]);
   });
 });
