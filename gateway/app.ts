@@ -22,14 +22,14 @@ import { createChatWebhook } from './chatapp/webhook.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createDocs } from './docs/docs.ts';
 import { createHealthz, createReadyz } from './health.ts';
-import { createAuthenticate, requireScope } from './http/authenticate.ts';
+import { createAuthenticate, createIdentify, requireScope } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
 import type { Handler } from './http/context.ts';
 import { createDearReads } from './http/dear-reads.ts';
 import { createOnce } from './http/idempotency.ts';
 import { jsonBody } from './http/json-body.ts';
 import { createCharge, createRateLimit } from './http/rate-limit.ts';
-import { answerError, methodNotAllowed, notFound } from './http/unanswered.ts';
+import { answerError, createUnrouted } from './http/unanswered.ts';
 import { createUnauthorized } from './http/unauthorized.ts';
 import { createBalance } from './sms/balance.ts';
 import { createCancelSchedule } from './sms/cancel-schedule.ts';
@@ -48,8 +48,10 @@ const BULK_BYTES_MAX = 10_485_760;
 export function createApp(deps: GatewayDeps): Express {
   const counter = new RateCounter(deps);
   const unauthorized = createUnauthorized(deps, counter);
-  const authenticate = createAuthenticate(deps, unauthorized);
+  const identify = createIdentify(deps);
+  const authenticate = createAuthenticate(identify, unauthorized);
   const rateLimit = createRateLimit(counter, deps.clock);
+  const { notFound, methodNotAllowed, undecodable } = createUnrouted(identify, unauthorized, rateLimit);
   const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
   const once = createOnce(deps);
   const charge = createCharge(counter, deps.clock);
@@ -115,6 +117,7 @@ export function createApp(deps: GatewayDeps): Express {
   get('/openapi.json', docs.openapi);
 
   app.use(notFound);
+  app.use(undecodable);
   app.use(answerError(deps.log));
   return app;
 

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { findAccounts } from '../../shared/accounts/store.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
@@ -20,14 +21,14 @@ interface KnownKey extends Omit<Caller, 'account'> {
   readonly expiresMs: number;
 }
 
+/** Who presents a good key; else what is wrong. Rejects with the store's error. */
+export type Identify = (req: Request) => Promise<Caller | ProblemSlug>;
+
 /**
- * "Authentication": every endpoint asks for a key; this is its first handler. A key is read once per `KEY_CACHE_MS` and
- * process, and so is its account, which serves all its keys; those in use are read again together, in the background; a key whose account is gone is no key.
+ * "Authentication". A key is read once per `KEY_CACHE_MS` and process, and so is its account, which serves all its keys; those in use
+ * are read again together, in the background; a key whose account is gone is no key.
  */
-export function createAuthenticate(
-  { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
-  unauthorized: Unauthorized,
-): Handler {
+export function createIdentify({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Identify {
   const keys = new ReadCache<string, KnownKey>({
     ttlMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
@@ -44,20 +45,27 @@ export function createAuthenticate(
     readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
   });
 
-  return async (req, res: Reply, next) => {
+  return async (req) => {
     const presented = bearerKey(req.headers.authorization);
-    if (presented === 'missing') return unauthorized(req, res, 'key_missing');
-    if (presented === 'malformed') return unauthorized(req, res, 'key_invalid');
+    if (presented === 'missing') return 'key_missing';
+    if (presented === 'malformed') return 'key_invalid';
     const key = await keys.get(presented.id);
-    if (key === undefined || !secretMatches(presented.secret, key.secretHash)) {
-      return unauthorized(req, res, 'key_invalid');
-    }
+    if (key === undefined || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
     // From here on the caller is the owner of the key, so the reason helps nobody else.
-    if (key.status !== 'active') return unauthorized(req, res, 'key_revoked');
-    if (key.expiresMs <= clock.now().getTime()) return unauthorized(req, res, 'key_expired');
+    if (key.status !== 'active') return 'key_revoked';
+    if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
     const account = await accounts.get(key.account);
-    if (account === undefined) return unauthorized(req, res, 'key_invalid');
-    res.locals.caller = { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
+    if (account === undefined) return 'key_invalid';
+    return { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
+  };
+}
+
+/** The first handler of every endpoint: it asks for a key. */
+export function createAuthenticate(identify: Identify, unauthorized: Unauthorized): Handler {
+  return async (req, res: Reply, next) => {
+    const who = await identify(req);
+    if (typeof who === 'string') return unauthorized(req, res, who);
+    res.locals.caller = who;
     next();
   };
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newId } from '../../shared/runtime/ids.ts';
 import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
+import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
 
 /** How long a refused connection stays open for its answer to arrive. */
@@ -22,7 +23,7 @@ export function refuse(error: Error, connection: Duplex, pending: ServerResponse
     pending.end();
     destroyAfterAnswer(connection);
   } else {
-    connection.end(rawProblem(slugOf(error)));
+    connection.end(rawProblem(slugOf(error), rateHeadersOf(pending)));
     destroyAfterAnswer(connection);
   }
 }
@@ -30,6 +31,11 @@ export function refuse(error: Error, connection: Duplex, pending: ServerResponse
 /** Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen. */
 function destroyAfterAnswer(connection: Duplex): void {
   setTimeout(() => connection.destroy(), REFUSED_MS).unref();
+}
+
+/** Its body broke, or did not arrive in time, after its key was counted. */
+function rateHeadersOf(pending: (ServerResponse & Partial<Pick<Reply, 'locals'>>) | undefined): readonly string[] {
+  return pending?.locals?.rateHeaders ?? [];
 }
 
 function isReset(error: Error): boolean {
@@ -44,12 +50,14 @@ function slugOf(error: Error): ProblemSlug {
   return 'malformed_request';
 }
 
-function rawProblem(slug: ProblemSlug): string {
+/** `extraHeaders`: names and values by turns. */
+function rawProblem(slug: ProblemSlug, extraHeaders: readonly string[]): string {
   const requestId = newId('req');
   const { status, title } = PROBLEMS[slug];
   const body = JSON.stringify(problemBody(slug, requestId));
   const lines = [`HTTP/1.1 ${status} ${title}`];
-  for (let i = 0; i + 1 < COMMON_HEADERS.length; i += 2) lines.push(`${COMMON_HEADERS[i]}: ${COMMON_HEADERS[i + 1]}`);
+  const headers = [...COMMON_HEADERS, ...extraHeaders];
+  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   lines.push(
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,

@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 import type { RateCounter } from '../../shared/rate/counter.ts';
 import type { GatewayDeps } from '../deps.ts';
-import { sendProblem } from './answer.ts';
+import { type ProblemAnswer, sendProblem } from './answer.ts';
 import { createCallerAddress, networkOf } from './caller-address.ts';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
-export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug) => Promise<void>;
+export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug, more?: ProblemAnswer) => Promise<void>;
 
 /**
  * Answers what has no good key (or signature), a few times a minute and address; from then on 429. Counted over all processes, like
@@ -18,12 +18,13 @@ export function createUnauthorized(
 ): Unauthorized {
   const limit = config.authFailuresPerMinute;
   const addressOf = createCallerAddress(config.trustProxy);
-  return async (req, res, slug) => {
+  return async (req, res, slug, more = {}) => {
     const { rank, endsMs } = await counter.count(`ip:${networkOf(addressOf(req))}`, limit);
     if (rank <= limit) {
       // RFC 9110 §11.6.1: a 401 names the scheme.
-      const headers = PROBLEMS[slug].status === 401 ? ['WWW-Authenticate', 'Bearer realm="harkara"'] : [];
-      sendProblem(res, slug, { headers });
+      const challenge =
+        PROBLEMS[slug].status === 401 ? { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } : {};
+      sendProblem(res, slug, { ...challenge, ...more });
       return;
     }
     const seconds = Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1);

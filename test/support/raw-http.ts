@@ -25,7 +25,7 @@ export async function rawRequest(port: number, pieces: readonly (string | Buffer
   return parseAnswer(bytes);
 }
 
-function parseAnswer(bytes: string): RawAnswer {
+export function parseAnswer(bytes: string): RawAnswer {
   const end = bytes.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = bytes.slice(0, end).split('\r\n');
   const headers = Object.fromEntries(
