@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /**
  * What PM2 runs: `npx pm2 start ecosystem.config.js`. Settings come from the environment or from `.env` beside this file
- * (docs/operating.md). PM2 wants an export named `apps` from a file in an ESM package, and reads it with `require`:
+ * (docs/operating.md); secrets pass through neither PM2 nor its dump. PM2 wants an export named `apps` from a file in an ESM package, and reads it with `require`:
  * no top-level await here.
  */
 const root = import.meta.dirname;
@@ -13,20 +13,16 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
   stop('There is no build in dist/: run `npm run build` first.');
 }
 const require = createRequire(import.meta.url);
-const { readEnvFile } = require('./dist/shared/config/env-file.js');
+const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
+const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 
-readEnvFile(root);
-const config = settings();
+const { config, env } = settings();
 
 /** Same for all: how PM2 waits for a start, ends a process, and brings back one that died. */
 const common = {
   cwd: root,
-  // Each setting by name, unset ones too (empty: the default), or a reload would keep what they were at the first start.
-  env: {
-    NODE_ENV: 'production',
-    ...Object.fromEntries(Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? ''])),
-  },
+  env,
   // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
   wait_ready: true,
   listen_timeout: 40_000,
@@ -65,9 +61,18 @@ function app(name, folder) {
   return { ...common, name, script: join(root, 'dist', folder, 'main.js') };
 }
 
+/**
+ * Each setting by name, unset ones too (empty: the default), or a reload would keep what they were at the first start. Not the
+ * secrets: PM2 shows and saves what it is given. Processes read those themselves.
+ */
 function settings() {
   try {
-    return loadConfig();
+    const file = envFile(process.env);
+    const found = readEnvironment();
+    const config = loadConfig(found);
+    const given = Object.values(SETTINGS).map(({ env }) => [env, found[env] ?? '']);
+    const kept = withoutSecrets(process.env, readEnvFile(file), resolve(root, config.dataDir));
+    return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
   } catch (error) {
     return stop(error.message);
   }

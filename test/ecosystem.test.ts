@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -16,11 +16,15 @@ interface Shown {
 /** Reads the file as PM2 does (`require`) and prints its apps. */
 function read(folder: string, env: Record<string, string>): Shown {
   const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
-  return spawnSync(process.execPath, ['--no-warnings', '-e', script], {
-    cwd: folder,
-    env: { ...process.env, MONGODB_URI: '', HARKARA_SIMULATOR: '', GATEWAY_INSTANCES: '', ...env },
-    encoding: 'utf8',
-  });
+  // Where secrets that it is given are kept for the processes.
+  const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
+  const own = { MONGODB_URI: '', HARKARA_SIMULATOR: '', GATEWAY_INSTANCES: '', HARKARA_DATA_DIR: dataDir, ...env };
+  try {
+    const run = { cwd: folder, env: { ...process.env, ...own }, encoding: 'utf8' } as const;
+    return spawnSync(process.execPath, ['--no-warnings', '-e', script], run);
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
 }
 
 function apps(env: Record<string, string> = {}): readonly Readonly<Record<string, unknown>>[] {
@@ -62,7 +66,44 @@ describe('ecosystem.config.js', function () {
     }
   });
 
-  it('hands on each setting, unset ones too: a reload forgets none', () => {
+  describe('with secrets in the environment of its caller', () => {
+    const SECRETS = {
+      HARKARA_SECRET_KEY: 'ab'.repeat(32),
+      MONGODB_URI: 'mongodb://user:word-in-uri@127.0.0.1:9/',
+      CHATAPP_TOKEN: 'token-in-shell',
+      SMPP_PASSWORD: 'password-in-shell',
+    };
+    let folder: string;
+    let pm2: (...words: string[]) => Shown;
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'harkara-pm2-'));
+      const env = {
+        ...{ ...process.env, ...SECRETS, HARKARA_ENV_FILE: '', HARKARA_DATA_DIR: join(folder, 'data') },
+        ...{ PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true', HARKARA_SIMULATOR: 'on' },
+        ...{ SIMULATOR_SMSC_PORT: '0', SIMULATOR_CHATAPP_PORT: '0', SIMULATOR_WEBHOOK_PORT: '0' },
+      };
+      const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
+      pm2 = (...words) => spawnSync(process.execPath, [script, ...words], { cwd: ROOT, env, encoding: 'utf8' });
+    });
+    after(() => {
+      pm2('kill');
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    it('keeps them out of all that PM2 shows and saves, and hands them on in a file of this user alone', () => {
+      for (const verb of ['start', 'restart']) pm2(verb, 'ecosystem.config.js', '--only', 'simulator');
+      const said = [pm2('save'), pm2('jlist'), pm2('env', '0'), pm2('describe', 'simulator')];
+
+      const shown = [...said.map(({ stdout }) => stdout), readFileSync(join(folder, 'pm2', 'dump.pm2'), 'utf8')];
+      expect(shown[1]).to.include('"name":"simulator"');
+      for (const text of shown) for (const secret of Object.values(SECRETS)) expect(text).not.to.include(secret);
+      const handed = join(folder, 'data', 'handed-secrets.json');
+      expect(JSON.parse(readFileSync(handed, 'utf8'))).to.deep.equal(SECRETS);
+      expect(statSync(handed).mode & 0o777).to.equal(0o600);
+    });
+  });
+
+  it('hands on each setting but secrets, unset ones too: a reload forgets none', () => {
     const [app] = apps({ LOG_LEVEL: 'warn' });
 
     expect(app?.env).to.include({ NODE_ENV: 'production', LOG_LEVEL: 'warn', MONGODB_URI: '' });

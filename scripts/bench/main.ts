@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
+import { readEnvironment } from '../../shared/config/environment.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
 import { build, ROOT } from './build.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
@@ -40,7 +42,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
       cpu: cpus()[0]?.model ?? 'unknown CPU',
       cores: options.cores || availableParallelism(),
       yardstickUs,
-      store: (process.env.MONGODB_URI ?? '') === '' ? 'embedded store' : 'MONGODB_URI',
+      store: loadConfig(readEnvironment()).mongodbUri === '' ? 'embedded store' : 'MONGODB_URI',
     },
     settings: { ...options },
     ...(has('accept') && { accept: await acceptAlone(stage, options) }),

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
+import { readEnvironment } from '../../shared/config/environment.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
@@ -38,7 +40,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   mkdirSync(logDir);
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 
-  const mongodbUri = process.env.MONGODB_URI ?? '';
+  const { mongodbUri } = loadConfig(readEnvironment());
   const mongodbDatabase = newId('bench');
   const port = await freePort();
   const fleet = new Fleet({
@@ -47,6 +49,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
     env: {
       NODE_ENV: 'production',
       HARKARA_DATA_DIR: dataDir,
+      HARKARA_SECRET_KEY: '',
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),
       METRICS_PORT: '0',

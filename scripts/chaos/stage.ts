@@ -53,6 +53,7 @@ export async function setStage(dist: string): Promise<Stage> {
     env: {
       NODE_ENV: 'production',
       HARKARA_DATA_DIR: dataDir,
+      HARKARA_SECRET_KEY: '',
       MONGODB_URI: '',
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),

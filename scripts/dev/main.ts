@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readEnvFile } from '../../shared/config/env-file.ts';
+import { readEnvironment } from '../../shared/config/environment.ts';
+import { forgetHandedSecrets } from '../../shared/config/handed-secrets.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -41,7 +42,7 @@ stopped.catch(() => {}); // Raced below; alone it is no fault.
 
 async function run(files: RunFiles): Promise<void> {
   await clearLeftovers(files, say);
-  const settings = await runSettings(loadConfig(), files);
+  const settings = await runSettings(files);
   await buildIfNeeded(root, stopping, say);
   if (settings.config.mongodbUri !== '') await (await connectStore(settings.config, MONGODB_WAIT_MS)).close();
   freshFolders(files);
@@ -117,8 +118,7 @@ async function main(): Promise<number> {
   let lock: DirectoryLock | undefined;
   let code = 0;
   try {
-    readEnvFile(root);
-    const { dataDir } = loadConfig();
+    const { dataDir } = loadConfig(readEnvironment());
     files = runFiles(dataDir);
     lock = await takeRun(files.runDir, dataDir);
   } catch (error) {
@@ -139,6 +139,7 @@ async function main(): Promise<number> {
     // The guard itself was killed: do its work.
     if ((await pm2.gone) === 'unexpectedly') await clearLeftovers(files, say);
   }
+  forgetHandedSecrets(files.dataDir);
   await lock.release();
   if (code === 0) say('Stopped.');
   return code;

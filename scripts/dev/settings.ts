@@ -1,3 +1,4 @@
+import { readEnvironment } from '../../shared/config/environment.ts';
 import { type Config, loadConfig } from '../../shared/config/settings.ts';
 import { freePort } from './ports.ts';
 import type { RunFiles } from './run-files.ts';
@@ -13,7 +14,8 @@ export interface RunSettings {
 const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
 
 /** Checks the ports, and adds the simulator and webhooks to this machine. Throws `StartError`. */
-export async function runSettings(config: Config, files: RunFiles): Promise<RunSettings> {
+export async function runSettings(files: RunFiles): Promise<RunSettings> {
+  const config = loadConfig(readEnvironment());
   const port = await freePort(config.host, config.port, 'PORT');
   const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'SIMULATOR_SMSC_PORT');
   const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'SIMULATOR_CHATAPP_PORT');
@@ -34,5 +36,5 @@ export async function runSettings(config: Config, files: RunFiles): Promise<RunS
     // All at once: each waits for the store by itself, and the store waits for all at the end.
     PM2_CONCURRENT_ACTIONS: '16',
   };
-  return { config: loadConfig(env), env };
+  return { config: loadConfig(readEnvironment(env)), env };
 }

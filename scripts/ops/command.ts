@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { SecretVariable } from '../../shared/config/secrets.ts';
 import type { Config } from '../../shared/config/settings.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
@@ -29,7 +30,7 @@ export interface Context {
   db(): Promise<Db>;
   box(): SecretBox;
   /** A secret that must not be seen in the list of processes: from the variable, from stdin, or asked for on the terminal. */
-  secret(variable: string, fromStdin: boolean): Promise<string>;
+  secret(variable: SecretVariable, fromStdin: boolean): Promise<string>;
 }
 
 /** What a command says: `text` to a person, `json` to a program; `ok: false` makes the exit code 1. */

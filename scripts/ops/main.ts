@@ -1,4 +1,4 @@
-import { readEnvFile } from '../../shared/config/env-file.ts';
+import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { runOps } from './run.ts';
 
@@ -6,8 +6,5 @@ import { runOps } from './run.ts';
 process.exitCode = await runOps(
   process.argv.slice(2),
   { out: (text) => console.log(text), err: (text) => console.error(text) },
-  () => {
-    readEnvFile('.');
-    return loadConfig();
-  },
+  () => loadConfig(readEnvironment()),
 );

@@ -1,11 +1,12 @@
 import { text } from 'node:stream/consumers';
+import type { SecretVariable } from '../../shared/config/secrets.ts';
 import { UsageError } from './command.ts';
 
 /**
  * A secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (a trailing line
  * break does not count), else the environment variable, else asked for on the terminal without showing it.
  */
-export async function readSecret(variable: string, fromStdin: boolean): Promise<string> {
+export async function readSecret(variable: SecretVariable, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   const given = process.env[variable];
   if (given !== undefined) return given;

@@ -1,6 +1,7 @@
 import { armCrashPoint, parseCrashPoint } from '../runtime/crash-point.ts';
 import { type Lifecycle, runProcess, StartError } from '../runtime/lifecycle.ts';
 import { createLog, type Log } from '../runtime/log.ts';
+import { readEnvironment } from './environment.ts';
 import { type Config, loadConfig } from './settings.ts';
 
 /** The first lines of every process: settings, a log at the level that they say, and a lifecycle. Bad settings end it with one sentence each. */
@@ -10,7 +11,7 @@ export function runConfigured(
 ): void {
   let config: Config;
   try {
-    config = loadConfig();
+    config = loadConfig(readEnvironment());
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -3,7 +3,7 @@ import { StartError } from '../runtime/lifecycle.ts';
 
 /**
  * Every setting of the product, declared once: name, kind, default, meaning. `.env.example` is written from this table and
- * a test compares the two. `loadConfig` is the only reader of `process.env`.
+ * a test compares the two.
  */
 interface Setting<T> {
   readonly env: string;
@@ -239,7 +239,7 @@ export type Config = {
 };
 
 /** Reads all settings; throws one `StartError` that names every bad one, its value's form included. */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {

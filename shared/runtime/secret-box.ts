@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
 import { makeOwnDirectory, syncDirectory } from './own-directory.ts';
+import { readOwnFile } from './own-file.ts';
 
 /**
  * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
@@ -45,7 +46,7 @@ export function createSecretBox(key: Buffer): SecretBox {
 
 /**
  * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made when it is missing, and narrowed to mode 0600.
- * Throws `StartError` when either is malformed, or the directory cannot be written to.
+ * Throws `StartError` when either is malformed, the file is another user's, or the directory cannot be written to.
  */
 export function loadSecretKey(setting: string, dataDir: string): Buffer {
   if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
@@ -64,20 +65,13 @@ export function loadSecretKey(setting: string, dataDir: string): Buffer {
       unlinkSync(draft);
     }
   }
-  return parseKey(readKeyFile(file), file);
+  return parseKey(readKeyFile(file).trim(), file);
 }
 
 function readKeyFile(file: string): string {
-  try {
-    const { mode, uid } = statSync(file);
-    if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // A copy lost its mode.
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`The secret key cannot be read (${why}): run this as the user that the product runs as.`, {
-      cause,
-    });
-  }
+  const { mode, uid } = statSync(file);
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // A copy lost its mode.
+  return readOwnFile(file);
 }
 
 function parseKey(text: string, where: string): Buffer {

@@ -18,7 +18,7 @@ import { TEST_BOX } from './chatapp.ts';
  * argument names, `claimed` (before it pays) or `paid` (before it stores the message or marks the batch), and goes no further.
  */
 const [, , until] = process.argv;
-const config = loadConfig();
+const config = loadConfig(process.env);
 const { db } = await connectStore(config);
 
 const today = isoDate(clock.now());

@@ -24,7 +24,7 @@ export interface Refunding {
  * told a `Refunding`, and says `done`. Its argument names it. It ends when its channel does.
  */
 const [, , name = ''] = process.argv;
-const { db } = await connectStore(loadConfig());
+const { db } = await connectStore(loadConfig(process.env));
 const announcer = createAnnouncer({ db, clock });
 
 process.on('message', (told) => {

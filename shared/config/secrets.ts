@@ -1,0 +1,20 @@
+/**
+ * Variables whose values nobody may see: settings, and what `ops` asks for. PM2 keeps the environment of what it runs, and writes
+ * it to a file that everybody may read (`pm2 save`); so none of them is ever given to it.
+ */
+export const SECRET_VARIABLES = [
+  'MONGODB_URI',
+  'HARKARA_SECRET_KEY',
+  'SMPP_PASSWORD',
+  'CHATAPP_TOKEN',
+  'CHATAPP_APP_SECRET',
+] as const;
+
+export type SecretVariable = (typeof SECRET_VARIABLES)[number];
+
+/** Whether a variable has a secret in it: an address of MongoDB without user and password has none. */
+export function isSecret(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === '') return false;
+  if (name === 'MONGODB_URI') return value.includes('@');
+  return SECRET_VARIABLES.some((known) => known === name);
+}
