@@ -126,6 +126,8 @@ export const INDEXES: readonly Index[] = [
   {
     collection: 'messages',
     key: { conversation: 1, _id: 1 },
+    // Only of the chat-app channel. Measured on the embedded store, insert and three updates of such a message, its client
+    // included: 94 µs of CPU without it, 99 with it (medians of six runs by turns).
     options: { name: 'conversation', partialFilterExpression: { conversation: { $exists: true } } },
     serves: 'conversations: who else was sent in one whose opener failed',
   },
