@@ -22,8 +22,9 @@ import { createChatWebhook } from './chatapp/webhook.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createDocs } from './docs/docs.ts';
 import { createHealthz, createReadyz } from './health.ts';
-import { createAuthenticate, createIdentify, requireScope } from './http/authenticate.ts';
+import { createAuthenticate, createIdentify, requireScope, type ScopeSet } from './http/authenticate.ts';
 import { begin } from './http/begin.ts';
+import { createCallerAddress } from './http/caller-address.ts';
 import type { Handler } from './http/context.ts';
 import { createDearReads } from './http/dear-reads.ts';
 import { createOnce } from './http/idempotency.ts';
@@ -47,12 +48,17 @@ const BULK_BYTES_MAX = 10_485_760;
 /** The whole API: every path, who may use it, and what answers. Builds and never listens. */
 export function createApp(deps: GatewayDeps): Express {
   const counter = new RateCounter(deps);
-  const unauthorized = createUnauthorized(deps, counter);
-  const identify = createIdentify(deps);
+  const addressOf = createCallerAddress(deps.config.trustProxy);
+  const unauthorized = createUnauthorized(deps, counter, addressOf);
+  const identify = createIdentify(deps, addressOf);
   const authenticate = createAuthenticate(identify, unauthorized);
   const rateLimit = createRateLimit(counter, deps.clock);
   const { notFound, methodNotAllowed, undecodable } = createUnrouted(identify, unauthorized, rateLimit);
-  const key = (scope: KeyScope): Handler[] => [authenticate, rateLimit, requireScope(scope)];
+  const key = (...scopes: readonly (KeyScope | ScopeSet)[]): Handler[] => [
+    authenticate,
+    rateLimit,
+    requireScope(...scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope))),
+  ];
   const once = createOnce(deps);
   const charge = createCharge(counter, deps.clock);
   const reading = { ...deps, answerRead: createDearReads(charge) };
@@ -91,7 +97,8 @@ export function createApp(deps: GatewayDeps): Express {
   post('/v2/chatapp/send-media', ...key('send'), message, once(chat(createSendMedia(mediaUrl))));
   post('/v2/chatapp/send-buttons', ...key('send'), message, once(chat(createSendButtons())));
   get('/v2/chatapp/templates', ...key('read'), createChatTemplates(reading));
-  post('/v2/chatapp/webhook', ...key('send'), message, once(createChatWebhook(deps, webhookUrl)));
+  // What is posted there are customers' messages too: to read them, or to settle such things, is what the key is for.
+  post('/v2/chatapp/webhook', ...key(['send', 'read'], 'manage'), message, once(createChatWebhook(deps, webhookUrl)));
 
   get('/v2/messages', ...key('read'), createMessages(reading));
   get('/v2/messages/:message_id', ...key('read'), createMessage(reading));

@@ -9,6 +9,8 @@ import type { Metrics } from '../shared/runtime/metrics.ts';
 import type { SecretBox } from '../shared/runtime/secret-box.ts';
 import type { ResolveHost } from '../shared/webhooks/resolve-host.ts';
 
+import type { KeyUses } from './http/key-uses.ts';
+
 /** What the gateway is built from; every file takes the part that it needs. */
 export interface GatewayDeps {
   readonly db: Db;
@@ -40,6 +42,7 @@ export interface GatewayDeps {
   readonly box: SecretBox;
   /** Looks up the hosts of addresses that callers give. */
   readonly resolveHost: ResolveHost;
+  readonly keyUses: Pick<KeyUses, 'note'>;
   readonly metrics: Metrics;
   /** Aborted when the process begins to stop: answers then close their connection. */
   readonly stopping: AbortSignal;

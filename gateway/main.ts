@@ -4,6 +4,7 @@ import { runApp } from '../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
+import { KeyUses } from './http/key-uses.ts';
 import { GatewayServer } from './http/server.ts';
 import { listenForScrapes } from './metrics.ts';
 
@@ -13,8 +14,10 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+  const keyUses = new KeyUses({ db, clock, log });
+  life.onStop('key_uses', keyUses.start());
   const deps = {
-    ...{ db, listen, clock, log, config, metrics, box, resolveHost: createHostResolver() },
+    ...{ db, listen, clock, log, config, metrics, box, keyUses, resolveHost: createHostResolver() },
     ...{ ...accepters, chatAccepter, stopping: life.stopping },
   };
   const app = createApp(deps);

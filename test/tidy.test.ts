@@ -30,7 +30,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
   'libphonenumber-js/max': /^shared\/messages\/number-check\.ts$/,
-  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^gateway\/http\//,
+  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^shared\/keys\/allowed-addresses\.ts$|^gateway\/http\//,
   mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,

@@ -4,9 +4,11 @@ import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shar
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKeys } from '../../shared/keys/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { inSubnets, parseSubnet, type Subnet } from '../../shared/webhooks/public-address.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { ReadCache } from '../read-cache.ts';
 import { type ProblemAnswer, sendProblem } from './answer.ts';
+import type { CallerAddress } from './caller-address.ts';
 import { type Caller, callerOf, type Handler, type Reply } from './context.ts';
 import type { ProblemSlug } from './problem.ts';
 import type { Unauthorized } from './unauthorized.ts';
@@ -19,6 +21,8 @@ interface KnownKey extends Omit<Caller, 'account'> {
   readonly secretHash: Uint8Array;
   readonly status: KeyDocument['status'];
   readonly expiresMs: number;
+  /** Undefined: from everywhere. */
+  readonly allowed: readonly Subnet[] | undefined;
 }
 
 /** Who presents a good key; else what is wrong. Rejects with the store's error. */
@@ -26,9 +30,12 @@ export type Identify = (req: Request) => Promise<Caller | ProblemSlug>;
 
 /**
  * "Authentication". A key is read once per `KEY_CACHE_MS` and process, and so is its account, which serves all its keys; those in use
- * are read again together, in the background; a key whose account is gone is no key.
+ * are read again together, in the background; a key whose account is gone is no key. One that is limited to addresses is as good as none elsewhere: whoever stole it can neither use it nor use up its requests.
  */
-export function createIdentify({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Identify {
+export function createIdentify(
+  { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,
+  addressOf: CallerAddress,
+): Identify {
   const keys = new ReadCache<string, KnownKey>({
     ttlMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
@@ -56,6 +63,9 @@ export function createIdentify({ db, clock, config }: Pick<GatewayDeps, 'db' | '
     if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
     const account = await accounts.get(key.account);
     if (account === undefined) return 'key_invalid';
+    const address = addressOf(req);
+    if (key.allowed !== undefined && !inSubnets(address, key.allowed)) return 'ip_not_allowed';
+    keyUses.note(key.keyId, address);
     return { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
   };
 }
@@ -79,19 +89,28 @@ function knownKey(key: KeyDocument): KnownKey {
     secretHash: key.secretHash.value(),
     status: key.status,
     expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    // What cannot be read allows nothing.
+    allowed: key.allowedIps?.map(parseSubnet).filter((subnet) => subnet !== undefined),
   };
 }
 
-/** Behind `createAuthenticate`: the key must have the scope. */
-export function requireScope(scope: KeyScope): Handler {
+/** Scopes that a key must have together. */
+export type ScopeSet = readonly KeyScope[];
+
+/** Behind `createAuthenticate`: the key must have all scopes of one of the sets. */
+export function requireScope(...sets: readonly ScopeSet[]): Handler {
   return (_req, res: Reply, next) => {
-    if (callerOf(res).scopes.includes(scope)) next();
-    else sendProblem(res, ...scopeMissing(scope));
+    const { scopes } = callerOf(res);
+    const lacking = sets.map((set) => set.filter((scope) => !scopes.includes(scope)));
+    if (lacking.some((missing) => missing.length === 0)) next();
+    else sendProblem(res, ...scopeMissing(...lacking));
   };
 }
 
-export function scopeMissing(scope: KeyScope): readonly [ProblemSlug, ProblemAnswer] {
-  return ['scope_missing', { detail: `This key may not do that: it lacks the scope "${scope}".` }];
+/** `lacking`: what would have to be added to the key, in one way or another. */
+export function scopeMissing(...lacking: readonly ScopeSet[]): readonly [ProblemSlug, ProblemAnswer] {
+  const ways = lacking.map((missing) => missing.map((scope) => `"${scope}"`).join(' and '));
+  return ['scope_missing', { detail: `This key may not do that: it lacks the scope ${ways.join(', or ')}.` }];
 }
 
 function bearerKey(header: string | undefined): KeyText | 'missing' | 'malformed' {

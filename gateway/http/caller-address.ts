@@ -3,12 +3,14 @@ import ipaddr from 'ipaddr.js';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { inSubnets, parseSubnet } from '../../shared/webhooks/public-address.ts';
 
+export type CallerAddress = (req: IncomingMessage) => string;
+
 /**
  * Tells the address that a request came from: the socket's, or, when that is a proxy of `TRUST_PROXY`, the right-most hop
  * of X-Forwarded-For that is not one. What stands left of it was written by the caller and proves nothing. Throws a
  * `StartError` when the setting names something that is neither an address nor a subnet.
  */
-export function createCallerAddress(trustProxy: readonly string[]): (req: IncomingMessage) => string {
+export function createCallerAddress(trustProxy: readonly string[]): CallerAddress {
   const trusted = trustProxy.map((text) => {
     const subnet = parseSubnet(text);
     if (subnet === undefined) throw new StartError(`TRUST_PROXY must list addresses or subnets, not "${text}".`);

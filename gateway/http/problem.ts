@@ -65,6 +65,12 @@ export const PROBLEMS = {
     'Use a sender that is registered to the account and approved for this route.',
   ),
   scope_missing: fault('4034', 403, 'Scope missing', 'Use a key that has the scope which `detail` names.'),
+  ip_not_allowed: fault(
+    '4061',
+    403,
+    'Address not allowed',
+    'Use the key from an address that it is limited to, or have whoever runs this service change them.',
+  ),
   chatapp_not_configured: fault(
     '4035',
     403,

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { RateCounter } from '../../shared/rate/counter.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type ProblemAnswer, sendProblem } from './answer.ts';
-import { createCallerAddress, networkOf } from './caller-address.ts';
+import { type CallerAddress, networkOf } from './caller-address.ts';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
@@ -15,9 +15,9 @@ export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug, more?: 
 export function createUnauthorized(
   { clock, config }: Pick<GatewayDeps, 'clock' | 'config'>,
   counter: RateCounter,
+  addressOf: CallerAddress,
 ): Unauthorized {
   const limit = config.authFailuresPerMinute;
-  const addressOf = createCallerAddress(config.trustProxy);
   return async (req, res, slug, more = {}) => {
     const { rank, endsMs } = await counter.count(`ip:${networkOf(addressOf(req))}`, limit);
     if (rank <= limit) {

@@ -64,7 +64,7 @@ export function createReadMessageOrder(
       template === undefined ? fields.text : renderText(template, fields.params ?? [], config.maxSegments, problems);
     if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
     const { to, sender, route, priority } = whole(fields);
-    if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing('otp') };
+    if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing(['otp']) };
     if (!(await hasEntityId(templates, account, sender, route))) {
       return { kind: 'refused', problem: ['entity_id_missing', {}] };
     }

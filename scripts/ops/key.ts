@@ -1,12 +1,39 @@
-import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/store.ts';
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
+import { KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
+import { requestsOfDay } from '../../shared/keys/key-use.ts';
+import { createKey, findKey, listKeys, revokeKey, updateKey } from '../../shared/keys/store.ts';
+import { findKeyUses } from '../../shared/keys/use-store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
-import { table } from './show.ts';
+import { sheet, table } from './show.ts';
 
-const SCOPES = ['send', 'read', 'otp'] as const satisfies readonly KeyScope[];
 const account = required(accountId, 'the account');
+const key = required(
+  words('KEY', 'the id of a key, as `key list` shows it', /^[0-9a-z]{1,40}$/),
+  'its id, not the key',
+);
+const perMinute = integer('N', 1, 1_000_000_000);
+const NAME_ABOUT = 'what tells it from the other keys';
+const SCOPES_ABOUT = 'what it may do';
+const ALLOW_ABOUT = 'the only addresses and subnets it may be used from, or any';
+const ALLOW_NOTES =
+  'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or\n' +
+  '`send` and `read`: what customers write is posted there. From another address than --allow-ip names the key is refused\n' +
+  '(403 ip_not_allowed); behind a proxy name it in TRUST_PROXY, or its address is the one that counts.';
+const addresses = {
+  value: 'ADDRESSES',
+  form: `"any", or at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48`,
+  /** Empty: any. */
+  parse: (text: string): readonly string[] | undefined => {
+    if (text === 'any') return [];
+    const found = text.split(',').map(canonicalSubnet);
+    const known = found.filter((subnet) => subnet !== undefined);
+    return known.length === found.length && known.length <= ALLOWED_ADDRESSES_MAX ? [...new Set(known)] : undefined;
+  },
+};
 
 export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -15,15 +42,14 @@ export const KEY_COMMANDS: readonly Command[] = [
     about: 'Creates an API key and shows it, this once.',
     args: { account },
     options: {
-      name: required(name, 'what tells it from the other keys'),
-      scopes: withDefault(list('SCOPES', SCOPES), 'send,read', 'what it may do'),
+      name: required(name, NAME_ABOUT),
+      scopes: withDefault(list('SCOPES', KEY_SCOPES), 'send,read', SCOPES_ABOUT),
       expiresAt: optional(instant, 'when it stops working; never, unless given'),
-      perMinute: optional(
-        integer('N', 1, 1_000_000_000),
-        `requests a minute it may make; ${REQUESTS_PER_MINUTE}, unless given`,
-      ),
+      perMinute: optional(perMinute, `requests a minute it may make; ${REQUESTS_PER_MINUTE}, unless given`),
+      allowIp: optional(addresses, ALLOW_ABOUT),
     },
-    async run({ account, name, scopes, expiresAt, perMinute }, { db, clock }) {
+    notes: ALLOW_NOTES,
+    async run({ account, name, scopes, expiresAt, perMinute, allowIp = [] }, { db, clock }) {
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
         throw new Failure(`--expires-at ${expiresAt.toISOString()} is over already: name a later time.`);
       }
@@ -35,6 +61,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         scopes,
         ...(expiresAt === undefined ? {} : { expiresAt }),
         ...(perMinute === undefined ? {} : { perMinute }),
+        ...(allowIp.length === 0 ? {} : { allowedIps: allowIp }),
       });
       return {
         text: `${made.key}\nKeep it now: only its hash is stored. To take it back: npm run ops -- key revoke ${made.id}`,
@@ -46,6 +73,7 @@ export const KEY_COMMANDS: readonly Command[] = [
           scopes,
           expires_at: expiresAt ?? null,
           per_minute: perMinute ?? REQUESTS_PER_MINUTE,
+          allowed_ips: allowIp.length === 0 ? null : allowIp,
         },
       };
     },
@@ -53,52 +81,121 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'list',
-    about: 'Shows the keys of an account, oldest first.',
+    about: 'Shows the keys of an account, oldest first, and when each was used last.',
     args: { account },
     options: {},
     async run({ account }, { db, clock }) {
       const store = await db();
       await existing(store, account);
       const all = await listKeys(store, account);
-      const state = (key: KeyDocument) =>
-        key.status === 'active' && key.expiresAt !== undefined && key.expiresAt <= clock.now() ? 'expired' : key.status;
-      const rows = all.map((key) => [
-        key._id,
-        state(key),
+      const shown = await withUses(store, clock.now(), all);
+      const rows = shown.map((key) => [
+        key.id,
+        key.status,
         key.scopes.join(','),
-        key.createdAt.toISOString(),
-        key.expiresAt?.toISOString() ?? 'never',
+        key.created_at.toISOString(),
+        key.expires_at?.toISOString() ?? 'never',
+        key.last_used?.toISOString() ?? 'never',
+        key.last_address ?? '-',
+        String(key.requests_24h),
         key.name,
       ]);
-      return {
-        text: table(['KEY', 'STATUS', 'SCOPES', 'CREATED', 'EXPIRES', 'NAME'], rows, 'It has no keys yet.'),
-        json: all.map((key) => ({
-          id: key._id,
-          status: state(key),
-          scopes: key.scopes,
-          name: key.name,
-          created_at: key.createdAt,
-          expires_at: key.expiresAt ?? null,
-          per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,
-        })),
+      const heading = ['KEY', 'STATUS', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'FROM', 'IN 24 H', 'NAME'];
+      return { text: table(heading, rows, 'It has no keys yet.'), json: shown };
+    },
+  }),
+  defineCommand({
+    noun: 'key',
+    verb: 'show',
+    about: 'Shows a key, and when, from where and how often it was used.',
+    args: { key },
+    options: {},
+    notes:
+      'Uses are told once a minute by each gateway. Requests are those of the hour that runs and the 23 before it.',
+    async run({ key }, { db, clock }) {
+      const store = await db();
+      const [shown] = await withUses(store, clock.now(), [await existingKey(store, key)]);
+      assert(shown !== undefined, 'one key in, one key out');
+      const { scopes, allowed_ips, created_at, expires_at, last_used, last_address, ...plain } = shown;
+      const text = sheet({
+        ...plain,
+        scopes: scopes.join(','),
+        allowed_ips: allowed_ips?.join(',') ?? 'any',
+        created_at: created_at.toISOString(),
+        expires_at: expires_at?.toISOString() ?? 'never',
+        last_used: last_used?.toISOString() ?? 'never',
+        last_address: last_address ?? '-',
+      });
+      return { text, json: shown };
+    },
+  }),
+  defineCommand({
+    noun: 'key',
+    verb: 'update',
+    about: 'Changes what a key may do; gateways know it within 5 seconds.',
+    args: { key },
+    options: {
+      name: optional(name, NAME_ABOUT),
+      scopes: optional(list('SCOPES', KEY_SCOPES), SCOPES_ABOUT),
+      perMinute: optional(perMinute, 'requests a minute it may make'),
+      allowIp: optional(addresses, ALLOW_ABOUT),
+    },
+    notes: ALLOW_NOTES,
+    async run({ key, name, scopes, perMinute, allowIp }, { db, clock }) {
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(scopes === undefined ? {} : { scopes }),
+        ...(perMinute === undefined ? {} : { perMinute }),
+        ...(allowIp === undefined ? {} : { allowedIps: allowIp }),
       };
+      if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `key update --help`.');
+      const store = await db();
+      await existingKey(store, key);
+      await updateKey(store, key, change);
+      const [shown] = await withUses(store, clock.now(), [await existingKey(store, key)]);
+      return { text: `Key ${key} is updated: ${Object.keys(change).join(', ')}.`, json: shown };
     },
   }),
   defineCommand({
     noun: 'key',
     verb: 'revoke',
     about: 'Revokes a key for good; it is refused within 5 seconds.',
-    args: {
-      key: required(words('KEY', 'the id of a key, as `key list` shows it', /^[0-9a-z]{1,40}$/), 'its id, not the key'),
-    },
+    args: { key },
     options: {},
     async run({ key }, { db }) {
       const store = await db();
-      if ((await findKey(store, key)) === undefined) {
-        throw new Failure(`There is no key ${key}: \`key list <account>\` shows them.`);
-      }
+      await existingKey(store, key);
       await revokeKey(store, key);
       return { text: `Key ${key} is revoked.`, json: { id: key, status: 'revoked' } };
     },
   }),
 ];
+
+async function existingKey(db: Db, id: string): Promise<KeyDocument> {
+  const found = await findKey(db, id);
+  if (found === undefined) throw new Failure(`There is no key ${id}: \`key list <account>\` shows them.`);
+  return found;
+}
+
+async function withUses(db: Db, now: Date, keys: readonly KeyDocument[]) {
+  const uses = await findKeyUses(
+    db,
+    keys.map(({ _id }) => _id),
+  );
+  return keys.map((key) => {
+    const use = uses.get(key._id);
+    return {
+      id: key._id,
+      status: key.status === 'active' && key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : key.status,
+      scopes: key.scopes,
+      name: key.name,
+      created_at: key.createdAt,
+      expires_at: key.expiresAt ?? null,
+      per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,
+      allowed_ips: key.allowedIps ?? null,
+      last_used: use?.at ?? null,
+      last_address: use?.address ?? null,
+      requests_24h: use === undefined ? 0 : requestsOfDay(use, now),
+    };
+  });
+}

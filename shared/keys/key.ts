@@ -14,10 +14,16 @@ export interface KeyDocument {
   readonly expiresAt?: Date;
   /** Its own request rate, instead of `REQUESTS_PER_MINUTE`. */
   readonly perMinute?: number;
+  /** The only addresses and subnets that it may be used from (`canonicalSubnet`); everywhere when it is left out. */
+  readonly allowedIps?: readonly string[];
 }
 
 /** "Limits": request rate per API key. */
 export const REQUESTS_PER_MINUTE = 1_000;
 
-/** `otp`: may use the most urgent lane (`priority: "otp"`), beside `send`. */
-export type KeyScope = 'send' | 'read' | 'otp';
+/**
+ * `otp`: may use the most urgent lane (`priority: "otp"`), beside `send`. `manage`: may change settings of the account; it includes
+ * neither of the others.
+ */
+export const KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];

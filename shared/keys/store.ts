@@ -1,4 +1,4 @@
-import { Binary, type Collection, type Db } from 'mongodb';
+import { Binary, type Collection, type Db, type Document } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { KeyDocument, KeyScope } from './key.ts';
@@ -11,7 +11,11 @@ export interface NewKey {
   readonly scopes: readonly KeyScope[];
   readonly expiresAt?: Date;
   readonly perMinute?: number;
+  readonly allowedIps?: readonly string[];
 }
+
+/** What is left out stays; an empty list of addresses allows all. */
+export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | 'allowedIps'>>;
 
 /** Makes a key. The full text is returned here and never again: only its hash is stored. */
 export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
@@ -27,8 +31,24 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
     createdAt: now,
     ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
     ...(key.perMinute === undefined ? {} : { perMinute: key.perMinute }),
+    ...(key.allowedIps === undefined ? {} : { allowedIps: key.allowedIps }),
   });
   return { id: text.id, key: formatKey(text) };
+}
+
+/** Gateways know it within `KEY_CACHE_MS`. False when there is no such key. */
+export async function updateKey(db: Db, id: string, { allowedIps, ...change }: KeyChange): Promise<boolean> {
+  const everywhere = allowedIps?.length === 0;
+  const limited = allowedIps === undefined || everywhere ? {} : { allowedIps };
+  const { matchedCount } = await keys(db).updateOne({ _id: id }, [
+    { $set: { ...literally({ ...change, ...limited }), ...(everywhere ? { allowedIps: '$$REMOVE' } : {}) } },
+  ]);
+  return matchedCount === 1;
+}
+
+/** Values as they are: a name may begin with `$`. */
+function literally(change: KeyChange): Document {
+  return Object.fromEntries(Object.entries(change).map(([name, value]) => [name, { $literal: value }]));
 }
 
 /** Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. False when there is no such key. Idempotent. */

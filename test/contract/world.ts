@@ -2,6 +2,7 @@ import { callbackPost, callbackSignature, textMessage } from '../support/chat-ca
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { Client } from './client.ts';
+import type { Scope } from './tables/endpoint.ts';
 
 /** The product as it runs, and the accounts and keys that the walks use. */
 export interface World {
@@ -13,6 +14,8 @@ export interface World {
   readonly sendKey: string;
   readonly readKey: string;
   readonly revokedKey: string;
+  /** One more key of that account. */
+  keyWith(scopes: readonly Scope[]): Promise<string>;
   /** Of an account with a number on the chat-app channel, and without credits. */
   readonly poorKey: string;
   /** Of an account with credits and without anything else. */
@@ -111,6 +114,7 @@ async function fill(product: Product): Promise<World> {
     key,
     sendKey: await keyOf(account, '--scopes', 'send'),
     readKey: await keyOf(account, '--scopes', 'read'),
+    keyWith: (scopes) => keyOf(account, '--scopes', scopes.join(',')),
     revokedKey: String(revoked.key),
     poorKey,
     otherKey: await keyOf(await accountWith('Other', 100)),

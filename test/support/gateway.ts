@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
 import type { GatewayDeps } from '../../gateway/deps.ts';
+import { KeyUses } from '../../gateway/http/key-uses.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
@@ -62,6 +63,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
     box: TEST_BOX,
+    keyUses: new KeyUses({ db, clock, log }),
     resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
     stopping: stopping.signal,

@@ -8,7 +8,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'template message',
     response: 'template result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -17,7 +17,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'text message',
     response: 'chat-app result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -26,7 +26,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'media message',
     response: 'media result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -35,7 +35,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'button message',
     response: 'chat-app result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -44,7 +44,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'none',
     response: 'Chat-app template list',
     extras: [],
-    scope: 'read',
+    scopes: [['read']],
     charged: false,
   },
   {
@@ -53,7 +53,7 @@ export const CHATAPP_ENDPOINTS: readonly EndpointRow[] = [
     request: 'Webhook configuration',
     response: 'Webhook configuration result',
     extras: ['secret'],
-    scope: 'send',
+    scopes: [['manage'], ['send', 'read']],
     charged: false,
   },
 ];

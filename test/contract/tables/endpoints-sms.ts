@@ -8,7 +8,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'SMS message',
     response: 'SMS send result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -17,7 +17,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'Bulk SMS request',
     response: 'Bulk SMS result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -26,7 +26,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'Scheduled message',
     response: 'Scheduled message result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: true,
   },
   {
@@ -35,7 +35,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'none',
     response: 'Delivery status record',
     extras: ['reference', 'error_code', 'error_reason', 'outcome', 'segments', 'timeline'],
-    scope: 'read',
+    scopes: [['read']],
     charged: false,
   },
   {
@@ -44,7 +44,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'none',
     response: 'Balance record',
     extras: [],
-    scope: 'read',
+    scopes: [['read']],
     charged: false,
   },
   {
@@ -53,7 +53,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'none',
     response: 'DLT template list',
     extras: [],
-    scope: 'read',
+    scopes: [['read']],
     charged: false,
   },
   {
@@ -62,7 +62,7 @@ export const SMS_ENDPOINTS: readonly EndpointRow[] = [
     request: 'none',
     response: 'Cancel result',
     extras: [],
-    scope: 'send',
+    scopes: [['send']],
     charged: false,
   },
 ];

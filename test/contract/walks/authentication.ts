@@ -14,10 +14,11 @@ export function walkAuthentication(world: () => World): void {
   });
 
   it('a scope opens its own endpoints', async () => {
-    const { readKey, sendKey } = world();
     for (const row of [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS]) {
-      const { status, text } = await callRow(row, world(), row.scope === 'read' ? readKey : sendKey);
-      expect(status, `${row.method} ${row.path}: ${text}`).to.equal(200);
+      for (const scopes of row.scopes) {
+        const { status, text } = await callRow(row, world(), await world().keyWith(scopes));
+        expect(status, `${row.method} ${row.path} with ${scopes}: ${text}`).to.equal(200);
+      }
     }
   });
 

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { callRow, callWith, goodBody, goodPath } from '../requests.ts';
 import { expectProblem, expectRecord, namedFields } from '../shape.ts';
-import type { EndpointRow } from '../tables/endpoint.ts';
+import type { EndpointRow, Scope } from '../tables/endpoint.ts';
 import { CHATAPP_ENDPOINTS } from '../tables/endpoints-chatapp.ts';
 import { EXTENSIONS, SMS_ENDPOINTS } from '../tables/endpoints-sms.ts';
 import { type Field, REQUESTS, RESULTS } from '../tables/fields.ts';
 import type { World } from '../world.ts';
 
 const ROWS: readonly EndpointRow[] = [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS];
+const SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Every row of both "Endpoints" tables: its path and method, its answer, its fields, and what is none of them. */
@@ -41,10 +42,10 @@ function walkAnswer(row: EndpointRow, world: () => World): void {
     }
   });
 
-  it(`answers 403 to a key without the scope "${row.scope}"`, async () => {
-    const { readKey, sendKey } = world();
-
-    expectProblem(await callRow(row, world(), row.scope === 'send' ? readKey : sendKey), 403, 'scope_missing');
+  it(`answers 403 to a key without the scope ${row.scopes.map((set) => set.join(' and ')).join(', or ')}`, async () => {
+    for (const scope of SCOPES.filter((one) => !row.scopes.some((set) => set.length === 1 && set.includes(one)))) {
+      expectProblem(await callRow(row, world(), await world().keyWith([scope])), 403, 'scope_missing');
+    }
   });
 
   if (row.charged) {

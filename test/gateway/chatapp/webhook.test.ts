@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../shared/idempotency/key-claim.ts';
+import type { KeyScope } from '../../../shared/keys/key.ts';
 import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
 import { disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
+import { makeKey } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 const PATH = '/v2/chatapp/webhook';
@@ -53,6 +55,37 @@ describe('POST /v2/chatapp/webhook', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
       expect(new Set(answers.map(({ body }) => body.webhook_id)).size).to.equal(1);
       expect(answers.filter(({ body }) => 'secret' in body)).to.have.length(1);
+    });
+  });
+
+  describe('403 scope_missing', () => {
+    const rows: readonly [scopes: readonly KeyScope[], detail: string | undefined][] = [
+      [['send'], 'it lacks the scope "read", or "manage".'],
+      [['read'], 'it lacks the scope "send", or "manage".'],
+      [['otp'], 'it lacks the scope "send" and "read", or "manage".'],
+      [['send', 'read'], undefined],
+      [['manage'], undefined],
+    ];
+    for (const [scopes, detail] of rows) {
+      it(`${detail === undefined ? 'not' : 'for'} a key with ${scopes.join(' and ')}`, async () => {
+        const key = await makeKey(chat.db, chat.account, scopes);
+        const answer = await chat.post(PATH, GOOD).set('Authorization', `Bearer ${key}`);
+
+        if (detail === undefined) expect(answer.status).to.equal(200);
+        else {
+          expectProblem(answer, 'scope_missing');
+          expect(answer.body.detail).to.include(detail);
+          expect(await endpoints()).to.deep.equal([]);
+        }
+      });
+    }
+
+    it('for a key that may only send, with the Idempotency-Key of one that made it', async () => {
+      expect((await chat.post(PATH, GOOD, 'register-1')).status).to.equal(200);
+      const sender = await makeKey(chat.db, chat.account, ['send']);
+
+      const again = chat.post(PATH, GOOD, 'register-1').set('Authorization', `Bearer ${sender}`);
+      expectProblem(await again, 'scope_missing');
     });
   });
 
