@@ -20,6 +20,7 @@ export interface GatewayDeps {
   readonly log: Log;
   readonly config: Pick<
     Config,
+    | 'auditDays'
     | 'authFailuresPerMinute'
     | 'chatBusinessCredits'
     | 'chatMediaAllowHttp'

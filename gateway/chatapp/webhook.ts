@@ -3,9 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import { CHAT_EVENTS, type EndpointDocument, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
-import { createEndpoint, listEndpoints, TooManyEndpoints } from '../../shared/webhooks/endpoint-store.ts';
+import {
+  createEndpoint,
+  endpointId,
+  findEndpoints,
+  listEndpoints,
+  TooManyEndpoints,
+} from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
 import type { GatewayDeps } from '../deps.ts';
+import { changeAudited } from '../http/audited.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http/fields.ts';
 import type { Action, Refused } from '../http/idempotency.ts';
@@ -18,7 +25,7 @@ import { type CheckUrl, invalidUrlRequest } from './public-url.ts';
  * second later, when no event passes the new address by any more.
  */
 export function createChatWebhook(
-  { db, clock, box }: Pick<GatewayDeps, 'db' | 'clock' | 'box'>,
+  { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
   checkUrl: CheckUrl,
 ): Action<RequestId> {
   return {
@@ -40,7 +47,15 @@ export function createChatWebhook(
         return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       }
       const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
-      const made = await createEndpoint(db, clock, box, wanted).catch(tooMany);
+      const endpointOf = endpointId(account, 'chatapp', url);
+      const made = await changeAudited({ db, clock, config }, callerOf(res), {
+        action: 'webhook.register',
+        subject: { kind: 'webhook', id: endpointOf },
+        read: async () => (await findEndpoints(db, [endpointOf]))[0],
+        make: () => createEndpoint(db, clock, box, wanted),
+        madeOf: ({ endpoint }) => endpoint,
+        isRefusal: (error) => error instanceof TooManyEndpoints,
+      }).catch(tooMany);
       if ('kind' in made) return made;
       // Until every process has looked again: what happens after the answer is posted to this address, without exception.
       await wait(SUBSCRIPTIONS_FRESH_MS);

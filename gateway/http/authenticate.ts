@@ -16,7 +16,7 @@ import type { Unauthorized } from './unauthorized.ts';
 /** Keys, and made-up key ids, that one process remembers. */
 const REMEMBERED_KEYS = 20_000;
 
-interface KnownKey extends Omit<Caller, 'account'> {
+interface KnownKey extends Omit<Caller, 'account' | 'address'> {
   readonly account: AccountId;
   readonly secretHash: Uint8Array;
   readonly status: KeyDocument['status'];
@@ -66,7 +66,7 @@ export function createIdentify(
     const address = addressOf(req);
     if (key.allowed !== undefined && !inSubnets(address, key.allowed)) return 'ip_not_allowed';
     keyUses.note(key.keyId, address);
-    return { account, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
+    return { account, address, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
   };
 }
 

@@ -8,6 +8,8 @@ import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts
 export interface Caller {
   readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country'>;
   readonly keyId: string;
+  /** From where. */
+  readonly address: string;
   /** How many requests a minute the key may make. */
   readonly perMinute: number;
   readonly scopes: readonly KeyScope[];

@@ -1,6 +1,8 @@
 import type { Config } from '../../shared/config/settings.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
+import { AUDIT_COMMANDS } from './audit.ts';
+import { runAudited } from './audited.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
 import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
@@ -19,7 +21,7 @@ import { SENDER_COMMANDS } from './sender.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { WEBHOOK_COMMANDS } from './webhook.ts';
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...KEY_COMMANDS,
   ...CREDITS_COMMANDS,
@@ -32,6 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...OPT_IN_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,
+  ...AUDIT_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,
 ];
@@ -56,7 +59,7 @@ export async function runOps(
     }
     const context = openContext(readConfig());
     try {
-      const answer = await request.command.run(request.values, context);
+      const answer = await runAudited(request.command, request.values, context);
       if ('lines' in answer) {
         for await (const line of answer.lines(request.json)) terminal.out(line);
         return 0;

@@ -171,6 +171,13 @@ export const SETTINGS = {
     3_650,
     "How long the raw receipts and carriers' answers of timelines are kept, in days.",
   ),
+  auditDays: integer(
+    'AUDIT_DAYS',
+    730,
+    30,
+    3_650,
+    'How long it is kept who changed which setting, in days; counted from the change, with the setting of then.',
+  ),
   webhookTimeoutMs: integer(
     'WEBHOOK_TIMEOUT_MS',
     15_000,

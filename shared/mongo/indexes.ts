@@ -222,6 +222,24 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes idempotency keys whose day is over',
   },
   {
+    collection: 'audit',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'audit list: changes of an account and its things, newest first',
+  },
+  {
+    collection: 'audit',
+    key: { 'subject.kind': 1, 'subject.id': 1, _id: 1 },
+    options: { name: 'subject' },
+    serves: 'audit list: changes of one thing, newest first',
+  },
+  {
+    collection: 'audit',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes entries of long ago',
+  },
+  {
     collection: 'processes',
     key: { at: 1 },
     options: { name: 'expiry', expireAfterSeconds: 60 },

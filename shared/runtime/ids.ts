@@ -25,6 +25,8 @@ export type SenderId = Id<'snd'>;
 /** One grouped claim of a worker, stamped on what it took. */
 export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
+/** One change of a setting, in the audit. */
+export type AuditId = Id<'aud'>;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
@@ -105,6 +107,15 @@ export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedul
  */
 export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
   return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
+}
+
+/**
+ * The id of a change that is repeated within a minute: of the minute, and derived from who changes what, so that the same again
+ * within it is the same entry.
+ */
+export function minuteAuditId(what: string, at: Date): AuditId {
+  const minute = Math.floor(at.getTime() / 60_000) * 60_000;
+  return `aud_${numeral(minute, TIME_CHARACTERS)}${hashText(what, RANDOM_CHARACTERS)}`;
 }
 
 /** Of the 26 characters of a batch's message id: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */

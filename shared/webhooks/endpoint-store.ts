@@ -169,7 +169,7 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
 }
 
 /** One url may take both channels' events, each as an endpoint of its own. */
-function endpointId(account: AccountId, channel: EndpointDocument['channel'], url: string): EndpointId {
+export function endpointId(account: AccountId, channel: EndpointDocument['channel'], url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
 }

@@ -32,6 +32,7 @@ const PUBLIC_ADDRESS = '93.184.215.14';
 
 /** Tests of failing keys all come from one address; the limit has tests of its own. */
 export const TEST_CONFIG: GatewayDeps['config'] = {
+  auditDays: 730,
   authFailuresPerMinute: 1_000_000,
   chatBusinessCredits: 2,
   chatMediaAllowHttp: 'no',

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { PAY_WITHIN_MS } from '../../../shared/idempotency/key-claim.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
-import { disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';
@@ -55,6 +57,53 @@ describe('POST /v2/chatapp/webhook', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
       expect(new Set(answers.map(({ body }) => body.webhook_id)).size).to.equal(1);
       expect(answers.filter(({ body }) => 'secret' in body)).to.have.length(1);
+    });
+  });
+
+  describe('the audit', () => {
+    const entries = () => chat.db.collection<AuditDocument>('audit').find({ account: chat.account }).toArray();
+
+    it('has who registered it, from where, before and after, without the secret', async () => {
+      const { body } = await chat.post(PATH, GOOD);
+      const [entry, ...more] = await entries();
+
+      expect(more).to.deep.equal([]);
+      expect(entry).to.deep.include({
+        action: 'webhook.register',
+        outcome: 'done',
+        actor: { kind: 'key', id: chat.key.split('_')[2], address: '127.0.0.1' },
+        subject: { kind: 'webhook', id: body.webhook_id },
+      });
+      expect(entry).not.to.have.property('before');
+      expect(entry?.after).to.deep.include({ url: URL_1, events: GOOD.events, status: 'active' });
+      const [endpoint] = await endpoints();
+      expect(JSON.stringify(entry)).not.to.include(body.secret).and.not.to.include(endpoint?.secrets[0]?.sealed);
+    });
+
+    it('has one entry of what is changed again within a minute, and none of what changed nothing', async () => {
+      await chat.post(PATH, GOOD);
+      await chat.post(PATH, GOOD);
+      const [first] = await entries();
+      await chat.post(PATH, { ...GOOD, events: CHAT_EVENTS });
+      const all = await entries();
+
+      expect(first).to.deep.include({ outcome: 'done', times: 1 });
+      // A minute may have ended in between: then it is two.
+      expect(all.length).to.be.within(1, 2);
+      expect(all.at(-1)?.after?.events).to.deep.equal([...CHAT_EVENTS]);
+      if (all.length === 1) expect(all[0]).to.deep.include({ times: 2 }).and.not.to.have.property('before');
+    });
+
+    it('has nothing of what was refused', async () => {
+      await chat.post(PATH, { ...GOOD, events: [] });
+      for (let i = 0; i < ENDPOINTS_PER_ACCOUNT; i++) {
+        const [account, url] = [chat.account, `https://shop.example/full/${i}`];
+        await createEndpoint(chat.db, systemClock, TEST_BOX, { account, channel: 'chatapp', url, events: CHAT_EVENTS });
+      }
+
+      expectProblem(await chat.post(PATH, GOOD), 'too_many_webhooks');
+
+      expect(await entries()).to.deep.equal([]);
     });
   });
 

@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Subject } from '../../shared/audit/entry.ts';
+import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/store.ts';
+import { auditView } from '../../shared/audit/view.ts';
+import { minuteAuditId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { Caller } from './context.ts';
+
+/** A setting that a key is about to change. */
+interface KeyChange<T> {
+  readonly action: string;
+  readonly subject: Required<Subject>;
+  /** The thing as it is; undefined when it is not there yet. */
+  read(): Promise<object | undefined>;
+  make(): Promise<T>;
+  /** The thing after it. */
+  madeOf(result: T): object;
+  /** Whether an error of `make` means that nothing was changed. */
+  isRefusal(error: unknown): boolean;
+}
+
+/**
+ * Makes a change, written into the audit before it and completed after it. What a key changes again within a minute is the same
+ * entry, from before the first to after the last, so that no key can fill the audit; what changed nothing leaves none.
+ * Rejects as `make` does, and with the store's error when nothing could be written: then nothing was changed.
+ */
+export async function changeAudited<T>(
+  { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+  { keyId, address, account }: Caller,
+  { action, subject, read, make, madeOf, isRefusal }: KeyChange<T>,
+): Promise<T> {
+  const now = clock.now();
+  const id = minuteAuditId(`${keyId} ${action} ${subject.kind}:${subject.id}`, now);
+  const found = await read();
+  const before = found && auditView(found);
+  const actor = { kind: 'key', id: keyId, address } as const;
+  const intended = { actor, action, subject, account: account._id, ...(before && { before }) };
+  await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
+  /** A store that went away meanwhile leaves it `begun`: perhaps done. */
+  const ended = (done: Promise<void>): Promise<void> => done.catch(() => {});
+  let result: T;
+  try {
+    result = await make();
+  } catch (error) {
+    if (isRefusal(error)) await ended(withdrawEntry(db, id));
+    throw error;
+  }
+  const after = auditView(madeOf(result));
+  const same = isDeepStrictEqual(before, after);
+  await ended(same ? withdrawEntry(db, id) : completeEntry(db, id, { outcome: 'done', after }));
+  return result;
+}

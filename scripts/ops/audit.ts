@@ -1,0 +1,74 @@
+import type { AuditDocument } from '../../shared/audit/entry.ts';
+import { listEntries } from '../../shared/audit/store.ts';
+import { type AuditId, lowestId } from '../../shared/runtime/ids.ts';
+import { type Command, defineCommand } from './command.ts';
+import { accountId, instant, integer, optional, withDefault, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const entryId = {
+  value: 'ENTRY',
+  form: 'an id like aud_01kam…, as `audit list` shows it',
+  parse: (text: string): AuditId | undefined =>
+    /^aud_[0-9a-hjkmnp-tv-z]{26}$/.test(text) ? (text as AuditId) : undefined,
+};
+
+export const AUDIT_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'audit',
+    verb: 'list',
+    about: 'Shows who changed what, newest first (--json: before and after too).',
+    args: {},
+    options: {
+      account: optional(accountId, 'only changes of this account and its things'),
+      subject: optional(
+        words('KIND:ID', 'a thing like key:01kam… or carrier:acme', /^[a-z-]+:.+$/),
+        'only of this thing',
+      ),
+      since: optional(instant, 'from which time on'),
+      until: optional(instant, 'before which time'),
+      limit: withDefault(integer('N', 1, 1_000), '50', 'at most so many'),
+      after: optional(entryId, 'go on behind this one, as a page before said'),
+    },
+    notes:
+      'An entry is written before its change and completed after it. One that says `begun` was perhaps done: whoever made it was\n' +
+      'stopped in between, and the thing itself shows. Secrets are not in it, only a mark that changes with them. Entries are kept\n' +
+      'for AUDIT_DAYS.',
+    async run({ account, subject, since, until, limit, after }, { db }) {
+      const colon = subject?.indexOf(':') ?? -1;
+      const below = after ?? (until === undefined ? undefined : lowestId('aud', until));
+      const query = {
+        ...(account === undefined ? {} : { account }),
+        ...(subject === undefined ? {} : { subject: { kind: subject.slice(0, colon), id: subject.slice(colon + 1) } }),
+        ...(since === undefined ? {} : { from: lowestId('aud', since) }),
+        ...(below === undefined ? {} : { below }),
+      };
+      const found = await listEntries(await db(), query, limit);
+      const rows = found.map((one) => [
+        one.at.toISOString(),
+        one.outcome,
+        one.action,
+        one.subject.id ?? '-',
+        whoOf(one),
+        one.actor.address ?? '-',
+        changedOf(one),
+      ]);
+      const lines = [table(['TIME', 'OUTCOME', 'CHANGE', 'OF', 'BY', 'FROM', 'MEMBERS'], rows, 'There are none.')];
+      const last = found.length === limit ? found.at(-1) : undefined;
+      if (last !== undefined) lines.push(`There may be more: --after ${last._id}`);
+      return { text: lines.join('\n'), json: found.map(({ _id, ...entry }) => ({ id: _id, ...entry })) };
+    },
+  }),
+];
+
+function whoOf({ actor, times = 1 }: AuditDocument): string {
+  const who = `${actor.kind} ${actor.id}`;
+  return times > 1 ? `${who} (${times} times)` : who;
+}
+
+/** Names of what is not as it was. */
+function changedOf({ before, after }: AuditDocument): string {
+  if (after === undefined) return '-';
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after[name]));
+  return before === undefined ? 'new' : changed.join(', ') || 'none';
+}

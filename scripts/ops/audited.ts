@@ -1,0 +1,172 @@
+import { hostname, userInfo } from 'node:os';
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { findAccount } from '../../shared/accounts/store.ts';
+import type { Actor, Subject } from '../../shared/audit/entry.ts';
+import { beginEntry, completeEntry } from '../../shared/audit/store.ts';
+import { auditView } from '../../shared/audit/view.ts';
+import { listChains } from '../../shared/carriers/chain-store.ts';
+import { listCarriers } from '../../shared/carriers/store.ts';
+import { findKey } from '../../shared/keys/store.ts';
+import { findProvider } from '../../shared/providers/store.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { maskNumber } from '../../shared/runtime/log.ts';
+import { findSender } from '../../shared/senders/store.ts';
+import { findTemplate } from '../../shared/templates/store.ts';
+import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
+import type { Answer, Command, Context, LongAnswer } from './command.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Verbs that change nothing. All others are audited, those that are yet to come too. */
+const LOOKS = new Set(['list', 'show', 'verify', '']);
+
+/** How the thing that a noun's commands change is found: its id in the words, and itself. */
+interface Thing {
+  id(values: Values): unknown;
+  read(db: Db, values: Values): Promise<object | undefined>;
+}
+
+const accountOf = ({ account }: Values) => account as AccountId; // what `accountId` reads, wherever a parameter has that name
+
+const THINGS: Readonly<Record<string, Thing>> = {
+  account: {
+    id: accountOf,
+    read: async (db, values) => settingsOf(await findAccount(db, accountOf(values))),
+  },
+  credits: {
+    id: accountOf,
+    read: async (db, values) => {
+      const account = await findAccount(db, accountOf(values));
+      return account && { balance: account.balance, seq: account.seq };
+    },
+  },
+  key: { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
+  sender: {
+    id: ({ account, sender }) => named(account, sender),
+    read: (db, values) => findSender(db, accountOf(values), String(values.sender)),
+  },
+  template: {
+    id: ({ account, template }) => named(account, template),
+    read: (db, values) => findTemplate(db, accountOf(values), String(values.template)),
+  },
+  carrier: {
+    id: ({ carrier }) => carrier,
+    read: async (db, { carrier }) => (await listCarriers(db)).find(({ _id }) => _id === carrier),
+  },
+  chain: {
+    id: ({ account, carrier }) => named(account, carrier),
+    read: async (db, values) => (await listChains(db, accountOf(values))).find((one) => one.carrier === values.carrier),
+  },
+  provider: { id: accountOf, read: (db, values) => findProvider(db, accountOf(values)) },
+  webhook: {
+    id: ({ webhook }) => webhook,
+    read: async (db, { webhook }) =>
+      webhook === undefined ? undefined : (await findEndpoints(db, [webhook as never]))[0],
+  },
+  'opt-in': {
+    id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
+    read: async () => undefined,
+  },
+};
+
+/** Undefined where the words name none: a file of many. */
+function named(account: unknown, name: unknown): string | undefined {
+  return name === undefined ? undefined : `${account}:${name}`;
+}
+
+/**
+ * Runs a command. One that changes something is written into the audit before it does, and again when it has; without the first
+ * it does not begin. What is `failed` ended with an error, and shows the thing as it was left.
+ */
+export async function runAudited(command: Command, values: Values, context: Context): Promise<Answer | LongAnswer> {
+  if (LOOKS.has(command.verb)) return command.run(values, context);
+  const db = await context.db();
+  const thing = THINGS[command.noun];
+  const state = async (words: Values): Promise<Values | undefined> => {
+    const found = thing?.id(words) === undefined ? undefined : await thing.read(db, words);
+    return found && auditView(found);
+  };
+  const before = await state(values);
+  const now = context.clock.now();
+  const id = newId('aud', now.getTime());
+  const account = (values.account ?? before?.account) as AccountId | undefined; // as `accountId` read it, or as stored
+  const intended = {
+    ...{ actor: operator(), action: `${command.noun}.${command.verb}`, subject: subjectOf(command, thing?.id(values)) },
+    ...(account && { account }),
+    ...(before && { before }),
+  };
+  await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
+  /** A store that went away meanwhile leaves it `begun`: perhaps done. */
+  const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
+    try {
+      const after = (await state(words)) ?? otherwise;
+      const of = (words.account ?? account) as AccountId | undefined; // as above, or of what was made
+      const subject = subjectOf(command, thing?.id(words));
+      await completeEntry(db, id, { outcome, subject, ...(of && { account: of }), ...(after && { after }) });
+    } catch {
+      // The command's own answer is what counts now.
+    }
+  };
+  let answer: Answer | LongAnswer;
+  try {
+    answer = await command.run(values, context);
+  } catch (error) {
+    await complete('failed', values);
+    throw error;
+  }
+  await complete('done', { ...values, ...madeBy(command, answer) }, summaryOf(answer));
+  return answer;
+}
+
+/** `asha@vm-1`, under sudo `asha (root)@vm-1`; and where that terminal is, when it came over SSH. */
+function operator(): Actor {
+  const { SUDO_USER: before, SSH_CONNECTION: connection } = process.env;
+  const user = userName();
+  const who = before === undefined ? user : `${before} (${user})`;
+  const [address] = connection?.split(' ') ?? [];
+  return { kind: 'ops', id: `${who}@${hostname()}`, ...(address ? { address } : {}) };
+}
+
+/** A container may run as a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
+function subjectOf({ noun }: Command, id: unknown): Subject {
+  return id === undefined ? { kind: noun } : { kind: noun, id: String(id) };
+}
+
+/** What it answers of a thing that it made: the words to find it by. */
+function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
+  const { id, account, webhook } = membersOf(answer);
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(noun === 'key' && id !== undefined ? { key: id } : {}),
+    ...(webhook === undefined ? {} : { webhook }),
+  };
+}
+
+/** Of what was done to many things at once, or took one away: how many, and nothing that names a customer. */
+function summaryOf(answer: Answer | LongAnswer): Values {
+  const told = Object.entries(membersOf(answer)).flatMap(([name, value]): [string, unknown][] => {
+    if (Array.isArray(value)) return [[name, value.length]];
+    return typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
+  });
+  return Object.fromEntries(told);
+}
+
+function membersOf(answer: Answer | LongAnswer): Values {
+  return 'json' in answer ? { ...Object(answer.json) } : {};
+}
+
+/** Without what is money and its bookkeeping. */
+function settingsOf(account: AccountDocument | undefined): object | undefined {
+  if (account === undefined) return undefined;
+  const { balance, seq, credits, chats, pending, opening, pendingAt, ...settings } = account;
+  return settings;
+}

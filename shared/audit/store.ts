@@ -1,0 +1,64 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import type { AccountId, AuditId } from '../runtime/ids.ts';
+import type { AuditDocument, Ended, Intended } from './entry.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Writes that a change is about to be made. An id that is there already is that of the same change by the same actor within its
+ * minute: `times` counts it then, and what was before all of them stays.
+ */
+export async function beginEntry(
+  db: Db,
+  id: AuditId,
+  intended: Intended,
+  { now, keptDays }: { readonly now: Date; readonly keptDays: number },
+): Promise<void> {
+  const { actor, action, subject, account, before } = intended;
+  const begun = {
+    ...{ at: now, actor, action, subject, expiresAt: new Date(now.getTime() + keptDays * DAY_MS) },
+    ...(account === undefined ? {} : { account }),
+    ...(before === undefined ? {} : { before }),
+  };
+  await entries(db).updateOne(
+    { _id: id },
+    { $setOnInsert: begun, $set: { outcome: 'begun' }, $inc: { times: 1 } },
+    { upsert: true },
+  );
+}
+
+/** Writes what became of it. */
+export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<void> {
+  await entries(db).updateOne({ _id: id }, { $set: ended });
+}
+
+/** Takes back what was begun and surely not done, when it was the first with this id. */
+export async function withdrawEntry(db: Db, id: AuditId): Promise<void> {
+  const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
+  if (deletedCount === 0) await entries(db).updateOne({ _id: id }, { $set: { outcome: 'done' }, $inc: { times: -1 } });
+}
+
+export interface AuditQuery {
+  readonly account?: AccountId;
+  readonly subject?: { readonly kind: string; readonly id: string };
+  /** Entries with ids from `from` on and below `below`. */
+  readonly from?: AuditId;
+  readonly below?: AuditId;
+}
+
+/** Newest first, at most `limit`. */
+export async function listEntries(db: Db, query: AuditQuery, limit: number): Promise<readonly AuditDocument[]> {
+  const { account, subject, from, below } = query;
+  const filter: Filter<AuditDocument> = {
+    ...(account === undefined ? {} : { account }),
+    ...(subject === undefined ? {} : { 'subject.kind': subject.kind, 'subject.id': subject.id }),
+    ...(from === undefined && below === undefined
+      ? {}
+      : { _id: { ...(from === undefined ? {} : { $gte: from }), ...(below === undefined ? {} : { $lt: below }) } }),
+  };
+  return entries(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+function entries(db: Db): Collection<AuditDocument> {
+  return db.collection('audit');
+}

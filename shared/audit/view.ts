@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto';
+
+/** What `SecretBox` makes: `v1.<nonce>.<tag>.<text>`. */
+const SEALED = /^v1\.[\w-]+\.[\w-]+\.[\w-]*$/;
+const MARK_CHARACTERS = 8;
+
+/**
+ * A document as the audit shows it. In place of a sealed secret, or of bytes (the hash of a key), stands a mark of what is stored:
+ * it tells that a secret was changed, and nothing of the secret, because each sealing begins with a new random number.
+ */
+export function auditView(document: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, shown(value)]));
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return SEALED.test(value) ? mark(value) : value;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(shown);
+  if (value instanceof Uint8Array) return mark(value);
+  // The driver's Binary.
+  if ('buffer' in value && value.buffer instanceof Uint8Array) return mark(value.buffer);
+  return auditView(value);
+}
+
+function mark(stored: string | Uint8Array): string {
+  return `hidden (${hash('sha256', stored, 'hex').slice(0, MARK_CHARACTERS)})`;
+}

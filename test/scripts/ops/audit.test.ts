@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { COMMANDS, runOps } from '../../../scripts/ops/run.ts';
+import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+/** Looking changes nothing. */
+const LOOKS = ['list', 'show', 'verify', ''];
+const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
+
+describe('the audit', () => {
+  let store: TestStore;
+  let folder: string;
+  let account: string;
+  before(async () => {
+    store = await openTestStore();
+    folder = mkdtempSync(join(tmpdir(), 'harkara-audit-'));
+    Object.assign(process.env, SECRETS);
+    account = String((await ops('account create --name First')).account);
+  });
+  after(async () => {
+    for (const name of Object.keys(SECRETS)) delete process.env[name];
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function run(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+    const said = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        said.out += text;
+      },
+      err: (text: string) => {
+        said.err += text;
+      },
+    };
+    const env = {
+      ...{ MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: folder },
+      ...{ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' },
+    };
+    return { code: await runOps(line.split(' '), terminal, () => loadConfig(env)), ...said };
+  }
+
+  async function ops(line: string): Promise<Readonly<Record<string, unknown>>> {
+    const { code, out, err } = await run(`${line} --json`);
+    expect(err, line).to.equal('');
+    expect(code, line).to.equal(0);
+    return JSON.parse(out);
+  }
+
+  const entries = () => store.db.collection<AuditDocument>('audit').find().sort({ _id: -1 }).toArray();
+  async function newest(): Promise<AuditDocument> {
+    const [entry] = await entries();
+    if (entry === undefined) throw new Error('there is no entry');
+    return entry;
+  }
+
+  it('has every change of every command, with who made it and the thing before and after, without secrets', async () => {
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const seen = new Map<string, AuditDocument>();
+    const change = async (line: string): Promise<Readonly<Record<string, unknown>>> => {
+      const before = (await entries()).length;
+      const answer = await ops(line);
+      const all = await entries();
+      expect(all, line).to.have.length(before + 1);
+      const entry = all[0];
+      if (entry === undefined) throw new Error(line);
+      const [noun, verb] = line.split(' ');
+      expect(entry, line).to.deep.include({ action: `${noun}.${verb}`, outcome: 'done' });
+      expect(entry.actor).to.include({ kind: 'ops' });
+      expect(entry.actor.id).to.include(userInfo().username).and.include(hostname());
+      seen.set(`${noun} ${verb}`, entry);
+      return answer;
+    };
+
+    const made = await change('account create --name Second');
+    expect(await newest()).to.deep.include({ account: made.account, subject: { kind: 'account', id: made.account } });
+    await change(`account update ${account} --name Renamed`);
+    expect((await newest()).before).to.include({ name: 'First' });
+    expect((await newest()).after)
+      .to.include({ name: 'Renamed' })
+      .and.not.have.any.keys('balance', 'pending');
+    for (const verb of ['suspend', 'resume', 'pause']) await change(`account ${verb} ${account}`);
+    await ops(`account resume ${account}`);
+    await change(`credits top-up ${account} 50 --id invoice-1`);
+    expect([(await newest()).before?.balance, (await newest()).after?.balance]).to.deep.equal([0, 50]);
+    const key = await change(`key create ${account} --name server`);
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
+    await change(`key update ${key.id} --allow-ip 203.0.113.0/24`);
+    expect((await newest()).after?.allowedIps).to.deep.equal(['203.0.113.0/24']);
+    await change(`key revoke ${key.id}`);
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
+    await change(`sender create ${account} HARKRA --status submitted`);
+    for (const verb of ['approve', 'reject']) await change(`sender ${verb} ${account} HARKRA`);
+    const content = file('templates.csv', TEMPLATES);
+    await change(`template import ${account} ${content}`);
+    await change(`template create ${account} 1007000000002 --content Hello --senders HARKRA --status submitted`);
+    for (const verb of ['approve', 'pause', 'resume']) await change(`template ${verb} ${account} 1007000000002`);
+    await change(`template create ${account} 1007000000003 --content Bye --senders HARKRA --status submitted`);
+    await change(`template reject ${account} 1007000000003 --reason wrong`);
+    await change('carrier create acme --host 127.0.0.1 --port 2775 --system-id us');
+    const sealed = (await newest()).after?.password;
+    await change('carrier update acme --password');
+    expect((await newest()).before?.password).to.equal(sealed);
+    expect((await newest()).after?.password)
+      .to.match(/^hidden \([0-9a-f]{8}\)$/)
+      .and.not.equal(sealed);
+    for (const verb of ['pause', 'resume']) await change(`carrier ${verb} acme`);
+    await change(`chain set ${account} acme --telemarketers 1302000000001`);
+    await change(`chain remove ${account} acme`);
+    const number =
+      '--base-url http://127.0.0.1:1/v23.0 --phone-number-id 1055 --business-id 2055 --display-number 918000000001';
+    await change(`provider set ${account} ${number}`);
+    for (const verb of ['pause', 'resume']) await change(`provider ${verb} ${account}`);
+    await change(`opt-in add ${account} 919876543210`);
+    expect((await newest()).subject).to.deep.equal({ kind: 'opt-in', id: '9198******10' });
+    await change(`opt-in remove ${account} 919876543210`);
+    await change(`opt-in import ${account} ${file('customers.txt', '919876543211\n919876543212\n')}`);
+    expect((await newest()).after).to.include({ added: 2 });
+    const { webhook, secret } = await change(`webhook create ${account} http://127.0.0.1:9/`);
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'webhook', id: webhook } });
+    for (const verb of ['rotate', 'disable', 'enable']) await change(`webhook ${verb} ${webhook}`);
+    await change(`webhook replay ${webhook} --since 2026-01-01T00:00:00Z`);
+    await change(`webhook remove ${webhook}`);
+
+    const text = JSON.stringify(await entries());
+    const told = [...Object.values(SECRETS), String(secret), String(key.key).split('_').at(-1) ?? '', '919876543210'];
+    for (const one of told) expect(text).not.to.include(one);
+    expect(text).not.to.match(/"v1\./);
+    const changing = COMMANDS.filter(({ verb }) => !LOOKS.includes(verb)).map(({ noun, verb }) => `${noun} ${verb}`);
+    // These want things that only a running product has.
+    const others = changing.filter((name) => !seen.has(name) && name !== 'webhook replay-event');
+    expect(others).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('has nothing of what only looks', async () => {
+    const before = (await entries()).length;
+
+    for (const line of [
+      'account list',
+      `account show ${account}`,
+      `key list ${account}`,
+      'ledger verify',
+      'audit list',
+    ]) {
+      await ops(line);
+    }
+
+    expect(await entries()).to.have.length(before);
+  });
+
+  it('says that a change ended with an error, and how it left the thing', async () => {
+    const { code } = await run(`credits top-up ${account} 60 --id invoice-1`);
+
+    expect(code).to.equal(1);
+    const entry = await newest();
+    expect(entry).to.deep.include({ action: 'credits.top-up', outcome: 'failed' });
+    expect(entry.after).to.deep.equal(entry.before);
+  });
+
+  it('is kept for AUDIT_DAYS', async () => {
+    await ops(`account update ${account} --name Again`);
+
+    const { at, expiresAt } = await newest();
+    expect(expiresAt.getTime() - at.getTime()).to.equal(730 * 86_400_000);
+  });
+
+  it('is listed by account, by thing and by time, page by page', async () => {
+    const key = await ops(`key create ${account} --name listed`);
+    for (const name of ['one', 'two', 'three']) await ops(`key update ${key.id} --name ${name}`);
+    const of = `audit list --subject key:${key.id}`;
+    const list = async (line: string) => (await ops(line)) as unknown as { id: string; action: string; at: string }[];
+
+    const all = await list(of);
+    const first = await list(`${of} --limit 3`);
+    const rest = await list(`${of} --limit 3 --after ${first.at(-1)?.id}`);
+
+    expect(all.map(({ action }) => action)).to.deep.equal([...Array(3).fill('key.update'), 'key.create']);
+    expect([...first, ...rest]).to.deep.equal(all);
+    const since = new Date(Date.now() + 60_000).toISOString();
+    expect(await list(`${of} --since ${since}`)).to.deep.equal([]);
+    expect(await list(`${of} --until ${since}`)).to.deep.equal(all);
+    expect((await list(`audit list --account ${account} --limit 1`))[0]?.id).to.equal(all[0]?.id);
+    expect((await run(of)).out).to.match(/done +key\.update .*name/);
+  });
+});
+
+const TEMPLATES = `Template Id,Template Name,Sender Id,Template Content,Template Type
+1007000000001,Order,HARKRA,Your order {#var#} has left.,Service Implicit
+`;
