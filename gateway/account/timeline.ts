@@ -73,11 +73,12 @@ function beginningOf(message: Exclude<UnreadMessage, UnreadInboundMessage>, paid
   if (paid !== undefined) {
     happened.push({ at: paid.at, what: 'paid', more: { credits: creditsOf(message), ledger_seq: paid.seq } });
   }
-  const { claim } = message;
-  if (claim !== undefined) {
+  const { claim, earlier = [] } = message;
+  // One that was put back to be sent again is the last of the earlier ones, until it is taken anew.
+  const last = claim === undefined || earlier.some(({ id }) => id === claim.id) ? [] : [claim];
+  for (const { at, carrier } of [...earlier, ...last]) {
     // Messages of the chat-app channel are claimed by shares of accounts, which are nobody's business.
-    const more = message.channel === 'sms' ? { carrier: claim.carrier } : {};
-    happened.push({ at: claim.at, what: 'taken', more });
+    happened.push({ at, what: 'taken', more: message.channel === 'sms' ? { carrier } : {} });
   }
   return happened;
 }
@@ -122,6 +123,6 @@ function said(record: LogRecord, { channel, account }: UnreadMessage): NonNullab
       };
     }
     case 'policy':
-      return { carrier, policy: record.policy };
+      return { carrier, policy: record.policy, became: record.became };
   }
 }

@@ -104,7 +104,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
   throw new Error(`${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`);
 }
 
-const FATE = { state: 1, parts: 1 } as const;
+const FATE = { state: 1, parts: 1, earlier: 1 } as const;
 type Read = Pick<ChatMessageDocument, '_id' | keyof typeof FATE>;
 
 function memberOf(message: Read): Member {

@@ -1,10 +1,11 @@
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { mayHaveLeft } from '../messages/copies.ts';
 import type { MessageState } from '../messages/message.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
 /**
  * What a message's state says about the money of the conversation that it goes in. `taken`: the provider took it, or may have
- * (claimed, unknown, ended without proof). `waits`: it has not left. `refused`: it never left, or the provider said no, at once
+ * (claimed, unknown, ended without proof, or sent before and in doubt). `waits`: it has not left. `refused`: it never left, or the provider said no, at once
  * or later by a status.
  */
 export type Fate = 'taken' | 'waits' | 'refused';
@@ -34,7 +35,9 @@ export function judgeCharge(opener: Member | undefined, others: readonly Member[
   return heir === undefined ? { kind: 'void' } : { kind: 'passes_on', heir: heir._id };
 }
 
-export function fateOf({ state, parts = [] }: Pick<ChatMessageDocument, 'state' | 'parts'>): Fate {
+export function fateOf(message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'>): Fate {
+  if (mayHaveLeft(message)) return 'taken';
+  const { state, parts = [] } = message;
   const nothingTaken = parts.every((part) => part.state === 'refused');
   switch (state satisfies MessageState) {
     case 'queued':

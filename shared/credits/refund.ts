@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { mayHaveLeft } from '../messages/copies.ts';
 import type { MessageDocument } from '../messages/message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { applyCredits, type Credit } from './change.ts';
@@ -8,9 +9,10 @@ export const CREDITS_PER_MESSAGE = 1;
 
 /**
  * Whether a message's price goes back: it ended without any carrier having accepted any part of it (refused before or by
- * submit, expired before it left). An unknown part may have been accepted: no refund.
+ * submit, expired before it left). An unknown part may have been accepted, and so may an earlier copy: no refund.
  */
-export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts'>): boolean {
+export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 'earlier'>): boolean {
+  if (mayHaveLeft(message)) return false;
   if (message.state !== 'rejected' && message.state !== 'expired') return false;
   return (message.parts ?? []).every((part) => part.state === 'refused');
 }

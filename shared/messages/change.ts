@@ -10,6 +10,7 @@ type Settable = Pick<
   | 'tries'
   | 'throttles'
   | 'parts'
+  | 'earlier'
   | 'operator'
   | 'deliveredAt'
   | 'errorCode'
@@ -60,6 +61,13 @@ export function changeUpdate(
   const [only] = entries;
   if (only !== undefined) update.$push = { history: entries.length === 1 ? only : { $each: entries } };
   return { filter: { _id: message._id, v: message.v, state: message.state }, update };
+}
+
+/** The change without unsetting what it sets, or what is not there. */
+export function fitted(message: AnyMessage | StoredMessage, change: Change): Change {
+  const { set = {}, unset = [] } = change;
+  const needed = unset.filter((field) => message[field] !== undefined && !(field in set));
+  return { ...change, set, unset: needed };
 }
 
 /** One change that does what the first and then the second do. */

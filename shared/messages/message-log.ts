@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { MessageId } from '../runtime/ids.ts';
-import type { Part, StoredMessage } from './message.ts';
+import type { MessageState, Part, StoredMessage } from './message.ts';
 import type { IncomingReceipt, ReceiptTlvs } from './receipt-lookup.ts';
 import type { PartReceipt } from './receipt-outcome.ts';
 import { STATES } from './status.ts';
@@ -49,6 +49,8 @@ export interface AnswerRecord extends Logged {
 export interface PolicyRecord extends Logged {
   readonly kind: 'policy';
   readonly policy: CarrierDocument['unknownPolicy'];
+  /** `queued`: to be sent again. `failed`: it was refused when it was sent again, or never answered. Absent in older records. */
+  readonly became?: MessageState;
 }
 
 /** Whether a receipt says more than that a sent message was delivered. `message` as it was before. */
@@ -67,7 +69,8 @@ export function isUnusualReceipt(
 
 /** Whether an answer is more than "accepted, at the first try". `claimed` as it was before. */
 export function isUnusualAnswer(claimed: StoredMessage, { kind }: SubmitOutcome): boolean {
-  return kind !== 'sent' || claimed.tries > 0 || claimed.throttles !== undefined || claimed.outcome !== undefined;
+  const { tries, throttles, outcome, earlier } = claimed;
+  return kind !== 'sent' || tries > 0 || throttles !== undefined || outcome !== undefined || earlier !== undefined;
 }
 
 export function receiptRecord(
@@ -115,9 +118,18 @@ export function answerRecord(claimed: StoredMessage, outcome: SubmitOutcome, at:
 export function policyRecord(
   { _id: message, claim }: StoredMessage,
   { _id: carrier, unknownPolicy: policy }: Pick<CarrierDocument, '_id' | 'unknownPolicy'>,
+  became: MessageState,
   at: Date,
 ): PolicyRecord {
-  return { _id: recordId(message, ['policy', claim?.id, policy]), message, carrier, at, kind: 'policy', policy };
+  return {
+    _id: recordId(message, ['policy', claim?.id, policy]),
+    message,
+    carrier,
+    at,
+    kind: 'policy',
+    policy,
+    became,
+  };
 }
 
 function recordId(message: MessageId, said: readonly unknown[]): string {

@@ -29,6 +29,8 @@ export interface StoredMessage {
   readonly throttles?: number;
   /** One per segment, in order, from the moment that a carrier answered; one for a message of the chat-app channel. */
   readonly parts?: readonly Part[];
+  /** Submits before the current one that may have been taken, oldest first; absent, not empty (copies.ts). */
+  readonly earlier?: readonly Copy[];
   /** Every entry is an event; its id derives from message and state (`eventId`). */
   readonly history: readonly HistoryEntry[];
   /** The network or carrier that delivered, for people. */
@@ -80,6 +82,11 @@ export interface Claim {
   /** Of the carrier's lease: a settle by an earlier holder matches nothing. */
   readonly epoch: number;
   readonly at: Date;
+}
+
+/** A submit whose answer never came and that another one followed: what is known of it by now. */
+export interface Copy extends Claim {
+  readonly parts: readonly Part[];
 }
 
 export interface Part {

@@ -1,6 +1,8 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { CandidateKey } from '../carriers/message-key.ts';
-import type { MessageDocument } from './message.ts';
+import { isOpen, isUnanswered } from './copies.ts';
+import type { Claim, MessageDocument, Part } from './message.ts';
+import { ORPHAN_MS } from './orphan.ts';
 import type { PartReceipt } from './receipt-outcome.ts';
 import { STATES } from './status.ts';
 
@@ -40,10 +42,16 @@ const MAX_RECENT = 10_000;
 const MAX_UNANSWERED = 1_000;
 /** All in one answer: the server's own first batch holds 101. */
 const BATCH = 1_001;
+/** An earlier copy of a message is compared with receipts for so long: as orphans are kept. */
+const EARLIER_MS = ORPHAN_MS;
+/** Clocks of two machines may differ by so much: one claims, the other takes the receipt. */
+const CLOCKS_MS = 5_000;
 
 /**
  * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
  * another form than expected, the next receipts are looked up in that one first, by one key each.
+ *
+ * A receipt is never of a submit that came after it: carriers use ids again, and some begin anew.
  */
 export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
@@ -60,8 +68,11 @@ export class ReceiptLookup {
   /** What is stored of a message now. Final ones are forgotten: they have had their receipt. */
   remember(message: MessageDocument): void {
     const final = STATES[message.state].final;
-    for (const { key } of message.parts ?? []) {
-      if (key === undefined) continue;
+    for (const key of keysOf(message)) {
+      const known = this.#recent.get(key);
+      // Its id was used again since.
+      if (known !== undefined && known._id !== message._id && submittedAs(known, key) > submittedAs(message, key))
+        continue;
       this.#recent.delete(key);
       if (!final) this.#recent.set(key, message);
     }
@@ -81,6 +92,7 @@ export class ReceiptLookup {
       likely.map((candidate, i) => (recent[i] === undefined ? [candidate] : [])),
     );
     const hits = recent.map((hit, i) => hit ?? read[i]);
+    this.#learn(receipts, hits);
     const missing = receipts.flatMap((receipt, i) =>
       hits[i] === undefined && receipt.candidates.length > 1 ? [{ receipt, i }] : [],
     );
@@ -95,23 +107,28 @@ export class ReceiptLookup {
       receipts,
       receipts.map(({ candidates }) => candidates),
     );
-    for (const [i, hit] of hits.entries()) {
-      const form = receipts[i]?.candidates.find(({ key }) => key === hit?.key)?.form ?? '';
-      if (form !== '') this.#learned = form;
-    }
+    this.#learn(receipts, hits);
     return hits;
   }
 
   /**
-   * Messages of the carrier that are being submitted or whose answer never came, to the numbers of these receipts: by its
-   * addresses a receipt may fit one of them.
+   * Messages that a receipt may fit by its addresses: of the carrier, and being submitted or unanswered; and those of which an
+   * earlier copy went there.
    */
-  async submitting(): Promise<MessageDocument[]> {
-    const found = await this.#messages
-      .find({ 'claim.carrier': this.#carrier, state: 'submitting' }, { batchSize: BATCH })
-      .limit(MAX_UNANSWERED + 1)
-      .toArray();
-    return found.length > MAX_UNANSWERED ? [] : found;
+  async unanswered(now: Date): Promise<MessageDocument[]> {
+    const since = new Date(now.getTime() - EARLIER_MS);
+    const filters = [
+      { 'claim.carrier': this.#carrier, state: 'submitting' as const },
+      { earlier: { $elemMatch: { carrier: this.#carrier, at: { $gte: since } } } },
+    ];
+    const read = (filter: Filter<MessageDocument>): Promise<MessageDocument[]> =>
+      this.#messages
+        .find(filter, { batchSize: BATCH })
+        .limit(MAX_UNANSWERED + 1)
+        .toArray();
+    const found = (await Promise.all(filters.map(read))).flat();
+    const byId = new Map(found.map((message) => [message._id, message]));
+    return found.length > MAX_UNANSWERED ? [] : [...byId.values()];
   }
 
   /** Among the messages sent of late, by the learned form; asks nobody. */
@@ -119,9 +136,19 @@ export class ReceiptLookup {
     return receipts.map((receipt) => {
       const key = this.#likely(receipt)?.key;
       const message = key === undefined ? undefined : this.#recent.get(key);
-      if (key === undefined || message === undefined || !fitsAddresses(message, receipt)) return undefined;
+      if (key === undefined || message === undefined || !fits(message, key, receipt)) return undefined;
       return { message, key };
     });
+  }
+
+  /** What was an orphan was perhaps found by its addresses, and teaches nothing any more. */
+  #learn(receipts: readonly IncomingReceipt[], hits: readonly (Hit | undefined)[]): void {
+    for (const [i, hit] of hits.entries()) {
+      const { candidates = [], orphan } = receipts[i] ?? {};
+      const found = candidates.find(({ key }) => key === hit?.key);
+      if (found === undefined || found.form === '' || orphan !== undefined) continue;
+      this.#learned = found.form;
+    }
   }
 
   #likely({ candidates }: IncomingReceipt): CandidateKey | undefined {
@@ -132,47 +159,95 @@ export class ReceiptLookup {
     receipts: readonly IncomingReceipt[],
     keys: readonly (readonly (CandidateKey | undefined)[])[],
   ): Promise<(Hit | undefined)[]> {
+    const current = await this.#findBy('parts.key', receipts, keys);
+    // Few were sent again.
+    const missing = keys.map((candidates, i) => (current[i] === undefined ? candidates : []));
+    const earlier = await this.#findBy('earlier.parts.key', receipts, missing);
+    return current.map((hit, i) => hit ?? earlier[i]);
+  }
+
+  async #findBy(
+    field: 'parts.key' | 'earlier.parts.key',
+    receipts: readonly IncomingReceipt[],
+    keys: readonly (readonly (CandidateKey | undefined)[])[],
+  ): Promise<(Hit | undefined)[]> {
     const wanted = keys.flat().flatMap((candidate) => candidate?.key ?? []);
     if (wanted.length === 0) return receipts.map(() => undefined);
-    const found = await this.#messages.find({ 'parts.key': { $in: wanted } }, { batchSize: BATCH }).toArray();
+    const found = await this.#messages.find({ [field]: { $in: wanted } }, { batchSize: BATCH }).toArray();
     const byKey = new Map<string, MessageDocument[]>();
     for (const message of found) {
-      for (const { key } of message.parts ?? []) {
-        if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), message]);
-      }
+      for (const key of keysOf(message)) byKey.set(key, [...(byKey.get(key) ?? []), message]);
     }
     return receipts.map((receipt, i) => {
       for (const candidate of keys[i] ?? []) {
         if (candidate === undefined) continue;
-        // Carriers use ids again: the newest message that the addresses fit.
-        const fitting = (byKey.get(candidate.key) ?? []).filter((message) => fitsAddresses(message, receipt));
-        const message = fitting.reduce<MessageDocument | undefined>(newer, undefined);
-        if (message !== undefined) return { message, key: candidate.key };
+        const { key } = candidate;
+        // Of those that used this id: the last that was submitted with it.
+        const fitting = (byKey.get(key) ?? []).filter((message) => fits(message, key, receipt));
+        const [last] = fitting.sort((a, b) => submittedAs(b, key) - submittedAs(a, key) || (b._id > a._id ? 1 : -1));
+        if (last !== undefined) return { message: last, key };
       }
       return undefined;
     });
   }
 }
 
+/** Every id of its segments, of all copies. */
+export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlySet<string> {
+  return new Set([...earlier.flatMap((copy) => copy.parts), ...parts].flatMap(({ key }) => key ?? []));
+}
+
+/** When the last copy with this id was claimed; 0 when nobody knows. */
+function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument, key: string): number {
+  const has = (copy: readonly Part[]): boolean => copy.some((part) => part.key === key);
+  const copy = has(parts) ? claim : earlier.findLast((one) => has(one.parts));
+  return copy?.at.getTime() ?? 0;
+}
+
 /**
- * The one message among `submitting` that a receipt can mean by its addresses, if it is one whose answer never came. None that
- * was claimed after the receipt had come.
+ * The one message among `unanswered` that a receipt can mean by its addresses, if it, or an earlier copy of it, was never answered.
+ * Undefined too when one that fits is just being submitted: its answer may bring the id.
  */
 export function onlyUnknown(
-  submitting: readonly MessageDocument[],
+  unanswered: readonly MessageDocument[],
   receipt: IncomingReceipt,
+  carrier: string,
 ): MessageDocument | undefined {
-  const fitting = submitting.filter(
+  const fitting = unanswered.filter(
     (message) =>
       isNumberOf(receipt.from, message.to) &&
       isSenderOf(receipt.to, message.sender) &&
-      (receipt.arrivedAt === undefined || message.claim === undefined || message.claim.at <= receipt.arrivedAt),
+      (isUnderWay(message, receipt, carrier) || mayBeMeant(message, receipt, carrier)),
   );
   const [only] = fitting;
-  return fitting.length === 1 && only?.outcome === 'unknown' ? only : undefined;
+  if (only === undefined || fitting.length > 1 || isUnderWay(only, receipt, carrier)) return undefined;
+  return only;
 }
 
-/** Whether a message that was found by an id can be meant. Addresses that are no numbers (masked, empty) say nothing. */
+/** Whether a receipt can be of this copy of a message, as far as place and time say it. */
+export function mayMeanCopy(copy: Claim, { arrivedAt }: IncomingReceipt, carrier: string): boolean {
+  return copy.carrier === carrier && (arrivedAt === undefined || copy.at <= arrivedAt);
+}
+
+function mayBeMeant(message: MessageDocument, receipt: IncomingReceipt, carrier: string): boolean {
+  const { claim, parts, earlier = [] } = message;
+  if (earlier.some((copy) => isOpen(copy.parts) && mayMeanCopy(copy, receipt, carrier))) return true;
+  if (claim === undefined || !isUnanswered(message) || !mayMeanCopy(claim, receipt, carrier)) return false;
+  return parts === undefined || isOpen(parts);
+}
+
+function isUnderWay({ state, outcome, claim }: MessageDocument, receipt: IncomingReceipt, carrier: string): boolean {
+  return state === 'submitting' && outcome === undefined && claim !== undefined && mayMeanCopy(claim, receipt, carrier);
+}
+
+/** Whether a message that was found by this id can be meant. */
+function fits(message: MessageDocument, key: string, receipt: IncomingReceipt): boolean {
+  const { arrivedAt } = receipt;
+  const cameAfter = arrivedAt === undefined || submittedAs(message, key) <= arrivedAt.getTime() + CLOCKS_MS;
+  return cameAfter && fitsAddresses(message, receipt);
+}
+
+/** Addresses that are no numbers (masked, empty) say nothing. */
 function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): boolean {
   const numbers = [receipt.from, receipt.to].filter((address) => digitsOf(address).length >= MIN_DIGITS);
   const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
@@ -200,8 +275,4 @@ function isSenderOf(address: string, sender: string): boolean {
 
 function digitsOf(address: string): string {
   return address.replace(/\D/g, '').replace(/^0+/, '');
-}
-
-function newer(best: MessageDocument | undefined, message: MessageDocument): MessageDocument {
-  return best === undefined || message._id > best._id ? message : best;
 }

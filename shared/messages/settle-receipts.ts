@@ -8,7 +8,7 @@ import type { MessageLog } from './log-store.ts';
 import type { MessageDocument } from './message.ts';
 import { isUnusualReceipt, receiptRecord } from './message-log.ts';
 import { OrphanStore } from './orphan-store.ts';
-import { type Hit, type IncomingReceipt, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
+import { type Hit, type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
 import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
 import { LeaseLostError, type Settler } from './settle.ts';
 
@@ -151,11 +151,12 @@ export class ReceiptSettler {
     for (const [i, hit] of this.#lookup.recent(receipts).entries()) found[i] ??= byId(hit);
     const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
     if (missing.length === 0) return;
-    const submitting = await this.#lookup.submitting();
+    const { carrier, clock } = this.#options;
+    const unanswered = await this.#lookup.unanswered(clock.now());
     const hits = await this.#lookup.findAnyForm(missing.map(({ receipt }) => receipt));
     for (const [n, { receipt, i }] of missing.entries()) {
       const hit = byId(hits[n]);
-      const unknown = hit === undefined ? onlyUnknown(submitting, receipt) : undefined;
+      const unknown = hit === undefined ? onlyUnknown(unanswered, receipt, carrier) : undefined;
       const [candidate] = receipt.candidates;
       found[i] =
         unknown === undefined || candidate === undefined
@@ -234,14 +235,14 @@ export class ReceiptSettler {
   }
 
   #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
+    const { carrier } = this.#options;
     const now = this.#options.clock.now();
     let change: Change | undefined;
     let after = message;
     for (const { i, receipt, hit } of told) {
-      const known = after.parts?.some((part) => part.key === hit.key) === true;
       const decision =
-        !known && hit.byAddress
-          ? decideUnknown(after, hit.key, receipt.part, now)
+        hit.byAddress && !keysOf(after).has(hit.key)
+          ? decideUnknown(after, hit.key, receipt.part, now, (copy) => mayMeanCopy(copy, receipt, carrier))
           : decideReceipt(after, hit.key, receipt.part, now);
       if (decision.kind === 'none') {
         results[i] = 'duplicate';

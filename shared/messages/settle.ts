@@ -267,7 +267,8 @@ function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
     stored.state === after.state &&
     stored.outcome === after.outcome &&
     stored.history.length === after.history.length &&
-    JSON.stringify(stored.parts) === JSON.stringify(after.parts)
+    JSON.stringify(stored.parts) === JSON.stringify(after.parts) &&
+    JSON.stringify(stored.earlier) === JSON.stringify(after.earlier)
   );
 }
 

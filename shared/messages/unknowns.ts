@@ -3,12 +3,11 @@ import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { AnyMessage } from './any-message.ts';
-import type { Change } from './change.ts';
 import type { MessageLog } from './log-store.ts';
-import type { Part } from './message.ts';
+import type { MessageState } from './message.ts';
 import { policyRecord } from './message-log.ts';
-import { sentWith } from './receipt-outcome.ts';
 import type { Settler } from './settle.ts';
+import { decideByPolicy } from './unknown-policy.ts';
 
 /**
  * Submits whose answer never came. They may have arrived: sending them again could reach the customer twice, so nothing is
@@ -45,7 +44,10 @@ export interface UnknownsOptions {
   readonly messageLog?: MessageLog;
 }
 
-/** Applies the carrier's policy to unknowns that waited long enough. Returns how many were decided. */
+/**
+ * Applies the carrier's policy to unknowns that waited long enough, and ends those that were held open for an earlier copy. Returns
+ * the states that they went to.
+ */
 export async function decideUnknowns({
   db,
   clock,
@@ -53,7 +55,7 @@ export async function decideUnknowns({
   carrier,
   account,
   messageLog,
-}: UnknownsOptions): Promise<number> {
+}: UnknownsOptions): Promise<readonly MessageState[]> {
   const messages: Collection<AnyMessage> = db.collection('messages');
   const now = clock.now();
   const waited = await messages
@@ -66,29 +68,21 @@ export async function decideUnknowns({
     })
     .limit(MAX_GROUP)
     .toArray();
-  if (waited.length === 0) return 0;
+  if (waited.length === 0) return [];
   const settled = await settler.settle(
     waited.map((message) => ({
       message,
       decide: (stored: AnyMessage) =>
         // A claim of another epoch, or a later one, has not waited yet.
         stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
-          ? byPolicy(stored, carrier.unknownPolicy, now)
+          ? decideByPolicy(stored, carrier.unknownPolicy, now)
           : undefined,
     })),
   );
-  const decided = waited.filter((_, i) => settled[i] !== undefined);
-  messageLog?.add(decided.map((message) => policyRecord(message, carrier, now)));
-  return decided.length;
-}
-
-function byPolicy(message: AnyMessage, policy: CarrierDocument['unknownPolicy'], now: Date): Change | undefined {
-  if (message.state !== 'submitting' || message.outcome !== 'unknown') return undefined;
-  // Parts that were accepted must not go out again; what is known of the others stays as it is.
-  const accepted = (message.parts ?? []).some((part) => part.state !== 'unknown' && part.state !== 'refused');
-  if (policy === 'resend' && !accepted) return { state: 'queued', unset: ['outcome', 'parts'] };
-  const segments = message.channel === 'sms' ? message.segments : 1;
-  const parts: readonly Part[] =
-    message.parts ?? Array.from({ length: segments }, () => ({ state: 'unknown' as const }));
-  return sentWith(message, parts, now);
+  const decided = waited.flatMap((message, i) => {
+    const became = settled[i]?.state;
+    return became === undefined ? [] : [{ message, became }];
+  });
+  messageLog?.add(decided.map(({ message, became }) => policyRecord(message, carrier, became, now)));
+  return decided.map(({ became }) => became);
 }

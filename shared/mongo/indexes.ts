@@ -104,6 +104,18 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
+    key: { 'earlier.parts.key': 1 },
+    options: { name: 'earlier_parts', sparse: true },
+    serves: 'smpp receipts: the message that was sent again of which a carrier id is an earlier copy',
+  },
+  {
+    collection: 'messages',
+    key: { 'earlier.at': 1 },
+    options: { name: 'earlier', sparse: true },
+    serves: 'smpp receipts: messages that were sent again of late, which an orphan may fit',
+  },
+  {
+    collection: 'messages',
     key: { due: 1 },
     options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
     serves: 'maintenance: waiting messages whose time has come, validity that has passed',

@@ -87,7 +87,8 @@ async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<numb
  */
 async function nextGroup(db: Db, batch: BatchId, at: Date): Promise<StopGroup | undefined> {
   const messages = db.collection<MessageDocument>('messages');
-  const filter = { _id: batchMessageRange(batch), batch, state: { $in: WAITING } };
+  // One that may have left before and waits to be sent again is not cancelled: it is refused when it is about to leave (departures.ts).
+  const filter = { _id: batchMessageRange(batch), batch, state: { $in: WAITING }, earlier: { $exists: false } };
   const first = await messages.findOne(filter, { sort: { _id: 1 }, projection: { v: 1 } });
   if (first === null) return undefined;
   const { v } = first;

@@ -1,6 +1,7 @@
 import type { StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
-import { applyChange, type Change, entryAt, joinChanges } from '../../shared/messages/change.ts';
+import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { isHeldOpen, isOpen, mayHaveLeft } from '../../shared/messages/copies.ts';
 import type { HistoryEntry, Part } from '../../shared/messages/message.ts';
 import { mayBecome, STATES } from '../../shared/messages/status.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
@@ -33,6 +34,9 @@ export function decideStatuses(
 function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Date): Change | undefined {
   const key = chatMessageKey(message.account, status.upstreamId);
   const known = message.parts?.[0];
+  if (status.status === 'failed' && mayHaveLeft(message) && known?.key !== key) {
+    return earlierFailed(message, status, key, now);
+  }
   const another = known?.key !== undefined && known.key !== key;
   // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.
   if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
@@ -44,7 +48,12 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   if (next === 'sent' || !mayBecome(state, next, history, now)) {
     return left
       ? adopted(known, key)
-      : { state, set: { parts: [part(known, key, 'accepted')] }, unset: ['outcome'], entries };
+      : fitted(message, {
+          state,
+          set: { parts: [part(known, key, 'accepted')] },
+          unset: ['outcome', 'errorCode', 'errorReason'],
+          entries,
+        });
   }
   const failure = next === 'failed' ? failureOf(status) : undefined;
   return {
@@ -57,6 +66,25 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
     unset: ['due', 'outcome', ...(failure === undefined ? (['errorCode', 'errorReason'] as const) : [])],
     entries: [...entries, entryAt(next, now, history)],
   };
+}
+
+/**
+ * The provider took an earlier copy and failed it: that one never was. It is the end of a message of which nothing else is under way
+ * or in doubt, as if it had been the only one.
+ */
+function earlierFailed(message: ChatMessageDocument, status: StatusItem, key: string, now: Date): Change | undefined {
+  const { state, earlier = [] } = message;
+  const index = earlier.findIndex((copy) => isOpen(copy.parts));
+  const copy = earlier[index];
+  if (copy === undefined || earlier.some(({ parts }) => parts.some((one) => one.key === key))) return undefined;
+  const failure = failureOf(status);
+  const parts: readonly Part[] = [{ key, state: 'refused', ...errorOf(failure) }];
+  const set = { earlier: earlier.with(index, { ...copy, parts }) };
+  const isUnderWay = state === 'submitting' && !isHeldOpen(message);
+  if (!STATES.sent.from.includes(state) || isUnderWay || mayHaveLeft(set)) return { set };
+  const sent = entryAt('sent', now, message.history);
+  const entries = [sent, entryAt('failed', now, [...message.history, sent])];
+  return fitted(message, { state: 'failed', set: { ...set, parts, ...failure }, unset: ['due', 'outcome'], entries });
 }
 
 /** An id that no answer told: later statuses are found by it. */

@@ -37,7 +37,7 @@ export async function decideUnknownsOf(
     const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
     const carrier = { _id: duty.lease, unknownPolicy, unknownWaitMs };
     const { unknowns: settler, messageLog } = duty;
-    const count = await decideUnknowns({ db, clock, settler, carrier, account, messageLog });
+    const { length: count } = await decideUnknowns({ db, clock, settler, carrier, account, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }
   return { decided, stray };

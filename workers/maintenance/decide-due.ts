@@ -1,5 +1,6 @@
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
+import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
 
 /** How long after its validity a `sent` message may still get a receipt; then it is closed as it is. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -30,13 +31,15 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
-/** It never left, or came back with proof that nothing was accepted: its validity is over, and it is refunded. */
+/** It never left, or came back with proof that nothing was accepted, unless a copy before that may have been: not refunded then. */
 function expired(message: AnyMessage, now: Date): Change {
+  const mayHave = mayHaveLeft(message);
+  const reason = 'The message could not be handed on within its validity.';
   return {
     state: 'expired',
     set: {
-      errorCode: 'validity_expired',
-      errorReason: 'The message could not be handed on within its validity.',
+      errorCode: mayHave ? UNCONFIRMED : 'validity_expired',
+      errorReason: mayHave ? `${reason} ${NOT_REFUNDED}` : reason,
     },
     unset: ['due'],
     entries: [entryAt('expired', now, message.history)],

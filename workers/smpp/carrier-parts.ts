@@ -4,6 +4,7 @@ import { Claimer } from '../../shared/messages/claim.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import type { Departures } from '../../shared/messages/departures.ts';
 import type { MessageLog } from '../../shared/messages/log-store.ts';
+import { keysOf } from '../../shared/messages/receipt-lookup.ts';
 import { Settler, type Stream } from '../../shared/messages/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
@@ -107,7 +108,7 @@ function joinSettlers(
     messageLog,
     onKeys: (messages) => {
       for (const message of messages) receipts.expect(message);
-      const keys = messages.flatMap(({ parts = [] }) => parts.flatMap(({ key }) => key ?? []));
+      const keys = messages.flatMap((message) => [...keysOf(message)]);
       void guarded('adopt', () => receipts.adopt(keys));
     },
     onGroup: (size) => figures.settleSize.observe({ stream: 'outcomes' }, size),

@@ -159,7 +159,9 @@ export class CarrierRun {
     const stray = await takeOverUnknowns(db, carrier._id, epoch);
     if (stray > 0) figures.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: unknowns });
-    if (decided > 0) figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy }, decided);
+    for (const became of decided) {
+      figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });
+    }
   }
 
   /** Writes nothing more and lets go of everything. */

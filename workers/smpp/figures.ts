@@ -24,9 +24,10 @@ export function createFigures(metrics: Metrics) {
     takenOver: metrics.counter('smpp_unknown_taken_over_total', 'Submits left unsettled by an earlier holder.', [
       'carrier',
     ]),
-    policy: metrics.counter('smpp_unknown_decided_total', 'Unknown submits that policy decided.', [
+    policy: metrics.counter('smpp_unknown_decided_total', 'Unknown submits that policy decided, by what they became.', [
       'carrier',
       'policy',
+      'became',
     ]),
     claimSize: metrics.histogram('smpp_claim_messages', 'Messages of one claim.', GROUP_SIZES),
     settleSize: metrics.histogram('smpp_settle_messages', 'Messages of one settled group.', GROUP_SIZES, ['stream']),

@@ -186,7 +186,7 @@ describe('GET /v2/messages/{message_id}', () => {
       ].flatMap((record) => record ?? []);
       log.add([
         ...answers,
-        policyRecord(claimed, { _id: 'alpha', unknownPolicy: 'assume_sent' }, soon(4)),
+        policyRecord(claimed, { _id: 'alpha', unknownPolicy: 'assume_sent' }, 'sent', soon(4)),
         receiptRecord('alpha', id, 'alpha:7f', receipt, 'matched', soon(8)),
       ]);
       await eventually(() => log.idle, 'all is logged');
@@ -224,7 +224,7 @@ describe('GET /v2/messages/{message_id}', () => {
           outcome: 'unknown',
           parts: [{ number: 1, state: 'unknown', carrier_message_id: null, error: null }],
         },
-        { at: '', done_at: '', what: 'policy', carrier: 'alpha', policy: 'assume_sent' },
+        { at: '', done_at: '', what: 'policy', carrier: 'alpha', policy: 'assume_sent', became: 'sent' },
         {
           at: '',
           done_at: '',

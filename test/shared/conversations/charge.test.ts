@@ -32,6 +32,16 @@ describe('conversations/charge', () => {
     });
   }
 
+  for (const state of ['queued', 'waiting', 'expired', 'failed'] as const) {
+    it(`${state}, an earlier send of it in doubt: taken, until that one is refused`, () => {
+      const claim = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date() };
+      const resent = (part: Part) => ({ state, parts: [REFUSED], earlier: [{ ...claim, parts: [part] }] });
+
+      expect(fateOf(resent(UNKNOWN))).to.equal('taken');
+      expect(fateOf(resent(REFUSED))).to.equal(state === 'queued' || state === 'waiting' ? 'waits' : 'refused');
+    });
+  }
+
   const [opener, first, second] = [newId('msg'), newId('msg'), newId('msg')];
   const member = (_id: MessageId, fate: Fate): Member => ({ _id, fate });
 

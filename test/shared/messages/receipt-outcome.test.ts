@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import { applyChange } from '../../../shared/messages/change.ts';
+import { finalState } from '../../../shared/messages/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
-import {
-  decideReceipt,
-  decideUnknown,
-  finalState,
-  type PartReceipt,
-} from '../../../shared/messages/receipt-outcome.ts';
+import { decideReceipt, decideUnknown, type PartReceipt } from '../../../shared/messages/receipt-outcome.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { makeMessage } from '../../support/make.ts';
 

@@ -228,6 +228,100 @@ describe('ReceiptSettler', () => {
     expect(await state(later)).to.equal('delivered');
   });
 
+  it('a receipt that came before a submit does not mean it by its id either: the carrier began to count anew', async () => {
+    await receipts.add(receipt('1'));
+    clock.turn(60_000);
+    const later = await put({ state: 'submitting', parts: [], history: [] });
+    await messages().updateOne(
+      { _id: later._id },
+      { $set: { state: 'sent', parts: [{ key: 'c:1', state: 'accepted' }] }, $inc: { v: 1 } },
+    );
+    receipts.expect({ ...later, state: 'sent', parts: [{ key: 'c:1', state: 'accepted' }] });
+
+    await receipts.adopt(['c:1']);
+    await receipts.sweep();
+    const next = open();
+    await next.recover();
+    await next.adopt(['c:1']);
+    await next.sweep();
+
+    expect(await state(later)).to.equal('sent');
+    expect(await receipts.add(receipt('1', 'failed'))).to.equal('matched');
+    expect(await state(later)).to.equal('failed');
+  });
+
+  it('clocks of two machines: a receipt may seem to come a little before its submit', async () => {
+    await receipts.add(receipt('1'));
+    clock.turn(3_000);
+    const message = await put();
+
+    await receipts.adopt(['c:1']);
+
+    expect(await state(message)).to.equal('delivered');
+  });
+
+  for (const remembered of [false, true]) {
+    it(`an id that was used twice is of the message submitted last, ${remembered ? 'remembered' : 'read'}`, async () => {
+      const scheduled = await put({ _id: newId('msg', clock.now().getTime() - 3_600_000), claim: undefined as never });
+      clock.turn(60_000);
+      const early = await put();
+      clock.turn(60_000);
+      const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+      await messages().updateOne({ _id: scheduled._id }, { $set: { claim } });
+      if (remembered) for (const message of [{ ...scheduled, claim }, early]) receipts.expect(message);
+
+      await receipts.add(receipt('1'));
+
+      expect([await state(early), await state(scheduled)]).to.deep.equal(['sent', 'delivered']);
+    });
+  }
+
+  describe('of messages that were sent again', () => {
+    const at = (carrier: string) => ({ id: newId('clm'), carrier, epoch: 1, at: clock.now() });
+
+    it('the id of an earlier copy, told by a late answer, finds it', async () => {
+      const earlier = [{ ...at('c'), parts: [{ key: 'c:7', state: 'accepted' as const }] }];
+      const message = await put({ earlier, claim: at('d'), parts: [{ key: 'd:1', state: 'accepted' }] });
+
+      expect(await receipts.add(receipt('7'))).to.equal('matched');
+      expect(await state(message)).to.equal('delivered');
+    });
+
+    for (const now of ['queued', 'waiting', 'submitting', 'sent', 'failed', 'expired'] as const) {
+      it(`an earlier copy that was never answered is what the receipt means, also of one that is ${now}`, async () => {
+        const earlier = [{ ...at('c'), parts: [{ state: 'unknown' as const }] }];
+        const history = now === 'failed' || now === 'expired' ? [{ state: now, at: clock.now() }] : [];
+        const message = await put({ state: now, earlier, claim: at('d'), parts: [], history });
+
+        expect(await receipts.add(receipt('77'))).to.equal('unknown_settled');
+        expect(await state(message)).to.equal('delivered');
+      });
+    }
+
+    it('the copy that is under way at the same carrier may be meant: it waits for the answer to that', async () => {
+      const earlier = [{ ...at('c'), parts: [{ state: 'unknown' as const }] }];
+      const message = await put({ state: 'submitting', earlier, claim: at('c'), parts: [], history: [] });
+
+      expect(await receipts.add(receipt('77'))).to.equal('orphan');
+      expect(await state(message)).to.equal('submitting');
+    });
+
+    it('a copy of long ago, at another carrier, or claimed after the receipt came, is not meant', async () => {
+      await receipts.add(receipt('77'));
+      clock.turn(60_000);
+      const parts = [{ state: 'unknown' as const }];
+      const others = [
+        await put({ state: 'queued', parts: [], earlier: [{ ...at('c'), parts }] }),
+        await put({ state: 'queued', parts: [], earlier: [{ ...at('d'), parts }] }),
+        await put({ state: 'queued', parts: [], earlier: [{ ...at('c'), at: new Date(0), parts }] }),
+      ];
+
+      await receipts.sweep();
+
+      expect(await Promise.all(others.map(state))).to.deep.equal(['queued', 'queued', 'queued']);
+    });
+  });
+
   it('one id for all segments: its receipt is of all of them', async () => {
     const parts = Array.from({ length: 3 }, () => ({ key: 'c:1', state: 'accepted' as const }));
     const [one, other] = [await put({ segments: 3, parts }), await put({ to: '918800000000', segments: 3, parts })];

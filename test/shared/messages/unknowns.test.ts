@@ -41,7 +41,7 @@ describe('unknown submits', () => {
     if (found === null) throw new Error('no such message');
     return found;
   };
-  const decide = (
+  const decide = async (
     overrides: Partial<CarrierDocument>,
     settler: Pick<Settler, 'settle'> = new Settler({
       db: store.db,
@@ -50,8 +50,8 @@ describe('unknown submits', () => {
       epoch: 2,
       stream: 'unknowns',
     }),
-  ): Promise<number> =>
-    decideUnknowns({
+  ): Promise<number> => {
+    const decided = await decideUnknowns({
       db: store.db,
       clock,
       carrier: {
@@ -67,6 +67,8 @@ describe('unknown submits', () => {
       },
       settler,
     });
+    return decided.length;
+  };
 
   it('a new holder takes over what an earlier one left submitting, and nothing else', async () => {
     const left = await put({});

@@ -6,6 +6,7 @@ import { advance, batchCollection, beginStop, decideStopGroup } from '../../../s
 import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { refundMessages } from '../../../shared/credits/refund.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { Departures } from '../../../shared/messages/departures.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { readWholeMessage } from '../../../shared/messages/read-whole.ts';
@@ -121,6 +122,27 @@ describe('stopping a batch in groups', function () {
     expect(await read(batch._id)).to.include({ stopped: 5, stopGroups: 4 });
     expect(await refundedCredits(store.db, batch)).to.equal(5);
     await expectWhole(batch.account, 5);
+  });
+
+  it('leaves what may have left before and waits to be sent again: it is refused when it would leave, and not refunded', async () => {
+    const batch = await stopping(5, 5);
+    const idOf = batchMessageIds(batch._id);
+    const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: new Date() };
+    const earlier = [{ ...claim, parts: [{ state: 'unknown' as const }] }];
+    await messages().updateOne({ _id: idOf(0) }, { $set: { state: 'queued', claim, earlier }, $inc: { v: 3 } });
+
+    await stopBatch(depsOf(store.db), batch);
+    const over = await stopLeftovers(depsOf(store.db), await read(batch._id));
+
+    const resent = await messages().findOne({ _id: idOf(0) });
+    if (resent === null) throw new Error('no such message');
+    const departures = new Departures({ db: store.db, clock: systemClock });
+    const refusals = await departures.refusals([resent]);
+    expect(resent).to.include({ state: 'queued' });
+    expect(refusals.get(resent._id)).to.include({ code: 'cancelled' });
+    expect(over).to.equal(false);
+    expect(await read(batch._id)).to.include({ stopped: 4 });
+    await expectWhole(batch.account, 4);
   });
 
   it('is not refunded a second time by a worker that had the messages in hand and does its follow-up again', async () => {

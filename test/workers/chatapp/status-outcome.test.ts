@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import { fateOf } from '../../../shared/conversations/charge.ts';
 import { applyChange } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { mayHaveLeft } from '../../../shared/messages/copies.ts';
+import { decideByPolicy } from '../../../shared/messages/unknown-policy.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
@@ -167,6 +170,52 @@ describe('decideStatuses', () => {
     for (const statuses of [[first, second], [second, first], [second]]) {
       expect(settled(twice, statuses).state).to.equal('failed');
     }
+  });
+
+  describe('of a message that was sent again, its first send still in doubt', () => {
+    const earlier = [{ ...CLAIM, id: newId('clm'), parts: [{ state: 'unknown' as const }] }];
+    const again = (overrides: Partial<ChatMessageDocument>): ChatMessageDocument =>
+      makeChatMessage({ account: ACCOUNT, claim: CLAIM, earlier, history: [], ...overrides });
+    const heldOpen = again({
+      ...{ state: 'submitting', outcome: 'unknown', parts: [{ state: 'refused' }] },
+      ...{ errorCode: 'provider_refused', errorReason: 'x' },
+    });
+
+    for (const [what, message] of [
+      ['queued', again({ state: 'queued' })],
+      ['refused', heldOpen],
+    ] as const) {
+      it(`${what}: the first failed too, so nothing was taken`, () => {
+        const after = settled(message, told('failed', 'failed'));
+
+        expect(after.state).to.equal('failed');
+        expect(after).not.to.have.any.keys('outcome', 'due');
+        expect(fateOf(after)).to.equal('refused');
+      });
+
+      it(`${what}: the first was taken`, () => {
+        const after = settled(message, told('sent'));
+
+        expect(after.state).to.equal('sent');
+        expect(after).not.to.have.any.keys('outcome', 'errorCode');
+        expect(fateOf(after)).to.equal('taken');
+      });
+    }
+
+    it('under way: a failure of the first does not end it', () => {
+      const after = settled(again({ state: 'submitting' }), told('failed'));
+
+      expect(after.state).to.equal('submitting');
+      expect(mayHaveLeft(after)).to.equal(false);
+    });
+
+    it('refused, and nothing comes of the first: not given back', () => {
+      const change = decideByPolicy(heldOpen, 'resend', NOW);
+      const after = change === undefined ? heldOpen : applyChange(heldOpen, change);
+
+      expect(after).to.include({ state: 'failed', errorCode: 'unconfirmed' });
+      expect(fateOf(after)).to.equal('taken');
+    });
   });
 
   it('a rejected message stays rejected', () => {

@@ -22,6 +22,16 @@ describe('maintenance: what becomes of a message whose due time has come', () =>
     });
   }
 
+  it('says of an expired message that it may have been delivered and is not refunded, when a copy was never answered', () => {
+    const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: now };
+    const resent = { ...message('queued', now), earlier: [{ ...claim, parts: [{ state: 'unknown' as const }] }] };
+
+    const { set } = decideDue(resent, now);
+
+    expect(set).to.include({ errorCode: 'unconfirmed' });
+    expect(set?.errorReason).to.match(/not refunded/);
+  });
+
   it('puts a waiting message back into its queue, to be looked at again when its validity ends', () => {
     expect(decideDue(message('waiting', later(60_000)), now)).to.deep.equal({
       state: 'queued',

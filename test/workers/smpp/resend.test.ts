@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import type { Behaviour } from '../../../scripts/simulator/outcome.ts';
+import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { isHeldOpen, UNCONFIRMED } from '../../../shared/messages/copies.ts';
+import { readMessageLog } from '../../../shared/messages/log-store.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
+
+const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 1_500 };
+const REFUSED = { status: 0x0b } as const;
+/** Taken, and the carrier says nothing but its receipt. */
+const SILENT = { answer: 'never' } as const;
+
+describe('smpp worker: what a resend may not forget', () => {
+  let world: World | undefined;
+  let second: Smsc | undefined;
+  afterEach(async () => {
+    await world?.close();
+    await second?.close();
+    world = undefined;
+    second = undefined;
+  });
+  const open = async (options: WorldOptions): Promise<World> => {
+    world = await openWorld(options);
+    return world;
+  };
+  /** What becomes of the first submit, of the second, and of all later ones. */
+  const inTurn = (...outcomes: readonly ReturnType<Behaviour>[]): Behaviour => {
+    let submits = 0;
+    return () => outcomes[Math.min(submits++, outcomes.length - 1)];
+  };
+  const becomesHeldOpen = ({ message }: World, id: MessageId): Promise<MessageDocument> =>
+    eventually(async () => {
+      const found = await message(id);
+      if (!isHeldOpen(found)) throw new Error(`is ${found.state}`);
+      return found;
+    }, 'it waits for its first copy');
+  const refunds = ({ db }: World): Promise<number> => db.collection('ledger').countDocuments({ reason: 'refund' });
+  const states = ({ history }: MessageDocument): string[] => history.map(({ state }) => state);
+  /** A message that is settled and refunded after all that came before. */
+  const settleAnother = async (here: World): Promise<void> => {
+    const to = '919876599108';
+    await here.reaches(await here.send({ to }), 'rejected');
+    await eventually(async () => (await refunds(here)) > 0, 'that one is refunded');
+  };
+
+  it('the first is answered late, the second is refused: sent and delivered by the first, not refunded', async () => {
+    const here = await open({
+      carrier: { ...RESEND, responseTimeoutMs: 2_000, unknownWaitMs: 2_000 },
+      smsc: {
+        behaviour: inTurn({ responseDelayMs: 6_000 }, { ...REFUSED, responseDelayMs: 1_500 }, undefined),
+        holdReceipts: true,
+      },
+    });
+
+    const id = await here.send({});
+    await here.reaches(id, 'sent');
+    here.smsc.release();
+    const message = await here.reaches(id, 'delivered');
+    await settleAnother(here);
+
+    expect(states(message)).to.deep.equal(['sent', 'delivered']);
+    expect(message).not.to.have.any.keys('errorCode', 'outcome');
+    expect(here.smsc.stats().submits.submitted).to.equal(3);
+    expect(await refunds(here)).to.equal(1);
+  });
+
+  it('the first is never answered, the second refused: a receipt of the first still settles it', async () => {
+    const here = await open({
+      carrier: RESEND,
+      smsc: { behaviour: inTurn(SILENT, REFUSED, undefined), holdReceipts: true },
+    });
+
+    const id = await here.send({});
+    const waiting = await becomesHeldOpen(here, id);
+    here.smsc.release();
+    const message = await here.reaches(id, 'delivered');
+    await settleAnother(here);
+
+    expect(waiting).to.include({ state: 'submitting', errorCode: '0x0B' });
+    expect(states(message)).to.deep.equal(['sent', 'delivered']);
+    expect(await refunds(here)).to.equal(1);
+  });
+
+  it('nothing more comes of the first: failed, unconfirmed, on the timeline and counted; its receipt comes all the same', async () => {
+    const here = await open({
+      carrier: { ...RESEND, unknownWaitMs: 500 },
+      smsc: { behaviour: inTurn(SILENT, REFUSED, undefined), holdReceipts: true },
+    });
+
+    const id = await here.send({});
+    const failed = await here.reaches(id, 'failed');
+    await settleAnother(here);
+    const log = await eventually(async () => {
+      const records = (await readMessageLog(here.db, id)).flatMap((record) =>
+        record.kind === 'policy' ? [record] : [],
+      );
+      if (records.length < 2) throw new Error(`${records.length} records`);
+      return records;
+    }, 'both decisions are on the timeline');
+    const counted = await here.metrics.registry.getSingleMetric('harkara_smpp_unknown_decided_total')?.get();
+    here.smsc.release();
+    const delivered = await here.reaches(id, 'delivered');
+
+    expect(failed).to.include({ errorCode: UNCONFIRMED });
+    expect(failed.errorReason).to.match(/0x0B.*not refunded/);
+    expect(log.map(({ became }) => became)).to.deep.equal(['queued', 'failed']);
+    expect(counted?.values.map(({ labels, value }) => [labels.became, value])).to.have.deep.members([
+      ['queued', 1],
+      ['failed', 1],
+    ]);
+    expect(states(delivered)).to.deep.equal(['failed', 'delivered']);
+    expect(await refunds(here)).to.equal(1);
+  });
+
+  it('the first worker was killed, the second copy is refused: a receipt of the first still settles it', async () => {
+    const here = await open({ carrier: { ...RESEND, status: 'paused' }, smsc: { behaviour: () => REFUSED } });
+    const id = await here.send({});
+    const claim = { id: newId('clm'), carrier: 'sim', epoch: 0, at: new Date(Date.now() - 60_000) };
+    const messages = here.db.collection<MessageDocument>('messages');
+    await messages.updateOne({ _id: id }, { $set: { state: 'submitting', claim }, $inc: { v: 1 } });
+    await here.db.collection('carriers').updateOne({}, { $set: { status: 'active' } });
+
+    const { to, sender } = await becomesHeldOpen(here, id);
+    const text = 'id:4711 sub:001 dlvrd:001 submit date:2611221000 done date:2611221001 stat:DELIVRD err:000 text:';
+    here.smsc.sendMo({ from: to, to: sender, text, esmClass: 4 });
+    const message = await here.reaches(id, 'delivered');
+
+    expect(message.earlier?.[0]?.parts).to.deep.equal([{ key: 'sim:4711', state: 'delivered' }]);
+    expect(await refunds(here)).to.equal(0);
+  });
+
+  it('the second goes by another carrier, which refuses it: the first one’s receipt still settles it', async () => {
+    const here = await open({ carrier: RESEND, smsc: { behaviour: () => SILENT, holdReceipts: true } });
+    second = await startSmsc({ behaviour: () => REFUSED });
+    const id = await here.send({});
+    await eventually(async () => (await here.message(id)).outcome === 'unknown', 'it is unknown');
+    await here.db.collection<CarrierDocument>('carriers').updateOne({}, { $set: { paths: ['promotional'] } });
+    await here.addCarrier({
+      ...{ _id: 'other', name: 'Other', host: '127.0.0.1', port: second.port, systemId: 'harkara', password: 'secret' },
+      ...RESEND,
+      paths: ['transactional'],
+    });
+
+    const waiting = await becomesHeldOpen(here, id);
+    await eventually(() => here.smsc.stats().binds === 2, 'the first carrier is bound again');
+    here.smsc.release();
+    const message = await here.reaches(id, 'delivered');
+
+    expect(waiting.claim).to.include({ carrier: 'other' });
+    expect(message.operator).to.equal('Simulator');
+    expect(await refunds(here)).to.equal(0);
+  });
+});
