@@ -66,7 +66,11 @@ const settings = {
     D.responseTimeoutMs,
     `how long it may take to answer, ${IS_MS}`,
   ),
-  idForm: setting(choice(['learn', 'exact']), D.idForm, 'whether ids in receipts may be in another notation'),
+  idForm: setting(
+    choice(['learn', 'exact']),
+    D.idForm,
+    'whether ids in receipts may be in another notation (base, case)',
+  ),
   receiptOffsetMinutes: setting(
     integer('MIN', -840, 840),
     D.receiptOffsetMinutes,

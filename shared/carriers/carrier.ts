@@ -26,7 +26,10 @@ export interface CarrierDocument {
   readonly paths: readonly string[];
   readonly enquireLinkMs: number;
   readonly responseTimeoutMs: number;
-  /** Form of message ids in submit_sm_resp and in receipts; `learn` finds out from the first receipts that fit in another form. */
+  /**
+   * Form of message ids in submit_sm_resp and in receipts. `exact`: the same, case included. `learn` finds out from the first receipts
+   * that fit in another base or case.
+   */
   readonly idForm: 'exact' | 'learn';
   /** Offset of the dates in its receipts, in minutes east of UTC. */
   readonly receiptOffsetMinutes: number;

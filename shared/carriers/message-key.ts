@@ -1,23 +1,30 @@
 import type { CarrierDocument } from './carrier.ts';
 
 /**
- * Carriers write one message id in several notations: upper or lower case, padded with zeros, hexadecimal in the answer and
- * decimal in the receipt or the other way round. The stored key is the answer's id in normal form (lower case, no
- * leading zeros); a receipt's id is looked up as it is and, for carriers that `learn`, in the other base too.
+ * Carriers write one message id in several notations: padded with zeros, in another case, hexadecimal in the answer and decimal in
+ * the receipt or the other way round. The stored key is the answer's id as it is written, without leading zeros; a receipt's id is
+ * looked up as it is and, for carriers that `learn`, in the other case and the other base too. Case may mean something: there are
+ * ids that differ in nothing else (receipt-lookup.ts).
  */
-export const NOTATIONS = ['same', 'decimal_to_hex', 'hex_to_decimal'] as const;
+export const NOTATIONS = [
+  'same',
+  'lower_case',
+  'upper_case',
+  'decimal_to_hex',
+  'decimal_to_upper_hex',
+  'hex_to_decimal',
+] as const;
 /** How a receipt's id becomes the answer's. */
 export type Notation = (typeof NOTATIONS)[number];
 
 /** Longest message_id of SMPP 3.4 (§5.2.23). */
 const MAX_ID_LENGTH = 65;
 
-/** `<carrier>:<id in normal form>`; undefined for an empty id. */
+/** `<carrier>:<id without leading zeros>`; undefined for an empty id. */
 export function messageKey(carrier: string, id: string): string | undefined {
   const normal = id
     .trim()
     .slice(0, MAX_ID_LENGTH)
-    .toLowerCase()
     .replace(/^0+(?=.)/, '');
   return normal === '' ? undefined : `${carrier}:${normal}`;
 }
@@ -28,9 +35,15 @@ export function keyInNotation(carrier: string, id: string, notation: Notation): 
   switch (notation) {
     case 'same':
       return messageKey(carrier, trimmed);
+    case 'lower_case':
+      return messageKey(carrier, trimmed.toLowerCase());
+    case 'upper_case':
+      return messageKey(carrier, trimmed.toUpperCase());
     // BigInt: ids of 17 and more digits are common and a double would change their last ones.
     case 'decimal_to_hex':
       return /^\d+$/.test(trimmed) ? messageKey(carrier, BigInt(trimmed).toString(16)) : undefined;
+    case 'decimal_to_upper_hex':
+      return /^\d+$/.test(trimmed) ? messageKey(carrier, BigInt(trimmed).toString(16).toUpperCase()) : undefined;
     case 'hex_to_decimal':
       return /^[0-9a-f]+$/i.test(trimmed) ? messageKey(carrier, BigInt(`0x${trimmed}`).toString(10)) : undefined;
   }
@@ -40,6 +53,11 @@ export interface CandidateKey {
   readonly key: string;
   /** Which id, read in which notation: what a hit teaches for the carrier's next receipts. */
   readonly form: string;
+}
+
+/** Whether it is the id in another case than the receipt has it. */
+export function changesCase({ form }: CandidateKey): boolean {
+  return form.startsWith('lower_case') || form.startsWith('upper_case');
 }
 
 /** Every key that a receipt with these ids may mean at a carrier, the likelier first, without doubles. */

@@ -50,6 +50,7 @@ export class OrphanStore {
       _id: `${this.#carrier}:${createHash('sha256').update(said).digest('base64url').slice(0, 22)}`,
       carrier: this.#carrier,
       keys,
+      forms: candidates.map(({ form }) => form),
       from,
       to,
       part,
@@ -62,10 +63,9 @@ export class OrphanStore {
 }
 
 function incoming(orphan: OrphanDocument): IncomingReceipt {
-  const { _id, keys, from, to, part, excerpt, tlvs, at } = orphan;
-  // The form teaches nothing any more: what an orphan fits was perhaps found by its addresses.
+  const { _id, keys, forms, from, to, part, excerpt, tlvs, at } = orphan;
   return {
-    candidates: keys.map((key) => ({ key, form: '' })),
+    candidates: keys.map((key, i) => ({ key, form: forms?.[i] ?? '' })),
     from,
     to,
     part,

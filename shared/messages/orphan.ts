@@ -11,6 +11,8 @@ export interface OrphanDocument {
   readonly carrier: string;
   /** Every key its ids may mean (carriers/message-key.ts). */
   readonly keys: readonly string[];
+  /** How each of them was read; absent in older ones. */
+  readonly forms?: readonly string[];
   /** The receipt's addresses as the carrier wrote them. */
   readonly from: string;
   readonly to: string;

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { CandidateKey } from '../carriers/message-key.ts';
+import { type CandidateKey, changesCase } from '../carriers/message-key.ts';
 import { isOpen, isUnanswered } from './copies.ts';
 import type { Claim, MessageDocument, Part } from './message.ts';
 import { ORPHAN_MS } from './orphan.ts';
@@ -49,7 +49,8 @@ const CLOCKS_MS = 5_000;
 
 /**
  * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
- * another form than expected, the next receipts are looked up in that one first, by one key each.
+ * another form than expected, the next receipts are looked up in that one first, by one key each. Once an id with letters was
+ * found as it is written, the carrier is known to keep their case, and another case is another id.
  *
  * A receipt is never of a submit that came after it: carriers use ids again, and some begin anew.
  */
@@ -57,6 +58,7 @@ export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
   readonly #carrier: string;
   #learned = '';
+  #keepsCase = false;
   /** By key, as they were stored last; out of date is harmless, a settle filters on the version. */
   readonly #recent = new Map<string, MessageDocument>();
 
@@ -105,7 +107,7 @@ export class ReceiptLookup {
   async findAnyForm(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
     const hits = await this.#find(
       receipts,
-      receipts.map(({ candidates }) => candidates),
+      receipts.map((receipt) => this.#candidates(receipt)),
     );
     this.#learn(receipts, hits);
     return hits;
@@ -148,10 +150,17 @@ export class ReceiptLookup {
       const found = candidates.find(({ key }) => key === hit?.key);
       if (found === undefined || found.form === '' || orphan !== undefined) continue;
       this.#learned = found.form;
+      if (!changesCase(found) && candidates.some(changesCase)) this.#keepsCase ||= found.form.startsWith('same');
     }
   }
 
-  #likely({ candidates }: IncomingReceipt): CandidateKey | undefined {
+  /** The same text twice is one candidate: those of another case are there only where there are letters. */
+  #candidates({ candidates }: IncomingReceipt): readonly CandidateKey[] {
+    return this.#keepsCase ? candidates.filter((candidate) => !changesCase(candidate)) : candidates;
+  }
+
+  #likely(receipt: IncomingReceipt): CandidateKey | undefined {
+    const candidates = this.#candidates(receipt);
     return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
   }
 

@@ -13,6 +13,7 @@ const PAIRS: readonly (readonly [string, string, string])[] = [
   ['padded with zeros', '436949', '0000436949'],
   ['padded in the answer', '0000436949', '436949'],
   ['hexadecimal, then decimal', '55f568bd', '1442146493'],
+  ['upper hexadecimal, then decimal', '55F568BD', '1442146493'],
   ['decimal, then hexadecimal', '436949', '6aad5'],
   ['18 digits, above what a double holds', '117062714244798261', '19fe3eb1b011735'],
   ['19 digits', '8674665223082153551', '78629a0f5f3f164f'],
@@ -28,11 +29,17 @@ describe('message ids in other notations', () => {
   }
 
   it('the id as it is written comes first', () => {
-    expect(keys('1442146493')).to.deep.equal(['c:1442146493', 'c:55f568bd', 'c:87007978643']);
+    expect(keys('1442146493')).to.deep.equal(['c:1442146493', 'c:55f568bd', 'c:55F568BD', 'c:87007978643']);
+    expect(keys('9aBc').slice(0, 3)).to.deep.equal(['c:9aBc', 'c:9abc', 'c:9ABC']);
   });
 
-  it('a carrier that writes ids exactly is not looked up in other bases', () => {
+  it('ids that differ in case only have keys of their own', () => {
+    expect(messageKey('c', '9aBc')).not.to.equal(messageKey('c', '9abc'));
+  });
+
+  it('a carrier that writes ids exactly is looked up in no other base and case', () => {
     expect(keys('1442146493', 'exact')).to.deep.equal(['c:1442146493']);
+    expect(keys('9aBc', 'exact')).to.deep.equal(['c:9aBc']);
   });
 
   it('several ids of one receipt are all tried, without doubles', () => {

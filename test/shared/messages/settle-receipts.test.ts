@@ -276,6 +276,31 @@ describe('ReceiptSettler', () => {
     });
   }
 
+  it('ids that differ in case only are two ids', async () => {
+    const lower = await put({ parts: [{ key: 'c:9abc', state: 'accepted' }] });
+    const mixed = await put({ parts: [{ key: 'c:9aBc', state: 'accepted' }] });
+
+    await receipts.add(receipt('9aBc'));
+    const early = await receipts.add(receipt('9ABC', 'failed'));
+
+    expect([await state(lower), await state(mixed)]).to.deep.equal(['sent', 'delivered']);
+    expect(early).to.equal('orphan');
+    await receipts.adopt(['c:9abc']);
+    expect(await state(lower)).to.equal('sent');
+  });
+
+  it('a carrier that changes the case of its ids is found out, and its ids are found', async () => {
+    const both = [
+      await put({ parts: [{ key: 'c:4f1c', state: 'accepted' }] }),
+      await put({ parts: [{ key: 'c:4f1d', state: 'accepted' }] }),
+    ];
+
+    await receipts.add(receipt('4F1C'));
+    await receipts.add(receipt('4F1D'));
+
+    expect(await Promise.all(both.map(state))).to.deep.equal(['delivered', 'delivered']);
+  });
+
   describe('of messages that were sent again', () => {
     const at = (carrier: string) => ({ id: newId('clm'), carrier, epoch: 1, at: clock.now() });
 
