@@ -33,6 +33,7 @@ export class Answers {
   readonly #options: AnswersOptions;
   /** Waits of messages that are to be resumed, and what ends them without. */
   readonly #resuming = new Map<NodeJS.Timeout, () => void>();
+  #closed = false;
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -45,6 +46,7 @@ export class Answers {
 
   /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
   close(): void {
+    this.#closed = true;
     for (const [timer, giveUp] of this.#resuming) {
       clearTimeout(timer);
       giveUp();
@@ -115,16 +117,28 @@ export class Answers {
     if (answers === undefined) return;
     const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
     if (verdict.kind !== 'resume') this.#settle(submission, verdict);
-    else if (mayResume(submission)) this.#resume(line, submission, verdict);
-    else this.#settle(submission, verdict.otherwise);
+    else if (submission.resumed >= MAX_RESUMES) this.#settle(submission, verdict.otherwise);
+    else if (!submission.segments.some(({ late }) => late)) this.#resume(line, submission, verdict);
+    else void this.#resumeLate(line, submission, verdict);
+  }
+
+  /** One answer came late, so the message was settled as unknown: its rest goes only while nobody has decided about it since. */
+  async #resumeLate(line: Line, submission: Submission, verdict: Resume): Promise<void> {
+    const { parts } = verdict.otherwise;
+    const stored = this.#options.outcomes.add(submission.message, { kind: 'unknown', parts });
+    this.#store(stored);
+    const message = await stored.catch(() => undefined);
+    if (message?.state !== 'submitting' || message.claim?.id !== submission.message.claim?.id) {
+      this.#settle(submission, verdict.otherwise);
+      return;
+    }
+    submission.message = message;
+    for (const segment of submission.segments) segment.late = false;
+    this.#resume(line, submission, verdict);
   }
 
   /** The rest of a partly accepted message, on the same bind (bound anew, if it must be), with the same reference. */
-  #resume(
-    line: Line,
-    submission: Submission,
-    { segments, throttled, otherwise }: Extract<Verdict, { kind: 'resume' }>,
-  ): void {
+  #resume(line: Line, submission: Submission, { segments, throttled, otherwise }: Resume): void {
     const rest = segments.flatMap((index) => submission.segments[index] ?? []);
     if (throttled) submission.throttles += 1;
     if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
@@ -145,6 +159,10 @@ export class Answers {
   }
 
   #later(waitMs: number, goOn: () => void, giveUp: () => void): void {
+    if (this.#closed) {
+      giveUp();
+      return;
+    }
     const timer = setTimeout(() => {
       this.#resuming.delete(timer);
       goOn();
@@ -168,9 +186,7 @@ export class Answers {
   }
 }
 
-function mayResume({ resumed, segments }: Submission): boolean {
-  return resumed < MAX_RESUMES && !segments.some(({ late }) => late);
-}
+type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
 
 function statusClasses({ statusClasses: classes }: CarrierDocument): Pick<CarrierDocument, 'statusClasses'> {
   return classes === undefined ? {} : { statusClasses: classes };

@@ -30,7 +30,7 @@ export type Verdict =
       readonly segments: readonly number[];
       readonly throttled: boolean;
       /** What it is when the rest cannot be sent any more. */
-      readonly otherwise: SubmitOutcome;
+      readonly otherwise: Extract<SubmitOutcome, { readonly kind: 'partial' | 'rejected' }>;
     };
 
 export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAnswers): Verdict {
@@ -41,7 +41,7 @@ export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAns
 
   const refusal = worstRefusal(answers, classes);
   if (classes.includes('accepted')) {
-    const partial: SubmitOutcome = { kind: 'partial', parts, ...refusal };
+    const partial = { kind: 'partial', parts, ...refusal } as const;
     if (classes.includes('rejected')) return partial;
     const segments = classes.flatMap((one, i) => (one === 'accepted' ? [] : [i]));
     return { kind: 'resume', segments, throttled: !classes.includes('retry'), otherwise: partial };

@@ -138,6 +138,23 @@ describe('smpp worker: submits whose answer never came', () => {
     expect(submitsOf(here, message.to)).to.equal(1);
   });
 
+  it('a segment that was refused for now, too late to be in time: only that one is sent again', async () => {
+    let submits = 0;
+    const here = await open({
+      carrier: { ...QUICK, unknownWaitMs: 60_000 },
+      smsc: { behaviour: () => (++submits === 2 ? { status: 0x14, responseDelayMs: 1_000 } : undefined) },
+    });
+    const text = 'segments '.repeat(25);
+
+    const id = await here.send({ text });
+    await allUnknown(here, [id]);
+    const message = await here.reaches(id, 'delivered');
+
+    expect(message.history.map(({ state }) => state)).to.deep.equal(['sent', 'delivered']);
+    expect(here.smsc.stats().submits).to.include({ submitted: 3, accepted: 2 });
+    expect(here.smsc.texts().map((one) => one.text)).to.deep.equal([text]);
+  });
+
   it('a late answer to a submit that was sent again changes nothing: one sent, one delivered', async () => {
     let submits = 0;
     const here = await open({
