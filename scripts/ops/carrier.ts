@@ -1,9 +1,9 @@
 import { CARRIER_DEFAULTS, type CarrierDlt, type CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier, type CarrierInput } from '../../shared/carriers/carrier-form.ts';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import {
   CarrierExists,
   createCarrier,
-  listCarriers,
   NoSuchCarrier,
   setCarrierStatus,
   updateCarrier,
@@ -111,7 +111,10 @@ export const CARRIER_COMMANDS: readonly Command[] = [
         const { host, port, systemId, ...rest } = given;
         const input = { _id: carrier, name: name ?? carrier, host, port, systemId, password };
         const made = await createCarrier(store, clock, box(), { ...changes(rest), ...input });
-        return { text: `${carrier} is created. Its bind shows in the metrics (harkara_smpp_binds).`, json: view(made) };
+        return {
+          text: `${carrier} is created. \`carrier list\` shows in a moment whether it is bound.`,
+          json: view(made),
+        };
       }),
   }),
   defineCommand({
@@ -143,12 +146,12 @@ export const CARRIER_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'carrier',
     verb: 'list',
-    about: 'Shows all carriers and their settings (--json: every one).',
+    about: 'Shows all carriers, whether they are bound, and why not (--json: every setting, every bind).',
     args: {},
     options: {},
-    async run(_, { db }) {
-      const all = await listCarriers(await db());
-      const rows = all.map((one) => [
+    async run(_, { db, clock }) {
+      const all = await listConditions(await db(), clock.now());
+      const rows = all.map(({ carrier: one, words }) => [
         one._id,
         one.status,
         `${one.host}:${one.port}${one.tls ? ' (TLS)' : ''}`,
@@ -158,9 +161,11 @@ export const CARRIER_COMMANDS: readonly Command[] = [
         one.perSecond === 0 ? 'no limit' : String(one.perSecond),
         one.paths.join(','),
         one.name,
+        words,
       ]);
-      const heading = ['CARRIER', 'STATUS', 'ADDRESS', 'SYSTEM ID', 'BINDS', 'WINDOW', 'PER SECOND', 'PATHS', 'NAME'];
-      return { text: table(heading, rows, 'There are no carriers yet.'), json: all.map(view) };
+      const heading = 'CARRIER,STATUS,ADDRESS,SYSTEM ID,BINDS,WINDOW,PER SECOND,PATHS,NAME,STATE'.split(',');
+      const json = all.map(({ carrier, ...state }) => ({ ...view(carrier), state }));
+      return { text: table(heading, rows, 'There are no carriers yet.'), json };
     },
   }),
   status('pause', 'paused', 'Ends its binds; what waits for it waits, or goes by another carrier of its paths.'),
@@ -218,6 +223,6 @@ async function explained(run: () => Promise<Answer>): Promise<Answer> {
 }
 
 /** Without the password, sealed or not. */
-function view({ _id, password: _, ...rest }: CarrierDocument): unknown {
+function view({ _id, password: _, ...rest }: CarrierDocument): object {
   return { carrier: _id, ...rest };
 }

@@ -61,6 +61,11 @@ export interface CarrierDlt {
   readonly form: 'octet' | 'cstring';
 }
 
+/** The lease whose holder works for the carrier. */
+export function carrierLease(carrier: string): string {
+  return `carrier:${carrier}`;
+}
+
 export const CARRIER_DEFAULTS = {
   status: 'active',
   tls: false,

@@ -7,7 +7,7 @@ import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess 
  * store's time (`$$NOW`), so clocks of machines need not agree. Every new holder gets a higher `epoch`; what a holder
  * settles filters on it, so a holder that froze and woke writes nothing.
  */
-interface LeaseDocument {
+export interface LeaseDocument {
   readonly _id: string;
   /** `identityText` of the holder. */
   readonly owner: string;

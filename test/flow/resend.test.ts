@@ -41,8 +41,10 @@ describe('kill -9 of the SMPP worker around a resend', function () {
       what,
       WAIT_MS,
     );
+  const listed = async (): Promise<string> => (await product.ops('carrier list')).split('\n').at(-1) ?? '';
 
   it('nothing is refunded of what the first carrier took, and its receipts settle it all', async () => {
+    const bound = await eventually(async () => /bound \(\d of \d\) since/.exec(await listed())?.[0], 'it is bound');
     const numbers = Array.from({ length: MESSAGES }, (_, i) => `9198765${String(i).padStart(2, '0')}000`);
     for (const to of numbers) await product.send(to, 'once, please');
     await eventually(() => submits.size === MESSAGES, 'all are submitted', WAIT_MS);
@@ -53,6 +55,7 @@ describe('kill -9 of the SMPP worker around a resend', function () {
     product.smsc.release();
     const delivered = await all('all are delivered', ({ state }) => state === 'delivered');
 
+    expect(bound).to.be.a('string');
     expect(new Set(waiting.map(({ errorCode }) => errorCode))).to.deep.equal(new Set(['0x0B']));
     // On a slow machine the carrier's waiting time may be over before the second worker is bound: then they had failed.
     for (const { history } of delivered) {

@@ -1,3 +1,4 @@
+import { type BindReport, type BindTrouble, endedBind, refusedBind } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../shared/carriers/command-status.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -19,7 +20,7 @@ import type { LostSubmits } from './unanswered-submits.ts';
  *
  * Whatever ends a connection, `onLost` gets every submit without an answer once, before the state changes.
  */
-export type BindState = 'closed' | 'connecting' | 'binding' | 'bound' | 'draining' | 'backoff';
+export type BindState = BindReport['state'];
 
 export interface BindOptions<Context> {
   readonly carrier: CarrierDocument;
@@ -30,7 +31,8 @@ export interface BindOptions<Context> {
   readonly log: Log;
   /** The lease is held: looked at right before each write. */
   mayWrite(): boolean;
-  onState(state: BindState): void;
+  /** `trouble`: why it waits (`backoff`). */
+  onState(state: BindState, trouble?: BindTrouble): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
   onTimeout(context: Context): void;
   onLost(lost: LostSubmits<Context>): void;
@@ -64,6 +66,8 @@ export class Bind<Context> {
   /** When this connection was bound, and whether the carrier has said something on it since. */
   #boundAtMs: number | undefined;
   #spoken = false;
+  /** Why the first of its sessions ended, while the others follow. */
+  #why: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -176,7 +180,7 @@ export class Bind<Context> {
       reason: status === undefined ? 'no answer' : statusReason(status),
     });
     this.#refusedStatus = status;
-    for (const session of sessions) session.destroy('bind_refused');
+    for (const session of sessions) session.destroy(status === undefined ? 'bind_unanswered' : 'bind_refused');
   }
 
   /** The first of its sessions to end takes the others with it; the last one starts the wait. */
@@ -185,16 +189,19 @@ export class Bind<Context> {
     this.#options.onLost(lost);
     this.#sessions = this.#sessions.filter((other) => other !== session);
     this.#spoken ||= session.spoken;
+    this.#why ??= reason;
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
     for (const other of this.#sessions) other.destroy('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
-    const { waitMs, streak } = pauseAfter(this.#endOf(reason), this.#streak, Math.random());
+    const trouble = this.#troubleOf(this.#why);
+    const { waitMs, streak } = pauseAfter(this.#endOf(this.#why), this.#streak, Math.random());
     this.#streak = streak;
     this.#refusedStatus = undefined;
     this.#boundAtMs = undefined;
     this.#spoken = false;
+    this.#why = undefined;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
-    this.#become('backoff');
+    this.#become('backoff', trouble);
     this.#timer = setTimeout(() => this.#connect(), waitMs);
   }
 
@@ -204,6 +211,12 @@ export class Bind<Context> {
     if (this.#boundAtMs === undefined || reason === SESSION_REFUSED) return { kind: 'failed' };
     const boundMs = this.#options.clock.monotonicMs() - this.#boundAtMs;
     return this.#spoken || boundMs >= WORKED_MS ? { kind: 'worked', boundMs } : { kind: 'failed' };
+  }
+
+  #troubleOf(reason: string): BindTrouble {
+    if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
+    if (this.#boundAtMs !== undefined) return endedBind('lost', reason);
+    return endedBind(this.#state === 'connecting' ? 'unreachable' : 'unanswered', reason);
   }
 
   async #onPeerUnbind(session: Session<Context>, confirm: () => void): Promise<void> {
@@ -226,10 +239,10 @@ export class Bind<Context> {
     }
   }
 
-  #become(state: BindState): void {
+  #become(state: BindState, trouble?: BindTrouble): void {
     if (this.#state === state) return;
     this.#state = state;
-    this.#options.onState(state);
+    this.#options.onState(state, trouble);
   }
 }
 

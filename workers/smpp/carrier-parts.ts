@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { Claimer } from '../../shared/messages/claim.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
@@ -46,7 +47,7 @@ export interface Holding {
   readonly epoch: number;
   /** Whether the lease is held at this moment: asked before each write to a socket. */
   held(): boolean;
-  onBindState(state: BindState): void;
+  onBindState(index: number, state: BindState, trouble?: BindTrouble): void;
   guarded(what: string, work: () => Promise<void>): Promise<void>;
 }
 
@@ -162,9 +163,9 @@ function joinLine(
     clock,
     log,
     mayWrite: held,
-    onState: (state) => {
+    onState: (state, trouble) => {
       if (state === 'bound') dispatch.room();
-      onBindState(state);
+      onBindState(index, state, trouble);
     },
     onAnswer: (segment, answer) => answers.onAnswer(line, segment, answer),
     onTimeout: (segment) => answers.onTimeout(line, segment),

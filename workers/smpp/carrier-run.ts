@@ -2,6 +2,7 @@ import type { Lease } from '../../shared/leases/lease.ts';
 import { oldestOwed, redoIntents } from '../../shared/messages/settle.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
 import type { BindState } from './bind.ts';
+import { BindReporter } from './bind-reporter.ts';
 import { type CarrierParts, type CarrierSupplies, joinParts } from './carrier-parts.ts';
 import { Rounds } from './rounds.ts';
 
@@ -30,7 +31,9 @@ const TICK_MS = 20;
  * It may end at any `await`. Whoever needs the parts is given them while they run, and goes on with these: after the end they do
  * nothing that the lease's next holder would not refuse (`Settler`).
  */
-type Phase = { readonly kind: 'starting' | 'ended' } | { readonly kind: 'running'; readonly parts: CarrierParts };
+type Phase =
+  | { readonly kind: 'starting' | 'ended' }
+  | { readonly kind: 'running'; readonly parts: CarrierParts; readonly reporter: BindReporter };
 
 /**
  * One carrier under its lease: binds, dispatch, receipts, and what must be done again and again. `start` tells whether the lease
@@ -63,23 +66,27 @@ export class CarrierRun {
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
     const unknown = await takeOverUnknowns(db, carrier._id, epoch, true);
     if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
+    const reporter = new BindReporter({ db, clock, log, carrier: carrier._id, epoch });
     const parts = joinParts(this.#options, {
       lease: name,
       epoch,
       held: () => this.#lease.held,
-      onBindState: (state) => this.#onBindState(state),
+      onBindState: (index, state, trouble) => {
+        reporter.tell(index, state, trouble);
+        this.#onBindState(state);
+      },
       guarded: (what, work) => this.#rounds.guarded(what, work),
     });
     await parts.receipts.recover();
     if (this.ended) return false;
     log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
-    this.#run(parts, epoch);
+    this.#run(parts, reporter, epoch);
     return true;
   }
 
-  #run(parts: CarrierParts, epoch: number): void {
+  #run(parts: CarrierParts, reporter: BindReporter, epoch: number): void {
     const { unknownWaitMs } = this.#options.carrier;
-    this.#phase = { kind: 'running', parts };
+    this.#phase = { kind: 'running', parts, reporter };
     this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
@@ -170,7 +177,8 @@ export class CarrierRun {
     this.#phase = { kind: 'ended' };
     this.#rounds.end();
     if (phase.kind !== 'running') return;
-    const { parts } = phase;
+    const { parts, reporter } = phase;
+    reporter.end();
     parts.answers.close();
     parts.outcomes.giveUp();
     void parts.dispatch.stop();

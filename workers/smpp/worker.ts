@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { Lease } from '../../shared/leases/lease.ts';
 import { ClaimGates } from '../../shared/messages/claim-gates.ts';
@@ -157,7 +157,7 @@ export class SmppWorker {
     const known = this.#leases.get(carrier);
     if (known !== undefined) return known;
     const lease = new Lease({
-      name: `carrier:${carrier}`,
+      name: carrierLease(carrier),
       db,
       clock,
       ...(leaseTtlMs === undefined ? {} : { ttlMs: leaseTtlMs }),
