@@ -75,7 +75,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       unknownPolicy: setting(
         choice(['assume_sent', 'resend']),
         PROVIDER_DEFAULTS.unknownPolicy,
-        'for a send whose answer never came',
+        'for a send whose answer never came: charge it as sent (what never left is lost), or send it again (may arrive twice)',
       ),
       unknownWaitMs: number('unknownWaitMs', `after how long, ${IS_MS}`),
     },

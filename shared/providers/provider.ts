@@ -31,7 +31,10 @@ export interface ProviderDocument {
   readonly timeoutMs: number;
   /** `list`: templates go only to customers on the account's opt-in list. */
   readonly optIn: 'off' | 'list';
-  /** What becomes of a send whose answer never came, after `unknownWaitMs`. */
+  /**
+   * What becomes of a send whose answer never came, after `unknownWaitMs`. `assume_sent`: it counts as sent; its price: what never left
+   * is charged and never arrives. `resend`: it is sent again, and may arrive twice.
+   */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
   /** Why it was stopped: the provider said that token, number or account are not allowed; `provider resume` starts it again. */
