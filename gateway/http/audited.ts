@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Subject } from '../../shared/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/store.ts';
 import { auditView } from '../../shared/audit/view.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { minuteAuditId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Caller } from './context.ts';
@@ -38,6 +39,7 @@ export async function changeAudited<T>(
   await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
   /** A store that went away meanwhile leaves it `begun`: perhaps done. */
   const ended = (done: Promise<void>): Promise<void> => done.catch(() => {});
+  crashPoint('audit:begun');
   let result: T;
   try {
     result = await make();
@@ -45,8 +47,10 @@ export async function changeAudited<T>(
     if (isRefusal(error)) await ended(withdrawEntry(db, id));
     throw error;
   }
+  crashPoint('audit:changed');
   const after = auditView(madeOf(result));
   const same = isDeepStrictEqual(before, after);
-  await ended(same ? withdrawEntry(db, id) : completeEntry(db, id, { outcome: 'done', after }));
+  const done = { outcome: 'done', after } as const;
+  await ended(same ? withdrawEntry(db, id, done) : completeEntry(db, id, done));
   return result;
 }

@@ -3,6 +3,10 @@ import ipaddr from 'ipaddr.js';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { inSubnets, parseSubnet } from '../../shared/webhooks/public-address.ts';
 
+/** Callers whose address is remembered: reading it costs 15 to 60 µs, and every good request asks for it. */
+const KNOWN_MAX = 10_000;
+const KNOWN_CHARACTERS = 200;
+
 export type CallerAddress = (req: IncomingMessage) => string;
 
 /**
@@ -16,7 +20,19 @@ export function createCallerAddress(trustProxy: readonly string[]): CallerAddres
     if (subnet === undefined) throw new StartError(`TRUST_PROXY must list addresses or subnets, not "${text}".`);
     return subnet;
   });
+  const known = new Map<string, string>();
   return (req) => {
+    const forwarded = trusted.length === 0 ? undefined : req.headers['x-forwarded-for'];
+    const name = `${req.socket.remoteAddress} ${forwarded}`;
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const found = addressOf(req);
+    if (known.size >= KNOWN_MAX) known.clear();
+    if (name.length <= KNOWN_CHARACTERS) known.set(name, found);
+    return found;
+  };
+
+  function addressOf(req: IncomingMessage): string {
     let address = plainAddress(req.socket.remoteAddress ?? '') ?? 'unknown';
     if (trusted.length === 0 || !inSubnets(address, trusted)) return address;
     const forwarded = req.headers['x-forwarded-for'];
@@ -29,7 +45,7 @@ export function createCallerAddress(trustProxy: readonly string[]): CallerAddres
       if (!inSubnets(address, trusted)) return address;
     }
     return address;
-  };
+  }
 }
 
 /** `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`, without the port; an IPv4-mapped address as IPv4. */

@@ -32,10 +32,11 @@ export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<
   await entries(db).updateOne({ _id: id }, { $set: ended });
 }
 
-/** Takes back what was begun and surely not done, when it was the first with this id. */
-export async function withdrawEntry(db: Db, id: AuditId): Promise<void> {
+/** Takes back what was begun and changed nothing. Where earlier changes are the same entry it stays, and they ended so as `ended` says. */
+export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise<void> {
   const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
-  if (deletedCount === 0) await entries(db).updateOne({ _id: id }, { $set: { outcome: 'done' }, $inc: { times: -1 } });
+  if (deletedCount === 1) return;
+  await entries(db).updateOne({ _id: id }, { ...(ended && { $set: ended }), $inc: { times: -1 } });
 }
 
 export interface AuditQuery {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
+import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { verifyLedger } from '../../shared/credits/verify.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../shared/runtime/crash-point.ts';
@@ -128,6 +129,20 @@ describe('kill at every named place between two effects', function () {
     act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
     ends: [{ count: 1, state: 'received', price: 0 }],
   };
+  /** A webhook; whatever became of the first try, the audit has what there is then. */
+  const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
+    async act() {
+      const body = { url: `${product.receiver.url}/${name}`, events: ['message.expired'] };
+      const { webhook_id: id } = await persistently(() => product.post('/v2/chatapp/webhook', body));
+      const found = await product.db
+        .collection<AuditDocument>('audit')
+        .find({ 'subject.id': String(id) })
+        .toArray();
+      expect(found.map(({ action }) => action)).to.include('webhook.register');
+      expect(found.some(({ outcome, after }) => outcome === 'begun' || after?.url === body.url)).equal(true);
+    },
+    ends: [],
+  });
   /** A batch that waits, because no carrier serves its path, and is stopped. */
   let batchId = '';
   const stops: Pick<Case, 'prepare' | 'act' | 'ends'> = {
@@ -218,6 +233,8 @@ describe('kill at every named place between two effects', function () {
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:kept', app: 'gateway', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
+    { point: 'audit:begun', app: 'gateway', ...registers('begun') },
+    { point: 'audit:changed', app: 'gateway', ...registers('changed') },
     {
       point: 'pending:redone',
       app: 'maintenance',

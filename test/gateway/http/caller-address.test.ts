@@ -36,6 +36,16 @@ describe("the caller's address", () => {
     });
   }
 
+  it('tells them apart, asked by turns and again', () => {
+    const addressOf = createCallerAddress(trust);
+
+    for (let again = 0; again < 2; again++) {
+      for (const [what, remote, forwarded, address] of rows) {
+        expect(addressOf(requestFrom(remote, forwarded)), what).to.equal(address);
+      }
+    }
+  });
+
   it('ignores the header when no proxy is trusted', () => {
     expect(createCallerAddress([])(requestFrom('127.0.0.1', '203.0.113.9'))).to.equal('127.0.0.1');
   });
