@@ -66,7 +66,7 @@ export const PROBLEMS = {
   ),
   scope_missing: fault('4034', 403, 'Scope missing', 'Use a key that has the scope which `detail` names.'),
   ip_not_allowed: fault(
-    '4061',
+    '4062',
     403,
     'Address not allowed',
     'Use the key from an address that it is limited to, or have whoever runs this service change them.',
