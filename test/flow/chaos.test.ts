@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { build } from '../../scripts/bench/build.ts';
 import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
 import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
+import { builtProduct } from '../support/built.ts';
 
 const RUN_MS = 600_000;
 const SHORT = { ...CHAOS_DEFAULTS, messages: 3_000, kills: 10, pauses: 1, pauseMs: 20_000, everyMs: 2_500 };
@@ -12,7 +12,7 @@ describe('ten random kills and a pause while 3,000 messages flow', function () {
   let verdict: Verdict;
 
   before(async () => {
-    verdict = await runChaos(await build(), SHORT, () => {});
+    verdict = await runChaos(await builtProduct(), SHORT, () => {});
   });
 
   it('all that was asked for was accepted, and processes did die', () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { build } from '../../scripts/bench/build.ts';
+import { buildForAll } from '../support/built.ts';
 import { plan } from './plan.ts';
 import { runUnits } from './run.ts';
 
@@ -31,8 +31,8 @@ const began = performance.now();
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
-// Here and once: the tests that run processes build too, and then find nothing to write while another reads.
-await build();
+// Once, and before: no process writes the build while another reads it.
+await buildForAll();
 console.log(`Node ${process.version}: ${files.length} files, ${JOBS} processes at a time\n`);
 const { passed, failed, skipped } = await runUnits(plan(files), {
   jobs: JOBS,

@@ -39,7 +39,7 @@ export const LONG: readonly string[] = [
 export const ALONE: readonly string[] = [];
 
 /** Processes for all other files: each takes a second to start, and the last one's end is waited for. */
-const SHARED_UNITS = 12;
+const SHARED_UNITS = 8;
 
 /** Deals test files out to processes; each file goes to exactly one. */
 export function plan(files: readonly string[]): Plan {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { type AppName, type Exit, logTail, type Setup } from '../../scripts/bench/app-process.ts';
-import { build } from '../../scripts/bench/build.ts';
 import { Fleet, freePort } from '../../scripts/bench/fleet.ts';
 import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
 import { enterApp, seedProvider } from '../../scripts/dev/seed-provider.ts';
@@ -22,6 +21,7 @@ import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { builtProduct } from './built.ts';
 import { eventually } from './eventually.ts';
 
 /** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
@@ -80,20 +80,17 @@ export interface ProductOptions {
 /** A worker hears of a provider within seconds and copies its templates then. */
 const TEMPLATES_MS = 30_000;
 
-let built: Promise<string> | undefined;
-
 /**
  * Builds the product once per test run and starts it in an empty data directory: on the server that `MONGODB_URI` names,
  * else on the embedded store. Whoever starts it stops it in an `after` hook; nothing outlives the test process.
  */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
-  built ??= build();
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
   const mongodbUri = process.env.MONGODB_URI ?? '';
   const mongodbDatabase = newId('test');
   const port = await freePort();
   const setup: Setup = {
-    dist: await built,
+    dist: await builtProduct(),
     logDir: join(dataDir, 'logs'),
     env: {
       HARKARA_DATA_DIR: dataDir,

@@ -1,20 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { builtProduct } from './built.ts';
 import type { TestStore } from './store.ts';
 
 /** Real processes of a worker, on a test's store, to be killed. */
 export class WorkerProcesses {
-  readonly #main: string;
+  readonly #worker: string;
   readonly #children = new Set<ChildProcess>();
 
   constructor(worker: 'chatapp' | 'schedules' | 'webhooks') {
-    this.#main = fileURLToPath(new URL(`../../workers/${worker}/main.ts`, import.meta.url));
+    this.#worker = worker;
   }
 
   /** Resolves when it is ready. */
   async start(store: TestStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const own = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
-    const child = spawn(process.execPath, ['--import', 'tsx', this.#main], {
+    const child = spawn(process.execPath, [join(await builtProduct(), 'workers', this.#worker, 'main.js')], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ...process.env, ...own, ...settings },
     });
