@@ -8,13 +8,20 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
   /** Of one answer, all that comes over the connection. */
   readonly answerBytesMax: number;
+  /** A connection was made: where the host, IPv6 without brackets, is just now. */
+  onConnected(host: string, address: string): void;
 }
 
 /**
  * Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is
  * made. What comes in is limited, and is read by turns of all its connections.
  */
-export function guardedConnector({ guard, timeoutMs, answerBytesMax }: ConnectorOptions): buildConnector.connector {
+export function guardedConnector({
+  guard,
+  timeoutMs,
+  answerBytesMax,
+  onConnected,
+}: ConnectorOptions): buildConnector.connector {
   const turns = new ReadTurns();
   const connect = buildConnector({
     timeout: timeoutMs,
@@ -39,7 +46,10 @@ export function guardedConnector({ guard, timeoutMs, answerBytesMax }: Connector
     }
     connect(options, (...result) => {
       const [error, socket] = result;
-      if (error === null) new LimitedReading(socket, turns, answerBytesMax);
+      if (error === null) {
+        new LimitedReading(socket, turns, answerBytesMax);
+        if (socket.remoteAddress !== undefined) onConnected(literal ?? options.hostname, socket.remoteAddress);
+      }
       callback(...result);
     });
   };

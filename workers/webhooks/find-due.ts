@@ -15,13 +15,16 @@ export interface DueFinderOptions {
 
 /** Deliveries per read of the walk. Most endpoints have one or two due: a page serves a hundred of them. */
 const PAGE = 256;
+/** From so many in one page on an endpoint is heavy: a read of its own costs less than to walk over them again and again. */
+const HEAVY = 64;
 /** How many rounds a large backlog of somebody else's endpoint is walked around before it is looked at again. */
 const FOREIGN_ROUNDS = 200;
 
 /**
- * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint whose backlog fills a page alone is
- * *heavy*: the walk goes around it (one read per gap between heavy ones), and it is read by itself, only when its lane
- * wants more. So a round costs one read while there is little, and a backlog of a million is never walked over.
+ * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is *heavy*: the
+ * walk goes around it (one read per gap between heavy ones), and it is read by itself, only when its lane wants more. So a
+ * round costs one read while there is little, and neither a backlog of a million nor many of a hundred that wait for slow
+ * receivers are walked over.
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;
@@ -48,11 +51,11 @@ export class DueFinder {
     for (;;) {
       const page = await this.#options.findInRange({ after: from, before }, PAGE);
       taken += this.#take(page);
+      for (const endpoint of heavyIn(page)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
       const last = page.at(-1)?.endpoint;
       if (page.length < PAGE || last === undefined) return taken;
       // The page may have cut the last endpoint short: go on before it, so that the next page has all of it.
       const previous = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint;
-      if (previous === undefined) this.#heavy.set(last, FOREIGN_ROUNDS);
       from = previous ?? last;
     }
   }
@@ -67,7 +70,7 @@ export class DueFinder {
     const limit = this.#options.wanted(endpoint);
     if (limit === 0) return 0;
     const due = await this.#options.findOf(endpoint, limit);
-    if (due.length < limit && due.length < PAGE) this.#heavy.delete(endpoint);
+    if (due.length < limit && due.length < HEAVY) this.#heavy.delete(endpoint);
     return this.#take(due);
   }
 
@@ -76,4 +79,10 @@ export class DueFinder {
     for (const delivery of due) if (this.#options.owns(delivery.endpoint) && this.#options.take(delivery)) taken++;
     return taken;
   }
+}
+
+function heavyIn(page: readonly DeliveryDocument[]): readonly EndpointId[] {
+  const counts = new Map<EndpointId, number>();
+  for (const { endpoint } of page) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return [...counts].flatMap(([endpoint, count]) => (count >= HEAVY ? [endpoint] : []));
 }

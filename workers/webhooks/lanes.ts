@@ -1,31 +1,31 @@
-import type { EndpointId } from '../../shared/runtime/ids.ts';
+import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryId } from '../../shared/webhooks/delivery.ts';
+import { InFlightCounts, type Sender } from './in-flight.ts';
+import { fullFor, SHARED } from './share.ts';
+import { Turns, type Waiting } from './turns.ts';
 
 /**
  * The deliveries that this process has in hand, one lane per endpoint: queued → in flight → completing → forgotten. A
- * delivery in hand is not taken again. Lanes are served round robin, each with a limit, so that a slow or dead endpoint's
- * backlog stands before nobody.
+ * delivery in hand is not taken again. Accounts have their turns, and of an account its lanes; how many posts an endpoint, an
+ * account and an address may have in flight is decided in share.ts, so that a slow or dead one stands before nobody.
  */
 export interface LanesOptions {
   /** Posts in flight to one healthy endpoint. */
   readonly perEndpoint: number;
   /** Whether an endpoint's last post failed: then one post at a time finds out whether it is back. */
   isFailing(endpoint: EndpointId): boolean;
+  /** The host that an endpoint's posts go to, always the same; undefined while it is not known. */
+  hostOf(endpoint: EndpointId): string | undefined;
+  nowMs(): number;
 }
 
-interface Lane {
+interface Lane extends Sender, Waiting {
   readonly endpoint: EndpointId;
   readonly queue: DeliveryDocument[];
-  inFlight: number;
+  host: string;
   completing: number;
-  /** Whether it stands in the round. */
-  listed: boolean;
 }
 
-/** Posts in flight at a time, all endpoints together: a socket and some 20 KB each. */
-export const IN_FLIGHT_MAX = 512;
-/** From here on every endpoint gets one slot, so that a few accounts with slow receivers cannot fill all. */
-const IN_FLIGHT_CROWDED = IN_FLIGHT_MAX / 2;
 /**
  * Posts whose completion is not written yet: beyond that the store is behind, and nothing new starts. A crash makes at
  * most these, and those in flight, be posted twice.
@@ -42,9 +42,9 @@ export class Lanes {
   readonly #lanes = new Map<EndpointId, Lane>();
   readonly #inHand = new Set<DeliveryId>();
   readonly #completed: DeliveryId[] = [];
-  #round: Lane[] = [];
+  readonly #turns = new Turns<Lane>();
+  readonly #inFlight = new InFlightCounts();
   #queued = 0;
-  #inFlight = 0;
   #completing = 0;
 
   constructor(options: LanesOptions) {
@@ -56,7 +56,7 @@ export class Lanes {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.all;
   }
 
   endpoints(): Iterable<EndpointId> {
@@ -67,7 +67,7 @@ export class Lanes {
   inHand(fits: (endpoint: EndpointId) => boolean): number {
     let count = 0;
     for (const lane of this.#lanes.values()) {
-      if (fits(lane.endpoint)) count += lane.queue.length + lane.inFlight + lane.completing;
+      if (fits(lane.endpoint)) count += lane.queue.length + lane.startedMs.size + lane.completing;
     }
     return count;
   }
@@ -78,14 +78,14 @@ export class Lanes {
     const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
     if (lane === undefined) return full;
     // Those in hand are still due in the store, and are read again before the new ones.
-    return lane.queue.length < full / 4 ? full + lane.inFlight + lane.completing : 0;
+    return lane.queue.length < full / 4 ? full + lane.startedMs.size + lane.completing : 0;
   }
 
   /** Puts a due delivery at its lane's end. Returns false when it is in hand already or the lane is full. */
   add(delivery: DeliveryDocument): boolean {
-    const { _id, endpoint } = delivery;
+    const { _id, account, endpoint } = delivery;
     if (this.#inHand.has(_id)) return false;
-    const lane = this.#lanes.get(endpoint) ?? { endpoint, queue: [], inFlight: 0, completing: 0, listed: false };
+    const lane = this.#lanes.get(endpoint) ?? emptyLane(account, endpoint);
     if (
       lane.queue.length >= QUEUED_ALWAYS &&
       (lane.queue.length >= this.#slots(endpoint) * QUEUED_PER_SLOT || this.#queued >= QUEUED_MAX)
@@ -96,37 +96,56 @@ export class Lanes {
     this.#inHand.add(_id);
     lane.queue.push(delivery);
     this.#queued++;
-    this.#list(lane);
+    this.#turns.list(lane);
     return true;
   }
 
   /** The next delivery to post, which is in flight from now on; undefined when there is none that may. */
   next(): DeliveryDocument | undefined {
-    while (this.#inFlight < IN_FLIGHT_MAX && this.#completing < COMPLETING_MAX) {
-      const lane = this.#round.shift();
+    while (this.#completing < COMPLETING_MAX) {
+      const lane = this.#turns.next();
+      const [delivery] = lane?.queue ?? [];
       if (lane === undefined) return undefined;
-      lane.listed = false;
-      if (lane.inFlight >= this.#slots(lane.endpoint)) continue; // Listed again when one of its posts ends.
-      const delivery = lane.queue.shift();
       if (delivery === undefined) continue;
-      this.#queued--;
-      lane.inFlight++;
-      this.#inFlight++;
-      this.#list(lane);
-      return delivery;
+      if (lane.startedMs.size === 0) lane.host = this.#options.hostOf(lane.endpoint) || lane.endpoint;
+      const full = fullFor(this.#inFlight.of(lane), this.#slots(lane.endpoint), lane.slow);
+      if (full === undefined) {
+        lane.queue.shift();
+        this.#queued--;
+        this.#inFlight.begin(lane, delivery._id, this.#options.nowMs());
+        this.#turns.list(lane);
+        return delivery;
+      }
+      // What is full for one endpoint only holds nobody else: it is listed again when one of its posts ends.
+      if (full !== 'endpoint') this.#turns.hold(lane, this.#inFlight.nameOf(full, lane));
+      if (full === 'process') return undefined;
     }
     return undefined;
   }
 
   /** The post is over; the delivery stays in hand until its completion is written. */
-  posted({ endpoint }: DeliveryDocument): void {
+  posted({ _id, endpoint }: DeliveryDocument): void {
     const lane = this.#lanes.get(endpoint);
-    if (lane === undefined) return;
-    lane.inFlight--;
-    this.#inFlight--;
+    if (lane === undefined || !this.#inFlight.end(lane, _id, this.#options.nowMs())) return;
     lane.completing++;
     this.#completing++;
-    this.#list(lane);
+    // Before the lane itself: they have waited for this longer.
+    for (const full of SHARED) this.#turns.release(this.#inFlight.nameOf(full, lane), 1);
+    this.#turns.list(lane);
+  }
+
+  /**
+   * To be called often: sees which endpoints have become slow, and gives all that are held another turn, because what one may
+   * have in flight also grows when others have less.
+   */
+  review(): void {
+    for (const lane of this.#lanes.values()) this.#inFlight.review(lane, this.#options.nowMs());
+    this.#turns.releaseAll();
+  }
+
+  /** A connection of the host was made to this address. */
+  connected(host: string, address: string): void {
+    this.#inFlight.connected(host, address);
   }
 
   /**
@@ -160,18 +179,15 @@ export class Lanes {
   }
 
   #slots(endpoint: EndpointId): number {
-    return this.#inFlight >= IN_FLIGHT_CROWDED || this.#options.isFailing(endpoint) ? 1 : this.#options.perEndpoint;
-  }
-
-  #list(lane: Lane): void {
-    if (lane.listed || lane.queue.length === 0) return;
-    lane.listed = true;
-    this.#round.push(lane);
+    return this.#options.isFailing(endpoint) ? 1 : this.#options.perEndpoint;
   }
 
   #dropEmpty(lane: Lane): void {
-    if (lane.queue.length + lane.inFlight + lane.completing > 0) return;
+    if (lane.queue.length + lane.startedMs.size + lane.completing > 0) return;
     this.#lanes.delete(lane.endpoint);
-    if (lane.listed) this.#round = this.#round.filter((other) => other !== lane);
   }
+}
+
+function emptyLane(account: AccountId, endpoint: EndpointId): Lane {
+  return { endpoint, account, queue: [], startedMs: new Map(), host: '', completing: 0, listed: false, slow: false };
 }

@@ -32,6 +32,8 @@ export interface PosterOptions {
   readonly clock: Clock;
   /** For one post as a whole, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
+  /** A connection was made (connect.ts). */
+  onConnected(host: string, address: string): void;
 }
 
 const EXCERPT_BYTES = 1_024;
@@ -51,11 +53,11 @@ export class Poster {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
 
-  constructor({ guard, clock, timeoutMs }: PosterOptions) {
+  constructor({ guard, clock, timeoutMs, onConnected }: PosterOptions) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
-      connect: guardedConnector({ guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX }),
+      connect: guardedConnector({ guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, onConnected }),
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,

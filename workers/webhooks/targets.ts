@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { EndpointId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
+import { type AddressGuard, literalAddress } from '../../shared/webhooks/address-guard.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { secretKey } from '../../shared/webhooks/sign.ts';
 
@@ -11,6 +11,8 @@ export interface Target {
   readonly id: EndpointId;
   /** What may be logged of the url. */
   readonly host: string;
+  /** Without the port, IPv6 without brackets. */
+  readonly hostname: string;
   readonly origin: string;
   readonly path: string;
   readonly keys: readonly { readonly key: Buffer; readonly expiresAt?: Date }[];
@@ -78,7 +80,8 @@ export class Targets {
     };
     if (!this.#options.guard.checkForm(endpoint.url).ok) return { ...gone(base.id), ...base, problem: 'refused_url' };
     const url = new URL(endpoint.url);
-    const address = { host: url.host, origin: url.origin, path: url.pathname + url.search };
+    const hostname = literalAddress(url.hostname) ?? url.hostname;
+    const address = { host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
     try {
       const keys = endpoint.secrets.map(({ sealed, expiresAt }) => ({
         key: secretKey(this.#options.box.open(sealed)),
@@ -93,5 +96,5 @@ export class Targets {
 }
 
 function gone(id: EndpointId): Target {
-  return { id, host: '', origin: '', path: '', keys: [], active: false, failingSince: undefined };
+  return { id, host: '', hostname: '', origin: '', path: '', keys: [], active: false, failingSince: undefined };
 }

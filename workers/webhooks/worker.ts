@@ -90,7 +90,12 @@ export class WebhookWorker {
     const { db, clock, log, box, guard, timeoutMs } = options;
     this.#options = options;
     this.#figures = createFigures(options.metrics);
-    this.#poster = new Poster({ guard, clock, timeoutMs });
+    this.#poster = new Poster({
+      guard,
+      clock,
+      timeoutMs,
+      onConnected: (host, address) => this.#lanes.connected(host, address),
+    });
     this.#completer = new Completer({ log, write: (completions) => completeDeliveries(db, completions) });
     this.#targets = new Targets({ clock, log, box, guard, findEndpoints: (ids) => findEndpoints(db, ids) });
     this.#health = new Health({
@@ -101,6 +106,8 @@ export class WebhookWorker {
     this.#lanes = new Lanes({
       perEndpoint: options.perEndpoint,
       isFailing: (endpoint) => this.#targets.get(endpoint)?.failingSince !== undefined,
+      hostOf: (endpoint) => this.#targets.get(endpoint)?.hostname,
+      nowMs: () => clock.monotonicMs(),
     });
     this.#shares = new Shares({
       leases: options.leases,
@@ -171,6 +178,7 @@ export class WebhookWorker {
     this.#owned = this.#shares.owned();
     const found = await this.#finder.round();
     await this.#targets.refresh(this.#lanes.endpoints());
+    this.#lanes.review();
     this.#pump();
     this.#figures.now({
       queued: this.#lanes.queued,

@@ -9,6 +9,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 describe('webhooks worker: find due', () => {
   let store: TestStore;
   let reads: number;
+  let readOver: number;
   let taken: Map<string, DeliveryDocument>;
   let full: Set<EndpointId>;
   let foreign: Set<EndpointId>;
@@ -21,17 +22,22 @@ describe('webhooks worker: find due', () => {
   beforeEach(async () => {
     await store.db.collection('deliveries').deleteMany({});
     reads = 0;
+    readOver = 0;
     taken = new Map();
     full = new Set();
     foreign = new Set();
     finder = new DueFinder({
-      findInRange: (range, limit) => {
+      findInRange: async (range, limit) => {
         reads++;
-        return findDueInRange(store.db, range, limit);
+        const page = await findDueInRange(store.db, range, limit);
+        readOver += page.length;
+        return page;
       },
-      findOf: (endpoint, limit) => {
+      findOf: async (endpoint, limit) => {
         reads++;
-        return findDueOf(store.db, endpoint, limit);
+        const due = await findDueOf(store.db, endpoint, limit);
+        readOver += due.length;
+        return due;
       },
       owns: (endpoint) => !foreign.has(endpoint),
       wanted: (endpoint) => (full.has(endpoint) ? 0 : 100 + countOf(endpoint)),
@@ -102,6 +108,23 @@ describe('webhooks worker: find due', () => {
     expect(countOf('whk_a')).to.equal(1);
     expect(countOf('whk_z')).to.equal(1);
     expect(reads).to.equal(2); // The gaps before and behind it.
+  });
+
+  it('nor are many smaller ones, of receivers that are slow', async () => {
+    const slow = Array.from({ length: 20 }, (_, n): EndpointId => `whk_slow${n}`);
+    for (const endpoint of slow) await backlog(endpoint, 200);
+    await finder.round();
+    for (const endpoint of slow) full.add(endpoint);
+    await finder.round();
+    await backlog('whk_slow10a', 1);
+    await backlog('whk_z', 1);
+    readOver = 0;
+
+    await finder.round();
+
+    expect(countOf('whk_slow10a')).to.equal(1);
+    expect(countOf('whk_z')).to.equal(1);
+    expect(readOver).to.equal(2);
   });
 
   it('a backlog goes on being read as its lane wants more', async () => {

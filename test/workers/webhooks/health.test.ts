@@ -24,6 +24,7 @@ describe('webhooks worker: health', () => {
     });
     target = {
       id: 'whk_a',
+      hostname: 'hooks.example',
       host: 'h',
       origin: 'https://h',
       path: '/',

@@ -1,12 +1,32 @@
 import { expect } from 'chai';
-import type { EndpointId } from '../../../shared/runtime/ids.ts';
+import type { AccountId, EndpointId } from '../../../shared/runtime/ids.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import { IN_FLIGHT_MAX, Lanes } from '../../../workers/webhooks/lanes.ts';
+import { Lanes, type LanesOptions } from '../../../workers/webhooks/lanes.ts';
+import { IN_FLIGHT_MAX, SLOW_MAX, SLOW_MS } from '../../../workers/webhooks/share.ts';
 import { makeDelivery } from '../../shared/webhooks/make.ts';
 
-function filled(lanes: Lanes, endpoint: EndpointId, count: number): DeliveryDocument[] {
+let nowMs = 0;
+
+/** Every endpoint has a host of its own unless told otherwise. */
+function openLanes(options: Partial<LanesOptions>): Lanes {
+  return new Lanes({
+    perEndpoint: 8,
+    isFailing: () => false,
+    hostOf: (endpoint) => `${endpoint}.example`,
+    nowMs: () => nowMs,
+    ...options,
+  });
+}
+
+/** Each endpoint has an account of its own unless one is given. */
+function filled(
+  lanes: Lanes,
+  endpoint: EndpointId,
+  count: number,
+  account: AccountId = `acc_of_${endpoint}`,
+): DeliveryDocument[] {
   return Array.from({ length: count }, () => {
-    const delivery = makeDelivery({ endpoint });
+    const delivery = makeDelivery({ endpoint, account });
     lanes.add(delivery);
     return delivery;
   });
@@ -19,8 +39,12 @@ function drain(lanes: Lanes): DeliveryDocument[] {
 }
 
 describe('webhooks worker: lanes', () => {
+  beforeEach(() => {
+    nowMs = 0;
+  });
+
   it('serves endpoints in turn, whoever has the larger backlog', () => {
-    const lanes = new Lanes({ perEndpoint: 3, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 3 });
     filled(lanes, 'whk_big', 50);
     filled(lanes, 'whk_small', 2);
 
@@ -34,14 +58,14 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('keeps the order of an endpoint’s deliveries', () => {
-    const lanes = new Lanes({ perEndpoint: 10, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 10 });
     const added = filled(lanes, 'whk_a', 10);
 
     expect(drain(lanes)).to.deep.equal(added);
   });
 
   it('never has more posts in flight to one endpoint than it may; each that ends makes room for one', () => {
-    const lanes = new Lanes({ perEndpoint: 2, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 2 });
     filled(lanes, 'whk_a', 5);
 
     const [first] = drain(lanes);
@@ -53,7 +77,7 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('an endpoint that fails has one post in flight', () => {
-    const lanes = new Lanes({ perEndpoint: 8, isFailing: (endpoint) => endpoint === 'whk_dead' });
+    const lanes = openLanes({ perEndpoint: 8, isFailing: (endpoint) => endpoint === 'whk_dead' });
     filled(lanes, 'whk_dead', 8);
     filled(lanes, 'whk_well', 8);
 
@@ -64,7 +88,7 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('many slow endpoints leave slots for the others', () => {
-    const lanes = new Lanes({ perEndpoint: 8, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 8 });
     for (let n = 0; n < 200; n++) filled(lanes, `whk_slow${n}`, 8);
 
     const hanging = drain(lanes);
@@ -75,15 +99,107 @@ describe('webhooks worker: lanes', () => {
     expect(lanes.next()).to.include({ endpoint: 'whk_well' });
   });
 
+  it('whatever one account is owed, and to however many endpoints, another’s goes at once', () => {
+    const lanes = openLanes({});
+    for (let n = 0; n < 700; n++) filled(lanes, `whk_greedy${n}`, 8, 'acc_greedy');
+
+    const greedy = drain(lanes);
+    filled(lanes, 'whk_well', 8);
+
+    expect(greedy.length).to.be.within(80, IN_FLIGHT_MAX / 4);
+    expect(drain(lanes).map(({ endpoint }) => endpoint)).to.deep.equal(Array.from({ length: 8 }, () => 'whk_well'));
+  });
+
+  it('an account’s endpoints have their turns also when the account has all that it may', () => {
+    const lanes = openLanes({});
+    for (let n = 0; n < 200; n++) filled(lanes, `whk_${n}`, 2, 'acc_one');
+
+    const inFlight = drain(lanes);
+    const seen = new Set(inFlight.map(({ endpoint }) => endpoint));
+    for (let n = 0; n < 400; n++) {
+      const [first] = inFlight;
+      if (first !== undefined) lanes.posted(first);
+      inFlight.shift();
+      const next = drain(lanes);
+      inFlight.push(...next);
+      for (const { endpoint } of next) seen.add(endpoint);
+      if (first !== undefined) lanes.completed(first);
+    }
+
+    expect(seen.size).to.equal(200);
+    expect(lanes.queued).to.equal(0);
+  });
+
+  it('many names of one machine count together once they are connected to it; each endpoint has its first post all the same', () => {
+    const lanes = openLanes({});
+    for (let n = 0; n < 60; n++) lanes.connected(`whk_${n}.example`, '203.0.113.7');
+    for (let n = 0; n < 60; n++) filled(lanes, `whk_${n}`, 8);
+    const most = drain(lanes).length;
+
+    lanes.connected('whk_late.example', '203.0.113.7');
+    filled(lanes, 'whk_late', 8);
+    filled(lanes, 'whk_elsewhere', 8);
+
+    expect(most).to.be.within(60, IN_FLIGHT_MAX / 4);
+    const after = drain(lanes).map(({ endpoint }) => endpoint);
+    expect(after.filter((endpoint) => endpoint === 'whk_late')).to.have.length(1);
+    expect(after.filter((endpoint) => endpoint === 'whk_elsewhere')).to.have.length(8);
+  });
+
+  it('what is in flight to a host counts where it is connected to, also when that is learned late', () => {
+    const lanes = openLanes({});
+    const inFlight: DeliveryDocument[] = [];
+    for (let n = 0; n < 30; n++) filled(lanes, `whk_${n}`, 4);
+    inFlight.push(...drain(lanes));
+    expect(inFlight).to.have.length(120);
+    for (let n = 0; n < 30; n++) lanes.connected(`whk_${n}.example`, `2001:db8:1:2::${n.toString(16)}`);
+
+    filled(lanes, 'whk_0', 4);
+    expect(drain(lanes)).to.deep.equal([]);
+
+    for (const delivery of inFlight) lanes.posted(delivery);
+    expect(lanes.inFlight).to.equal(0);
+    expect(drain(lanes)).to.have.length(4);
+  });
+
+  it('endpoints whose posts take long hold no more than their part', () => {
+    const lanes = openLanes({});
+    for (let n = 0; n < 400; n++) filled(lanes, `whk_slow${n}`, 8);
+    const hanging = drain(lanes);
+    expect(hanging.length).to.be.above(SLOW_MAX);
+    nowMs += SLOW_MS + 1;
+    lanes.review();
+    for (const delivery of hanging) lanes.posted(delivery);
+    for (const delivery of hanging) lanes.completed(delivery);
+
+    expect(drain(lanes)).to.have.length(SLOW_MAX);
+    filled(lanes, 'whk_well', 8);
+    expect(drain(lanes).map(({ endpoint }) => endpoint)).to.deep.equal(Array.from({ length: 8 }, () => 'whk_well'));
+  });
+
+  it('what was let go while it was held comes back with what is added later', () => {
+    const lanes = openLanes({});
+    for (let n = 0; n < 200; n++) filled(lanes, `whk_${n}`, 2, 'acc_one');
+    const inFlight = drain(lanes);
+    lanes.letGo(() => true);
+    lanes.review();
+    for (const delivery of inFlight) lanes.posted(delivery);
+
+    const [{ endpoint } = { endpoint: 'whk_none' as const }] = inFlight;
+    filled(lanes, endpoint, 2, 'acc_one');
+
+    expect(drain(lanes)).to.have.length(2);
+  });
+
   it('never has more posts in flight than a process may', () => {
-    const lanes = new Lanes({ perEndpoint: 8, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 8 });
     for (let n = 0; n < 2 * IN_FLIGHT_MAX; n++) filled(lanes, `whk_${n}`, 2);
 
     expect(drain(lanes)).to.have.length(IN_FLIGHT_MAX);
   });
 
   it('a delivery is taken once, until its completion is written and no older read is under way', () => {
-    const lanes = new Lanes({ perEndpoint: 2, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 2 });
     const delivery = makeDelivery({ endpoint: 'whk_a' });
 
     expect(lanes.add(delivery)).to.equal(true);
@@ -101,7 +217,7 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('a full lane takes no more, and asks for more when a quarter is left', () => {
-    const lanes = new Lanes({ perEndpoint: 1, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 1 });
     expect(lanes.wanted('whk_a')).to.equal(32);
 
     filled(lanes, 'whk_a', 40);
@@ -117,7 +233,7 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('lets go of what is queued for an endpoint; what is in flight stays in hand', () => {
-    const lanes = new Lanes({ perEndpoint: 2, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 2 });
     const [first, second, third] = filled(lanes, 'whk_a', 3);
     filled(lanes, 'whk_b', 1);
     lanes.next();
@@ -132,7 +248,7 @@ describe('webhooks worker: lanes', () => {
   });
 
   it('forgets endpoints that have nothing in hand', () => {
-    const lanes = new Lanes({ perEndpoint: 2, isFailing: () => false });
+    const lanes = openLanes({ perEndpoint: 2 });
     filled(lanes, 'whk_a', 1);
     filled(lanes, 'whk_b', 1);
     for (const delivery of drain(lanes)) {

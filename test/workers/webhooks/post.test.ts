@@ -18,7 +18,7 @@ describe('webhooks worker: post', () => {
   function poster(options: { timeoutMs?: number; allowSubnets?: string[]; resolve?: ResolveHost } = {}): Poster {
     const { timeoutMs = 10_000, allowSubnets = LOOPBACK, resolve } = options;
     const guard = new AddressGuard({ allowHttp: true, allowSubnets, ...(resolve === undefined ? {} : { resolve }) });
-    const made = new Poster({ guard, clock: systemClock, timeoutMs });
+    const made = new Poster({ guard, clock: systemClock, timeoutMs, onConnected: () => {} });
     closing.push(() => made.close());
     return made;
   }
@@ -264,7 +264,7 @@ describe('webhooks worker: post', () => {
       const origin = target.url.replace('127.0.0.1', 'rebinding.example');
       const answers = [['8.8.8.8'], ['127.0.0.1']];
       const guard = new AddressGuard({ allowHttp: true, allowSubnets: [], resolve: async () => answers.shift() ?? [] });
-      const client = new Poster({ guard, clock: systemClock, timeoutMs: 10_000 });
+      const client = new Poster({ guard, clock: systemClock, timeoutMs: 10_000, onConnected: () => {} });
       closing.push(() => client.close());
 
       expect(await guard.checkUrl(origin)).to.deep.equal({ ok: true });
