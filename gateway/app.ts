@@ -11,7 +11,7 @@ import { createMessage } from './account/message.ts';
 import { createMessages } from './account/messages.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import { createCallback } from './chatapp/callback.ts';
-import { createCheckUrl } from './chatapp/public-url.ts';
+import { createUrlCheck } from './chatapp/public-url.ts';
 import { createChatSend } from './chatapp/send.ts';
 import { createSendButtons } from './chatapp/send-buttons.ts';
 import { createSendMedia } from './chatapp/send-media.ts';
@@ -69,8 +69,10 @@ export function createApp(deps: GatewayDeps): Express {
   const bulk = jsonBody(BULK_BYTES_MAX);
   const chat = createChatSend(deps);
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
-  const webhookUrl = createCheckUrl(guard, clock);
-  const mediaUrl = createCheckUrl({ ...guard, allowHttp: config.chatMediaAllowHttp === 'yes' }, clock);
+  const webhookUrl = createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock);
+  const allowHttp = config.chatMediaAllowHttp === 'yes';
+  // The provider fetches it, not we: a send need not wait long for what only we think of the host.
+  const mediaUrl = createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock);
   const callback = createCallback(deps, unauthorized);
   const docs = createDocs();
   const app = express();

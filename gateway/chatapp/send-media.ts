@@ -1,7 +1,7 @@
 import { MEDIA_TYPES, type MediaType } from '../../shared/messages/chat-message.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, requiredString } from '../http/fields.ts';
-import type { CheckUrl } from './public-url.ts';
+import type { UrlCheck } from './public-url.ts';
 import type { ChatSend } from './send.ts';
 import { optionalText } from './text-fields.ts';
 
@@ -19,7 +19,7 @@ const EXTENSIONS: Readonly<Record<MediaType, readonly string[]>> = {
 const WITHOUT_CAPTION: readonly MediaType[] = ['audio', 'sticker'];
 
 /** POST /v2/chatapp/send-media: a file that the provider fetches from `url`, inside the session only. */
-export function createSendMedia(checkUrl: CheckUrl): ChatSend {
+export function createSendMedia(urlCheck: UrlCheck): ChatSend {
   return {
     name: 'chatapp-send-media',
     fields: ['type', 'url', 'caption'],
@@ -28,14 +28,15 @@ export function createSendMedia(checkUrl: CheckUrl): ChatSend {
       const url = requiredString(body, 'url', problems);
       if (url !== undefined) {
         if (type !== undefined) checkFormat(url, type, problems);
-        await checkUrl(url, 'url', problems);
+        urlCheck.form(url, 'url', problems);
       }
       const caption = optionalText(body, 'caption', CAPTION_MAX, problems);
       if (caption !== undefined && type !== undefined && WITHOUT_CAPTION.includes(type)) {
         problems.add('caption', 'conflict', `"${type}" takes no caption.`);
       }
       if (type === undefined || url === undefined) return { content: undefined };
-      return { content: { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } };
+      const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
+      return { content, askNetwork: (found) => urlCheck.host(url, 'url', found) };
     },
     // Spec gap: nothing takes a media_id. It names the file of this message, so that it is known again when it is given twice.
     result: ({ _id }) => ({ status: 'success', message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),

@@ -41,6 +41,8 @@ export interface ChatOrder {
   readonly content: ChatContent | undefined;
   /** Well-formed and all the same not allowed; said when there are no problems. */
   readonly refused?: Refused;
+  /** What others must be asked about it, who may take their time: last of all, when nothing that we know refuses it. */
+  askNetwork?(problems: FieldProblems): Promise<void>;
 }
 
 type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'conversation'>;
@@ -88,6 +90,12 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
       assert(to !== undefined && content !== undefined, 'a field is missing without a problem');
       assert(validUntil !== undefined, 'a field is missing without a problem');
       const draft: ChatDraft = { _id: id, to, content, validUntil, ...(reference === undefined ? {} : { reference }) };
+      if (order.askNetwork !== undefined) {
+        const early = await rehearse(account, draft);
+        if (early.kind === 'refused') return early;
+        await order.askNetwork(problems);
+        if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      }
       if (dryRun) return rehearse(account, draft);
       res.locals.messageId = id;
       const outcome = await chatAccepter.accept(account, draft, payBy);

@@ -17,7 +17,7 @@ import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http/fields.ts';
 import type { Action, Refused } from '../http/idempotency.ts';
 import { RETRY_AFTER } from '../http/unanswered.ts';
-import { type CheckUrl, invalidUrlRequest } from './public-url.ts';
+import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
 
 /**
  * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. An address that the
@@ -26,7 +26,7 @@ import { type CheckUrl, invalidUrlRequest } from './public-url.ts';
  */
 export function createChatWebhook(
   { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
-  checkUrl: CheckUrl,
+  urlCheck: UrlCheck,
 ): Action<RequestId> {
   return {
     name: 'chatapp-webhook',
@@ -37,7 +37,7 @@ export function createChatWebhook(
       const problems = new FieldProblems();
       refuseUnknown(body, ['url', 'events'], problems);
       const url = requiredString(body, 'url', problems);
-      if (url !== undefined) await checkUrl(url, 'url', problems);
+      if (url !== undefined && urlCheck.form(url, 'url', problems)) await urlCheck.host(url, 'url', problems);
       const events = parseEvents(body, problems);
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createCheckUrl } from '../../../gateway/chatapp/public-url.ts';
+import { createUrlCheck } from '../../../gateway/chatapp/public-url.ts';
 import { FieldProblems } from '../../../gateway/http/fields.ts';
 import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -9,11 +9,12 @@ const OPTIONS = { allowHttp: false, allowSubnets: [] };
 describe('addresses that callers give', () => {
   const clock = new ManualClock();
 
-  function checker(resolve: ResolveHost, withinMs?: number) {
-    const check = createCheckUrl({ ...OPTIONS, resolve }, clock, withinMs);
+  function checker(resolve: ResolveHost, { withinMs = 2_000, mustResolve = true } = {}) {
+    const check = createUrlCheck({ ...OPTIONS, resolve, withinMs, mustResolve }, clock);
     return async (url: string) => {
       const problems = new FieldProblems();
-      await check(url, 'url', problems);
+      if (check.form(url, 'url', problems)) await check.host(url, 'url', problems);
+      expect(problems.listed.every(({ code }) => code === 'url_not_allowed')).to.equal(true);
       return problems.listed.map(({ detail }) => detail);
     };
   }
@@ -36,11 +37,33 @@ describe('addresses that callers give', () => {
   });
 
   it('a look-up that does not end is given up', async () => {
-    const check = checker(() => new Promise(() => {}), 20);
+    const check = checker(() => new Promise(() => {}), { withinMs: 20 });
 
     expect(await check('https://slow.example/')).to.deep.equal([
       'The host name slow.example could not be resolved in time.',
     ]);
+  });
+
+  it('what others connect to may be unknown here, or slow to be known, but not private', async () => {
+    const hosts: Readonly<Record<string, ResolveHost>> = {
+      'nowhere.example': () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' })),
+      'broken.example': () => Promise.reject(Object.assign(new Error('server failure'), { code: 'ESERVFAIL' })),
+      'slow.example': () => new Promise(() => {}),
+      'inside.example': async () => ['93.184.215.14', '10.0.0.7'],
+    };
+    const resolve: ResolveHost = (host) => hosts[host]?.(host) ?? Promise.reject(new Error('asked for another host'));
+    const lenient = checker(resolve, { withinMs: 20, mustResolve: false });
+    const strict = checker(resolve, { withinMs: 20 });
+
+    for (const host of ['nowhere.example', 'broken.example', 'slow.example']) {
+      expect(await lenient(`https://${host}/`), host).to.deep.equal([]);
+      expect(await strict(`https://${host}/`), host).to.have.length(1);
+    }
+    for (const address of ['https://inside.example/', 'https://10.0.0.7/', 'https://[::1]/', 'https://0x7f.1/']) {
+      for (const check of [lenient, strict]) {
+        expect(await check(address), address).to.deep.equal(['The url leads to a private or reserved address.']);
+      }
+    }
   });
 
   it('what does not look like an address is not looked up', async () => {
