@@ -121,7 +121,13 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     options: {},
     async run(_, { db }) {
       const all = await listProviders(await db());
-      const rows = all.map((one) => [one._id, statusOf(one), one.displayNumber, one.optIn, one.baseUrl]);
+      const rows = all.map((one) => [
+        one._id,
+        [statusOf(one), ...troublesOf(one).slice(0, 1)].join(': '),
+        one.displayNumber,
+        one.optIn,
+        one.baseUrl,
+      ]);
       return {
         text: table(['ACCOUNT', 'STATUS', 'NUMBER', 'OPT-IN', 'ADDRESS'], rows, 'No account has one yet.'),
         json: all.map(view),
@@ -179,8 +185,19 @@ function shown({ provider, created, verifyToken }: SetProvider) {
   return { text: lines.join('\n'), json };
 }
 
-function statusOf({ status, stoppedReason }: ProviderDocument): string {
-  return stoppedReason === undefined ? status : 'stopped';
+/** `failing`: it is active, and what is tried does not work. */
+function statusOf(provider: ProviderDocument): string {
+  if (provider.stoppedReason !== undefined) return 'stopped';
+  return provider.status === 'active' && troublesOf(provider).length > 0 ? 'failing' : provider.status;
+}
+
+const DUTIES = { templates: 'copying the templates', sends: 'sending' } as const;
+
+function troublesOf({ troubles = {} }: ProviderDocument): readonly string[] {
+  return (['sends', 'templates'] as const).flatMap((duty) => {
+    const trouble = troubles[duty];
+    return trouble === undefined ? [] : [`${DUTIES[duty]}: ${trouble.reason}, at ${trouble.at.toISOString()}`];
+  });
 }
 
 function callbackPath({ callback }: ProviderDocument): string {
@@ -192,6 +209,7 @@ function fieldsOf(one: ProviderDocument) {
     account: one._id,
     status: statusOf(one),
     ...(one.stoppedReason === undefined ? {} : { why: one.stoppedReason }),
+    ...(troublesOf(one).length === 0 ? {} : { trouble: troublesOf(one).join('; ') }),
     number: one.displayNumber,
     address: one.baseUrl,
     'number id': one.phoneNumberId,
@@ -212,6 +230,7 @@ function view(one: ProviderDocument): Readonly<Record<string, unknown>> {
     account: one._id,
     status: statusOf(one),
     stopped_reason: one.stoppedReason ?? null,
+    troubles: one.troubles ?? {},
     display_number: one.displayNumber,
     base_url: one.baseUrl,
     phone_number_id: one.phoneNumberId,

@@ -39,7 +39,19 @@ export interface ProviderDocument {
   readonly unknownWaitMs: number;
   /** Why it was stopped: the provider said that token, number or account are not allowed; `provider resume` starts it again. */
   readonly stoppedReason?: string;
+  /** What does not work just now and is tried again: each is unset by a success. */
+  readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
   readonly createdAt: Date;
+}
+
+/** What a worker does with a provider: copy its templates, send messages. */
+export type ProviderDuty = 'templates' | 'sends';
+
+export interface ProviderTrouble {
+  /** When it was met last. */
+  readonly at: Date;
+  /** For the operator; has neither secrets nor numbers of customers. */
+  readonly reason: string;
 }
 
 export const PROVIDER_DEFAULTS = {

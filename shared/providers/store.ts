@@ -4,7 +4,7 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, type CallbackId, newCallbackId } from '../runtime/ids.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
-import { PROVIDER_DEFAULTS, type ProviderDocument } from './provider.ts';
+import { PROVIDER_DEFAULTS, type ProviderDocument, type ProviderDuty, type ProviderTrouble } from './provider.ts';
 import { checkProvider, type ProviderSettings } from './provider-form.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
@@ -49,6 +49,8 @@ export async function setProvider(
         // So that the update is never empty, which MongoDB refuses.
         callback: stored.callback,
       },
+      // Was met with the settings as they were.
+      $unset: { troubles: '' },
     },
     { returnDocument: 'after' },
   );
@@ -124,6 +126,19 @@ export async function stopProvider(db: Db, account: AccountId, reason: string): 
     { $set: { status: 'paused', stoppedReason: reason } },
   );
   return matchedCount === 1;
+}
+
+/** Notes what does not work, or with undefined that it does again. Known to no gateway and no other worker: only operators read it. */
+export async function noteTrouble(
+  db: Db,
+  account: AccountId,
+  duty: ProviderDuty,
+  trouble: ProviderTrouble | undefined,
+): Promise<void> {
+  const field = `troubles.${duty}` as const;
+  if (trouble === undefined) {
+    await providers(db).updateOne({ _id: account, [field]: { $exists: true } }, { $unset: { [field]: '' } });
+  } else await providers(db).updateOne({ _id: account }, { $set: { [field]: trouble } });
 }
 
 /** After `pauseProvider` or `stopProvider`. False when there is none. Idempotent. */

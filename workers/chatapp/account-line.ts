@@ -13,6 +13,7 @@ import { Pacing } from './pacing.ts';
 import { judgeSend, type SendVerdict } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { sendPayload } from './provider/payload.ts';
+import { sendTrouble } from './provider/trouble.ts';
 import { outcomeOf } from './verdict-outcome.ts';
 
 export interface AccountLineOptions {
@@ -34,6 +35,8 @@ export interface AccountLineOptions {
   onClaim(count: number): void;
   /** The provider said that token, number or account are not allowed. */
   stopChannel(reason: string, code: string): Promise<void>;
+  /** Why sends have paused, for the operator; undefined when one was answered again. */
+  note(trouble: string | undefined): Promise<void>;
   /** The provider said what a template's state is. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
@@ -69,12 +72,15 @@ export class AccountLine {
   #timer: NodeJS.Timeout | undefined;
   /** No more claims. */
   #closed = false;
+  /** Whether the store says that sends fail. */
+  #noted: boolean;
 
   constructor(options: AccountLineOptions) {
     this.#options = options;
     const { provider, clock, random } = options;
     this.#pacing = new Pacing({ provider, clock, random });
     this.#breaker = new Breaker(clock, random);
+    this.#noted = provider.troubles?.sends !== undefined;
   }
 
   /** Messages that were claimed and are not settled. */
@@ -273,12 +279,16 @@ export class AccountLine {
 
   /** What others must know: the account's channel is stopped, a template is not to be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
-    const { stopChannel, markTemplate, log } = this.#options;
+    const { stopChannel, markTemplate, note, log } = this.#options;
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);
       else if ('template' in verdict && verdict.template !== undefined) await markTemplate(message, verdict.template);
+      const trouble = this.broken ? sendTrouble(verdict) : undefined;
+      if (this.broken === this.#noted || (this.broken && trouble === undefined)) return;
+      await note(trouble);
+      this.#noted = trouble !== undefined;
     } catch (error) {
-      // The next message that is refused so tells it again.
+      // The next message that ends so tells it again.
       log.warn('provider_news_not_stored', { message_id: message._id, ...errorFields(error) });
     }
   }

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { markChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { stopProvider } from '../../shared/providers/store.ts';
+import type { ProviderDocument, ProviderDuty } from '../../shared/providers/provider.ts';
+import { noteTrouble, stopProvider } from '../../shared/providers/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
@@ -144,7 +144,13 @@ export class Lines {
         log.error('provider_stopped', { account, code });
       },
       markTemplate: (message, status) => markTemplateOf(db, message, status),
+      note: (reason) => note('sends', reason),
     });
+    const note = async (duty: ProviderDuty, reason: string | undefined): Promise<void> => {
+      // As above.
+      if (this.#open.get(account)?.line !== line) return;
+      await noteTrouble(db, account, duty, reason === undefined ? undefined : { at: clock.now(), reason });
+    };
     const sync = new TemplatesSync({
       account,
       client,
@@ -153,6 +159,7 @@ export class Lines {
       figures,
       random,
       replace: (templates) => replaceChatTemplates(db, account, templates),
+      note: (reason) => note('templates', reason),
     });
     this.#open.set(account, { line, sync, client, duty, version });
     sync.start();

@@ -3,9 +3,10 @@ import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-temp
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
-import { type Exchange, graphErrorOf, objectOf, parseObject } from './provider/answer.ts';
+import { type Exchange, objectOf } from './provider/answer.ts';
 import { readTemplate, type Unreadable } from './provider/template.ts';
 import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';
+import { listTrouble } from './provider/trouble.ts';
 
 export interface TemplateList {
   readonly templates: readonly ChatTemplateDocument[];
@@ -58,11 +59,9 @@ export async function readTemplates({ account, clock, ask }: TemplatePagesOption
 }
 
 async function readPage(exchange: Exchange): Promise<TemplatePage | string> {
-  if (exchange.kind !== 'answered') return exchange.code;
-  const { status, body } = exchange;
-  if (status !== 200) return `HTTP ${status}, code ${graphErrorOf(parseObject(body))?.code ?? 'none'}`;
+  if (exchange.kind !== 'answered' || exchange.status !== 200) return listTrouble(exchange);
   try {
-    return readTemplatePage(objectOf(await parseLargeJson(body)));
+    return readTemplatePage(objectOf(await parseLargeJson(exchange.body)));
   } catch (error) {
     // What a parser says may quote the text that it could not read.
     return error instanceof TooLargeError ? `the answer cannot be read: ${error.message}` : 'the answer is no JSON';

@@ -15,6 +15,8 @@ export interface TemplatesSyncOptions {
   /** From 0 to 1. */
   random(): number;
   replace(templates: readonly ChatTemplateDocument[]): Promise<void>;
+  /** Why the list cannot be had, for the operator; undefined when it could. */
+  note(trouble: string | undefined): Promise<void>;
 }
 
 /** Copied again so often: a template that was approved is seen then at the latest. */
@@ -60,7 +62,7 @@ export class TemplatesSync {
 
   /** Never rejects; returns the pause until the next round. */
   async #round(): Promise<number> {
-    const { account, client, clock, log, figures, replace, random } = this.#options;
+    const { account, client, clock, log, figures, replace, note, random } = this.#options;
     const jitter = 1 + JITTER * (2 * random() - 1);
     try {
       const list = await readTemplates({ account, clock, ask: (after) => client.templates(after) });
@@ -68,6 +70,7 @@ export class TemplatesSync {
       if (typeof list === 'string') {
         log.warn('templates_not_listed', { account, reason: list });
         figures.syncs.inc({ result: 'failed' });
+        await note(list);
         return AGAIN_MS * jitter;
       }
       if (list.firstSkipped !== undefined) {
@@ -76,6 +79,7 @@ export class TemplatesSync {
       }
       await replace(list.templates);
       figures.syncs.inc({ result: 'copied' });
+      await note(undefined);
       return EVERY_MS * jitter;
     } catch (error) {
       log.warn('templates_not_stored', { account, ...errorFields(error) });

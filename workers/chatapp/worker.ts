@@ -173,7 +173,11 @@ export class ChatWorker {
     const startedMs = clock.monotonicMs();
     const providers = await listProviders(db);
     this.#providers = new Map(
-      providers.map((provider) => [provider._id, { provider, version: JSON.stringify(provider) }]),
+      // What a line notes of its provider must not close that line.
+      providers.map((provider) => [
+        provider._id,
+        { provider, version: JSON.stringify({ ...provider, troubles: undefined }) },
+      ]),
     );
     this.#providersReadMs = startedMs;
   }

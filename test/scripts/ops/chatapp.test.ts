@@ -6,7 +6,7 @@ import { runOps } from '../../../scripts/ops/run.ts';
 import { listOptIns } from '../../../shared/chat-opt-ins/store.ts';
 import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
-import { findProvider, stopProvider } from '../../../shared/providers/store.ts';
+import { findProvider, noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
@@ -82,6 +82,26 @@ describe('npm run ops: the chat-app channel', () => {
           .not.to.include(provider?.token ?? '')
           .and.not.to.include(provider?.appSecret ?? '');
       }
+    });
+
+    it('show, list: what does not work is told with its time; an active one is failing then', async () => {
+      await json('provider', 'set', account, ...GOOD);
+      const at = new Date('2026-11-22T10:00:00Z');
+      const reason = 'there is no such business id (HTTP 404, code 100)';
+      await noteTrouble(store.db, account, 'templates', { at, reason });
+
+      const [shown, listed] = [await ops('provider', 'show', account), await ops('provider', 'list')];
+      for (const { out } of [shown, listed]) {
+        expect(out).to.include(`copying the templates: ${reason}, at 2026-11-22T10:00:00.000Z`);
+        expect(out).to.include('failing');
+      }
+      expect(await json('provider', 'show', account)).to.deep.include({
+        status: 'failing',
+        troubles: { templates: { at: at.toISOString(), reason } },
+      });
+
+      await ops('provider', 'pause', account);
+      expect(await json('provider', 'show', account)).to.include({ status: 'paused' });
     });
 
     it('set: later changes only what is named', async () => {

@@ -24,6 +24,8 @@ export interface ProviderServer {
   /** Paths of the template requests, with their query. */
   readonly lists: readonly string[];
   answer: Answer;
+  /** How to answer who asks for the templates, in place of the pages. */
+  listAnswer: ((res: ServerResponse) => void) | undefined;
   /** Pages of templates. */
   pages: readonly (readonly object[])[];
   /** The most sends that were open at a time. */
@@ -42,7 +44,8 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
   const server = createServer((req, res) => {
     if (req.method === 'GET') {
       lists.push(req.url ?? '');
-      listTemplates(req, res);
+      if (provider.listAnswer === undefined) listTemplates(req, res);
+      else provider.listAnswer(res);
       return;
     }
     mostOpen = Math.max(mostOpen, ++open);
@@ -95,6 +98,7 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
     sends,
     lists,
     answer,
+    listAnswer: undefined,
     pages: [],
     get mostOpen() {
       return mostOpen;

@@ -85,7 +85,11 @@ describe('readTemplates', () => {
       'more than 10000 templates',
     ],
     ['without an end', (n: number) => page(n, []), 'more than 250 pages'],
-    ['that is refused', () => answered({ error: { code: 190 } }, 401), 'HTTP 401, code 190'],
+    [
+      'that is refused',
+      () => answered({ error: { code: 190 } }, 401),
+      'the access token is refused (HTTP 401, code 190)',
+    ],
     ['that is no JSON', () => answered('<html>'), 'the answer is no JSON'],
     ['that is something else', () => answered({ items: [] }), 'the answer is no list of templates'],
     [
@@ -93,7 +97,11 @@ describe('readTemplates', () => {
       () => answered(`{"data":${'['.repeat(100_000)}`),
       'the answer cannot be read: it may be nested at most 64 levels deep',
     ],
-    ['that never came', (): Exchange => ({ kind: 'no_answer', code: 'timeout' }), 'timeout'],
+    [
+      'that never came',
+      (): Exchange => ({ kind: 'no_answer', code: 'timeout' }),
+      'no whole answer from the provider (timeout)',
+    ],
   ] as const) {
     it(`a list ${what} cannot be had: ${reason}`, async () => {
       expect(await read(answer)).to.equal(reason);

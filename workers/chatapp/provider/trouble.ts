@@ -1,0 +1,47 @@
+import { type Exchange, graphErrorOf, parseObject, type SendVerdict } from './answer.ts';
+import { errorRule } from './error-table.ts';
+
+/**
+ * Why the provider does not do what it is asked, for the operator: in our words, with its codes. The provider's own words may
+ * quote numbers and settings, and are left out.
+ */
+
+/** Of an exchange that brought no list of templates. */
+export function listTrouble(exchange: Exchange): string {
+  if (exchange.kind !== 'answered') return noAnswer(exchange.kind === 'not_sent', exchange.code);
+  const { status, body } = exchange;
+  const code = graphErrorOf(parseObject(body))?.code;
+  return `${refusal(status, code)} (HTTP ${status}, code ${code ?? 'none'})`;
+}
+
+/** Of a send that failed through no fault of its message; undefined for any other. */
+export function sendTrouble(verdict: SendVerdict): string | undefined {
+  if (verdict.kind === 'not_sent' || verdict.kind === 'unknown') {
+    return noAnswer(verdict.kind === 'not_sent', verdict.code);
+  }
+  return verdict.kind === 'retry' ? `the provider answers ${verdict.code}` : undefined;
+}
+
+function noAnswer(notSent: boolean, code: string): string {
+  return notSent ? `no connection to the provider (${code})` : `no whole answer from the provider (${code})`;
+}
+
+/** Codes of the Graph API for "you may not", beside those of the table (facts: chat-app errors). */
+const PERMISSION_FIRST = 200;
+const PERMISSION_LAST = 299;
+/** "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
+const NO_SUCH_OBJECT = 100;
+
+function refusal(status: number, code: number | undefined): string {
+  const rule = code === undefined ? undefined : errorRule(code);
+  const permission = code !== undefined && code >= PERMISSION_FIRST && code <= PERMISSION_LAST;
+  if (rule?.code === 'provider_token_refused' || status === 401) return 'the access token is refused';
+  if (rule?.code === 'provider_permission_missing' || permission || status === 403) {
+    return "the access token may not read this business's templates";
+  }
+  if (rule?.do === 'back_off' || status === 429) return 'the provider wants fewer requests';
+  if (code === NO_SUCH_OBJECT) return 'there is no such business id, or the access token may not see it';
+  if (status < 400 || status === 404) return 'there is no such business id, or the address is not that of the API';
+  if (status >= 500) return 'the provider has a fault';
+  return 'the provider refuses the list of templates';
+}
