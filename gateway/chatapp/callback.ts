@@ -65,14 +65,15 @@ export function createCallback(
   };
 
   const write = async (posts: readonly Callback[]): Promise<void> => {
-    await keepItems(
-      db,
-      posts.flatMap(({ items }) => items),
-    );
-    crashPoint('callback:kept');
+    // The sessions first: a worker may tell of a message as soon as it is kept, and who hears of it may answer at once.
     await recordInbound(
       db,
       posts.flatMap(({ inbound }) => inbound),
+    );
+    crashPoint('callback:heard');
+    await keepItems(
+      db,
+      posts.flatMap(({ items }) => items),
     );
   };
   const writer = new Grouper<Callback, { readonly error?: unknown }>({

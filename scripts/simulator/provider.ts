@@ -39,6 +39,15 @@ export interface Provider {
   close(): Promise<void>;
 }
 
+/** What a customer wrote. */
+interface Said {
+  readonly id: string;
+  /** Resolves when the app has answered its callback with 200. */
+  readonly taken: Promise<void>;
+}
+
+/** How long whoever lets a customer write is kept waiting until the app has it. */
+const TAKEN_WITHIN_MS = 5_000;
 const SESSION_MS = 24 * 3_600_000;
 const PHONE = /^[1-9]\d{6,14}$/;
 
@@ -94,7 +103,7 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     const afterStatuses = answerDelayMs + options.statusDelayMs * (statuses.length + 1);
     see(plan.answer === 'cut' || plan.answer === 'never' ? 0 : 200);
     statuses.forEach((status, i) => {
-      later(answerDelayMs + options.statusDelayMs * (i + 1), () => callbacks.add(statusValue(message, status)));
+      later(answerDelayMs + options.statusDelayMs * (i + 1), () => void callbacks.add(statusValue(message, status)));
     });
     if (plan.answer === 'never') return;
     if (plan.answer === 'cut') {
@@ -112,18 +121,25 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
 
   const sessionOpen = (customer: string): boolean => Date.now() - (lastInbound.get(customer) ?? 0) < SESSION_MS;
 
-  const sends = (from: string, message: Readonly<Record<string, unknown>>): string => {
+  const sends = (from: string, message: Readonly<Record<string, unknown>>): Said => {
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
     lastInbound.set(from, Date.now());
-    callbacks.add({
+    const taken = callbacks.add({
       contacts: [{ profile: { name: 'Simulated customer' }, wa_id: from }],
       messages: [{ from, id, timestamp: seconds(), ...message }],
     });
-    return id;
+    return { id, taken };
   };
-  const says = (from: string, text: string): string => {
+  const says = (from: string, text: string): Said => {
     onEvent?.({ kind: 'says', from, text });
     return sends(from, { type: 'text', text: { body: text } });
+  };
+
+  /** When the app has it, so that whoever asks next finds the session open; an app that is away is not waited for longer. */
+  const answerSaid = async (response: ServerResponse, { id, taken }: Said): Promise<void> => {
+    const tooLong = new Promise<void>((resolve) => later(TAKEN_WITHIN_MS, resolve));
+    await Promise.race([taken, tooLong]);
+    sendJson(response, 200, { id });
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -143,12 +159,12 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
       return sendJson(response, 200, { entered: address });
     }
     if (first === 'customers' && PHONE.test(second) && route === 'POST says') {
-      return sendJson(response, 200, { id: says(second, text) });
+      return answerSaid(response, says(second, text));
     }
     if (first === 'customers' && PHONE.test(second) && route === 'POST sends') {
       const message = jsonObject(text);
       if (message === undefined) return sendJson(response, 400, { error: 'wanted: a message as JSON' });
-      return sendJson(response, 200, { id: sends(second, message) });
+      return answerSaid(response, sends(second, message));
     }
     if (route === 'GET sends' && second === '') return sendJson(response, 200, seen);
 
@@ -189,9 +205,9 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     seen: () => seen,
     taken: () => taken,
     enterApp: (app) => callbacks.enter(app),
-    says,
-    sends,
-    post: (value) => callbacks.add(value),
+    says: (from, text) => says(from, text).id,
+    sends: (from, message) => sends(from, message).id,
+    post: (value) => void callbacks.add(value),
     pendingCallbacks: () => callbacks.pending,
     refuseAll: (error) => {
       refuseAll = error;

@@ -31,7 +31,7 @@ export const CRASH_POINTS = {
   'chat:passed_on': 'Another message stands for a conversation; whether that one failed too was not looked at.',
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',
-  'callback:kept': 'What a provider posted is stored; the session is not open, and the provider has no answer.',
+  'callback:heard': 'Who wrote has a session; what the provider posted is not stored, and it has no answer.',
   'audit:begun': 'A change of a setting is in the audit; it is not made.',
   'audit:changed': 'A setting is changed; the audit says that this was begun.',
   'pending:redone': 'What a dead gateway left pending is stored; the account still has it.',

@@ -231,7 +231,7 @@ describe('kill at every named place between two effects', function () {
     },
     // Taken, and nobody knows: its status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
-    { point: 'callback:kept', app: 'gateway', ...customerWrites },
+    { point: 'callback:heard', app: 'gateway', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
     { point: 'audit:begun', app: 'gateway', ...registers('begun') },
     { point: 'audit:changed', app: 'gateway', ...registers('changed') },

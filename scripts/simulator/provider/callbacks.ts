@@ -23,6 +23,11 @@ export interface CallbackValue {
   readonly statuses?: readonly object[];
 }
 
+interface Waiting {
+  readonly value: CallbackValue;
+  readonly taken: () => void;
+}
+
 const TIMEOUT_MS = 10_000;
 const LONGEST_RETRY_MS = 60_000;
 const OK = 200;
@@ -34,7 +39,7 @@ const OK = 200;
 export class Callbacks {
   readonly #options: CallbackOptions;
   #app: App | undefined;
-  #waiting: CallbackValue[] = [];
+  #waiting: Waiting[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
   #flushing = false;
   #open = 0;
@@ -62,9 +67,12 @@ export class Callbacks {
     this.#flush();
   }
 
-  add(value: CallbackValue): void {
-    this.#waiting.push(value);
-    this.#flush();
+  /** Resolves when the app has answered with 200. */
+  add(value: CallbackValue): Promise<void> {
+    return new Promise((taken) => {
+      this.#waiting.push({ value, taken });
+      this.#flush();
+    });
   }
 
   close(): void {
@@ -83,16 +91,18 @@ export class Callbacks {
       const values = this.#waiting.splice(0);
       const { businessId, phoneNumberId, displayNumber } = this.#options;
       const metadata = { display_phone_number: displayNumber, phone_number_id: phoneNumberId };
-      const entry = values.map((value) => ({
+      const entry = values.map(({ value }) => ({
         id: businessId,
         changes: [{ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }],
       }));
       this.#open += 1;
-      this.#post(Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry })), 1);
+      this.#post(Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry })), 1, () => {
+        for (const { taken } of values) taken();
+      });
     });
   }
 
-  #post(body: Buffer, tries: number): void {
+  #post(body: Buffer, tries: number, taken: () => void): void {
     const app = this.#app;
     if (app === undefined) return;
     const again = (status: number): void => {
@@ -100,7 +110,7 @@ export class Callbacks {
       const timer = setTimeout(
         () => {
           this.#timers.delete(timer);
-          this.#post(body, tries + 1);
+          this.#post(body, tries + 1, taken);
         },
         Math.min(this.#options.retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS),
       );
@@ -120,8 +130,9 @@ export class Callbacks {
     post.once('error', () => again(0));
     post.once('response', (response) => {
       response.resume();
-      if (response.statusCode === OK) this.#open -= 1;
-      else again(response.statusCode ?? 0);
+      if (response.statusCode !== OK) return again(response.statusCode ?? 0);
+      this.#open -= 1;
+      taken();
     });
     post.end(body);
   }

@@ -11,6 +11,7 @@ import { silentLog } from '../../../shared/runtime/log.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
+import { dyingDb } from '../../support/dying-db.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -103,6 +104,27 @@ describe('/chatapp/callback/{callback}', () => {
         .collection<ConversationDocument>('conversations')
         .findOne({ _id: conversationKey(account, '919876543210') });
       expect(conversation).to.deep.include({ account, customer: '919876543210', lastInboundAt: at });
+    });
+
+    it('opens the session before anybody can hear of the message: an answer that comes at once is not refused', async () => {
+      const died = dyingDb(store.db, 2, 'before');
+      const heard = await openGateway(died);
+      try {
+        const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.early')] }));
+        const answer = await request(heard.url)
+          .post(path)
+          .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(body) })
+          .send(body);
+        expect(answer.status).to.equal(500);
+      } finally {
+        await heard.close();
+      }
+
+      const session = await store.db
+        .collection<ConversationDocument>('conversations')
+        .findOne({ _id: conversationKey(account, '919876543210') });
+      expect(session).to.have.property('lastInboundAt');
+      expect(await itemsOf()).to.deep.equal([]);
     });
 
     it('stores the same post once, also when copies come at the same time, and brings nothing back that is worked off', async () => {

@@ -151,7 +151,18 @@ describe('the simulated chat-app provider', () => {
     expect(await send({ to: '919876543211', type: 'text', text: { body: 'On its way' } })).deep.include({
       status: 200,
     });
-    expect(provider.pendingCallbacks()).equal(0);
+    // The statuses of that text follow.
+    await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
+  });
+
+  it('whoever lets a customer write is answered when the app has it: the session is open then', async () => {
+    answers = [503, 503, 200];
+
+    const answer = await fetch(`${provider.url}/customers/919876543217/says`, { method: 'POST', body: 'Where is it?' });
+
+    expect(answer.status).to.equal(200);
+    const { id } = (await answer.json()) as { readonly id: string };
+    expect(values().flatMap(({ messages = [] }) => messages.map((message) => message.id))).to.deep.equal([id]);
   });
 
   it('a number that ends in 304 is limited twice and then taken', async () => {
