@@ -35,8 +35,7 @@ export function createStopBatch(deps: StopDeps): Handler {
     const batch = await findPaidBatch(db, callerOf(res).account._id, id);
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
     if (batch.state === 'split') {
-      const cost = countCost(batch);
-      if (cost > 1 && !(await charge(res, cost - 1))) return;
+      if (!(await charge(res, countCost(batch)))) return;
       const open = await counts.run(batch.account, id, () => hasStoppable(db, id));
       if (!open) return sendProblem(res, 'batch_finished');
     }

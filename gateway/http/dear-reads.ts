@@ -24,7 +24,7 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
 export function createDearReads(charge: Charge): AnswerRead {
   const lanes = new ReadLanes<string | undefined>();
   return async (res, cost, read, missing = 'not_found') => {
-    if (cost > 1 && !(await charge(res, cost - 1))) return;
+    if (!(await charge(res, cost))) return;
     const json = await lanes.run(callerOf(res).account._id, res.req.originalUrl, async () => {
       const found = await read();
       return typeof found === 'object' ? JSON.stringify(found) : found;

@@ -39,13 +39,18 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
   };
 }
 
-/** Counts so many more requests for the key of this one; false: it has fewer left, and 429 is answered. */
-export type Charge = (res: Reply, more: number) => Promise<boolean>;
+/** Counts this request as `cost` requests of its key, 1 at least; false: it has fewer left, and 429 is answered. */
+export type Charge = (res: Reply, cost: number) => Promise<boolean>;
 
-/** For what costs the store more than a usual request, once the endpoint knows how much. What was left is used up either way. */
+/**
+ * For what costs the store more than a usual request, once the endpoint knows how much. What was left is used up either way.
+ * Nothing counts as more than the key may make in a minute: with a small limit it could never be asked for.
+ */
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
-  return async (res, more) => {
+  return async (res, cost) => {
     const { keyId, perMinute } = callerOf(res);
+    const more = Math.min(cost, perMinute) - 1; // It was counted once when it came.
+    if (more <= 0) return true;
     const { rank, endsMs } = await counter.countMany(countedAs(keyId), perMinute, more);
     const told = tellLeft(res, perMinute, perMinute - rank, endsMs - clock.monotonicMs());
     if (rank > perMinute) refuse(res, told, `counts as ${more + 1} and was not processed`);

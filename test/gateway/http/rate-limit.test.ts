@@ -68,6 +68,18 @@ describe('the rate limit', () => {
     expectProblem(await balance(one, key), 'rate_limited');
   });
 
+  it('counts no read as more than the key may make in a minute: else such a key could never make it', async () => {
+    for (const perMinute of [1, 3]) {
+      const key = await limitedKey(perMinute);
+      const events = () => request(one.url).get('/v2/events?limit=500').set('Authorization', `Bearer ${key}`);
+
+      const first = await events();
+
+      expect(`${first.status} ${first.headers.ratelimit}`).to.match(/^200 "default";r=0;t=\d+$/);
+      expectProblem(await events(), 'rate_limited');
+    }
+  });
+
   it('tells on every answer what is left, and counts what is refused for other reasons', async () => {
     const key = await limitedKey(6);
     const ask = () => request(one.url);
