@@ -180,8 +180,8 @@ function mergeParts(known: readonly Part[] | undefined, told: readonly Part[]): 
     const before = known?.[i];
     if (before === undefined) return part;
     if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
-    // It was refused for now, and sent again.
-    if (before.state === 'refused' && part.state === 'accepted') return part;
+    // It was refused for now, and sent again. With an id it was taken first, and failed: a status came before this answer.
+    if (before.state === 'refused' && before.key === undefined && part.state === 'accepted') return part;
     const settled = before.state !== 'unknown' && before.state !== 'accepted';
     return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
   });

@@ -142,6 +142,13 @@ describe('decideOutcome', () => {
     expect(after).to.deep.include({ state: 'sent', parts: [delivered, { state: 'accepted', key: 'c:2' }] });
   });
 
+  it('an answer never takes back a failure that was told before it came', () => {
+    const refused = { state: 'refused', key: 'c:1', error: 'x' } as const;
+    const failed = claimed({ state: 'failed', parts: [refused], history: [{ state: 'failed', at: NOW }] });
+
+    expect(decide(failed, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({ state: 'failed', parts: [refused] });
+  });
+
   it('changes nothing of a message that somebody else claimed since', () => {
     const other = claimed({ claim: { ...CLAIM, id: newId('clm') } });
     const newer = claimed({ claim: { ...CLAIM, epoch: 4 } });
