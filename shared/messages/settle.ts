@@ -9,6 +9,7 @@ import type { Announcer, StateChange } from '../webhooks/announce.ts';
 import type { AnyMessage } from './any-message.ts';
 import { applyChange, type Change, changeUpdate } from './change.ts';
 import type { HistoryEntry } from './message.ts';
+import { STATES } from './status.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
@@ -51,6 +52,14 @@ export class LeaseLostError extends Error {
 interface Decided<M extends AnyMessage> {
   readonly message: M;
   readonly change: Change;
+  /** The message as the change leaves it. */
+  readonly after: M;
+}
+
+/** A message that was written, with what was added to its history. */
+interface Written {
+  readonly message: AnyMessage;
+  readonly entries: readonly HistoryEntry[];
 }
 
 /** A message that was perhaps written, and the states that it then reached. */
@@ -67,7 +76,7 @@ export class Settler {
   readonly #messages: Collection<AnyMessage>;
   readonly #intents: Collection<IntentDocument>;
   /** Follow-up of an earlier group that failed: first of all it is done again. */
-  #owed: readonly StateChange[] = [];
+  #owed: readonly Written[] = [];
   /** An earlier group whose answer was lost: what was written of it is found out first of all, and owed. */
   #uncertain: readonly Uncertain[] = [];
 
@@ -86,7 +95,7 @@ export class Settler {
   async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.payOwed();
     const settled = new Array<M | undefined>(items.length).fill(undefined);
-    const follow: StateChange[] = [];
+    const follow: Written[] = [];
     let open = items.map((item, index) => ({ item, index, message: item.message }));
     let announced = false;
     try {
@@ -97,7 +106,7 @@ export class Settler {
           return change === undefined ? [] : [{ ...entry, change, after: applyChange(entry.message, change) }];
         });
         if (decided.length === 0) break;
-        if (!announced && decided.some(({ change }) => (change.entries ?? []).length > 0)) {
+        if (!announced && decided.some(hasFollowUp)) {
           await this.#intend(items.map((item) => item.message._id));
           crashPoint('settle:intended');
           announced = true;
@@ -108,7 +117,7 @@ export class Settler {
           const fresh = stored?.get(entry.message._id);
           if (stored === undefined || (fresh !== undefined && isAsDecided(fresh, entry.after))) {
             settled[entry.index] = entry.after;
-            follow.push(...(entry.change.entries ?? []).map((change) => ({ message: entry.after, entry: change })));
+            if (hasFollowUp(entry)) follow.push({ message: entry.after, entries: entry.change.entries ?? [] });
           } else if (fresh !== undefined) {
             open.push({ item: entry.item, index: entry.index, message: fresh });
           }
@@ -128,7 +137,12 @@ export class Settler {
     await this.#lookAgain();
     const owed = this.#owed;
     if (owed.length === 0) return;
-    await followUp(this.#options, owed, [...new Set(owed.map(({ message }) => message))]);
+    const changes = owed.flatMap(({ message, entries }) => entries.map((entry) => ({ message, entry })));
+    await followUp(
+      this.#options,
+      changes,
+      owed.map(({ message }) => message),
+    );
     if (this.#owed === owed) this.#owed = [];
   }
 
@@ -139,9 +153,10 @@ export class Settler {
       const matched = await updateEach(this.#options.db, 'messages', updates);
       return matched === decided.length ? undefined : await this.#read<M>(decided.map(({ message }) => message._id));
     } catch (error) {
-      this.#uncertain = decided.flatMap(({ message, change: { entries = [] } }) =>
-        entries.length === 0 ? [] : { message: message._id, states: entries.map(({ state }) => state) },
-      );
+      this.#uncertain = decided.filter(hasFollowUp).map(({ message, change: { entries = [] } }) => ({
+        message: message._id,
+        states: entries.map(({ state }) => state),
+      }));
       throw error;
     }
   }
@@ -156,8 +171,9 @@ export class Settler {
     const stored = await this.#read(uncertain.map(({ message }) => message));
     const written = uncertain.flatMap(({ message: id, states }) => {
       const message = stored.get(id);
-      const entries = message?.history.filter(({ state }) => states.includes(state)) ?? [];
-      return message === undefined ? [] : entries.map((entry) => ({ message, entry }));
+      return message === undefined
+        ? []
+        : [{ message, entries: message.history.filter(({ state }) => states.includes(state)) }];
     });
     this.#owed = [...this.#owed, ...written];
     if (this.#uncertain === uncertain) this.#uncertain = [];
@@ -258,6 +274,11 @@ async function followUp(
     db,
     messages.filter((message) => message.channel === 'chatapp' && message.direction === 'out'),
   );
+}
+
+/** It has events; or it ended before, and what is known of its copies by now may be all that its refund waited for. */
+function hasFollowUp({ change, after }: Decided<AnyMessage>): boolean {
+  return (change.entries ?? []).length > 0 || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
 /** Whether the stored message is what we meant to write: then we (or an earlier try whose answer was lost) wrote it. */

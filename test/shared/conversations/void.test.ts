@@ -5,13 +5,14 @@ import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
 import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { entryAt } from '../../../shared/messages/change.ts';
+import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { finishPending } from '../../../shared/messages/finish-pending.ts';
 import type { MessageState, Part } from '../../../shared/messages/message.ts';
 import { redoIntents, Settler } from '../../../shared/messages/settle.ts';
+import { decideOutcome } from '../../../shared/messages/submit-outcome.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
@@ -86,6 +87,77 @@ describe('conversations/void', () => {
     await expectGivenBackOnce(opener);
     const next = await accepter().accept(account, makeTemplateDraft());
     expect(next).to.include({ kind: 'accepted', credits: 2, balance: 8 });
+  });
+
+  it('gives back when a failure was told before the answer, which is stored while the credits are on their way', async () => {
+    const [opener] = await sendTwo();
+    const claim = { id: newId('clm'), carrier: LEASE, epoch: 1, at: new Date() };
+    await store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: { claim } });
+    const key = 'chatapp:a:w';
+    const answers = settler();
+    const announcer: Announcer = {
+      announce: async () => {
+        const decide = (current: ChatMessageDocument) =>
+          decideOutcome(current, claim, { kind: 'sent', parts: [{ key, state: 'accepted' }] }, new Date(), 0);
+        const message = await chatMessagesOf(store.db, account).then(([first]) => first);
+        if (message !== undefined) await answers.settle([{ message, decide }]);
+      },
+    };
+
+    await settle(opener, 'failed', [{ key, state: 'refused' }], settler(announcer));
+
+    await expectGivenBackOnce(opener);
+  });
+
+  describe('whose opener was sent again and failed, its first send in doubt', () => {
+    /** As a status changes it that says the same of the first send: no new state, no event. */
+    const firstFails = (message: ChatMessageDocument, by: Settler) =>
+      by.settle([
+        {
+          message,
+          decide: ({ earlier: [first] = [] }): Change | undefined =>
+            first?.parts[0]?.state === 'unknown'
+              ? { set: { earlier: [{ ...first, parts: [{ key: 'chatapp:a:v', state: 'refused' }] }] } }
+              : undefined,
+        },
+      ]);
+    const failedAgain = async (): Promise<ChatMessageDocument> => {
+      const [opener] = await sendTwo();
+      const first = {
+        id: newId('clm'),
+        carrier: LEASE,
+        epoch: 1,
+        at: new Date(),
+        parts: [{ state: 'unknown' as const }],
+      };
+      await store.db
+        .collection<ChatMessageDocument>('messages')
+        .updateOne({ _id: opener._id }, { $set: { earlier: [first] } });
+      const resent = { ...opener, earlier: [first] };
+      const [failed] = await settle(resent, 'failed', [{ key: 'chatapp:a:w', state: 'refused' }]);
+      if (failed === undefined) throw new Error('it was settled');
+      expect(await balance(), 'the first may have been taken').to.equal(8);
+      return failed;
+    };
+
+    it('gives back when the first failed too', async () => {
+      const opener = await failedAgain();
+
+      await firstFails(opener, settler());
+
+      await expectGivenBackOnce(opener);
+    });
+
+    it('gives back when the process dies behind that: the next one does it', async () => {
+      const opener = await failedAgain();
+      const dying: Announcer = { announce: () => Promise.reject(new Error('it died')) };
+      const stopped = await firstFails(opener, settler(dying)).catch((error) => error);
+      expect(stopped).to.be.instanceOf(Error);
+
+      await redoIntents(store.db, SILENT, LEASE, 2);
+
+      await expectGivenBackOnce(opener);
+    });
   });
 
   const cases: readonly [string, 'rejected' | 'expired' | 'failed', readonly Part[], boolean][] = [
