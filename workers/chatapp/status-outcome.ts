@@ -1,8 +1,9 @@
 import type { StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { isHeldOpen, isOpen, mayHaveLeft } from '../../shared/messages/copies.ts';
-import type { HistoryEntry, Part } from '../../shared/messages/message.ts';
+import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
+import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
+import { sentWith } from '../../shared/messages/receipt-outcome.ts';
 import { mayBecome, STATES } from '../../shared/messages/status.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { errorReason } from './provider/answer.ts';
@@ -34,8 +35,13 @@ export function decideStatuses(
 function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Date): Change | undefined {
   const key = chatMessageKey(message.account, status.upstreamId);
   const known = message.parts?.[0];
-  if (status.status === 'failed' && mayHaveLeft(message) && known?.key !== key) {
-    return earlierFailed(message, status, key, now);
+  if (known?.key !== key && (status.status === 'sent' || status.status === 'failed')) {
+    const meant = earlierCopy(message, key);
+    if (meant !== undefined) {
+      return status.status === 'sent'
+        ? earlierSent(message, meant, key, now)
+        : earlierFailed(message, meant, status, key, now);
+    }
   }
   const another = known?.key !== undefined && known.key !== key;
   // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.
@@ -68,23 +74,48 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   };
 }
 
-/**
- * The provider took an earlier copy and failed it: that one never was. It is the end of a message of which nothing else is under way
- * or in doubt, as if it had been the only one.
- */
-function earlierFailed(message: ChatMessageDocument, status: StatusItem, key: string, now: Date): Change | undefined {
+/** The earlier copy that a status with this id means: the one that has it, else the first of which nothing is known. */
+function earlierCopy({ earlier = [] }: ChatMessageDocument, key: string): Copy | undefined {
+  return (
+    earlier.find(({ parts }) => parts.some((one) => one.key === key)) ?? earlier.find(({ parts }) => isOpen(parts))
+  );
+}
+
+/** The provider took it. Unless the current copy is under way, and may be the one that is meant, it is the only one that was. */
+function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now: Date): Change | undefined {
   const { state, earlier = [] } = message;
-  const index = earlier.findIndex((copy) => isOpen(copy.parts));
-  const copy = earlier[index];
-  if (copy === undefined || earlier.some(({ parts }) => parts.some((one) => one.key === key))) return undefined;
+  if (!isOpen(copy.parts) || !STATES.sent.from.includes(state)) return undefined;
+  const others = isUnderWay(message) ? earlier : earlier.filter((other) => other !== copy);
+  return sentWith(message, [{ key, state: 'accepted' }], now, others);
+}
+
+/**
+ * The provider took it and failed it: that copy never was. It is the end of a message of which nothing else is under way or in doubt,
+ * as if it had been the only one.
+ */
+function earlierFailed(
+  message: ChatMessageDocument,
+  copy: Copy,
+  status: StatusItem,
+  key: string,
+  now: Date,
+): Change | undefined {
+  const { state, earlier = [], errorCode } = message;
+  if (copy.parts.every((one) => one.state === 'refused')) return undefined;
   const failure = failureOf(status);
   const parts: readonly Part[] = [{ key, state: 'refused', ...errorOf(failure) }];
-  const set = { earlier: earlier.with(index, { ...copy, parts }) };
-  const isUnderWay = state === 'submitting' && !isHeldOpen(message);
-  if (!STATES.sent.from.includes(state) || isUnderWay || mayHaveLeft(set)) return { set };
+  const set = { earlier: earlier.map((other) => (other === copy ? { ...copy, parts } : other)) };
+  if (isUnderWay(message) || mayHaveLeft(set)) return { set };
+  if (STATES[state].final) return { set: errorCode === UNCONFIRMED ? { ...set, ...failure } : set };
+  if (state === 'sent') return { set };
   const sent = entryAt('sent', now, message.history);
   const entries = [sent, entryAt('failed', now, [...message.history, sent])];
   return fitted(message, { state: 'failed', set: { ...set, parts, ...failure }, unset: ['due', 'outcome'], entries });
+}
+
+/** Its current copy was claimed, and what became of it is not known. */
+function isUnderWay(message: ChatMessageDocument): boolean {
+  return message.state === 'submitting' && !isHeldOpen(message);
 }
 
 /** An id that no answer told: later statuses are found by it. */

@@ -209,6 +209,52 @@ describe('decideStatuses', () => {
       expect(mayHaveLeft(after)).to.equal(false);
     });
 
+    it('under way: the same failure again, or the first’s `sent` that comes late, is of the first still', () => {
+      for (const late of ['failed', 'sent'] as const) {
+        const after = settled(settled(again({ state: 'submitting' }), told('failed')), told(late));
+
+        expect(after.state, late).to.equal('submitting');
+        expect(fateOf(after), late).to.equal('taken');
+      }
+    });
+
+    for (const [what, message] of [
+      ['queued', again({ state: 'queued' })],
+      ['refused', heldOpen],
+    ] as const) {
+      it(`${what}: the first was taken, and failed later: nothing is in doubt any more`, () => {
+        const after = settled(settled(message, told('sent')), told('failed'));
+
+        expect(after.state).to.equal('failed');
+        expect(fateOf(after)).to.equal('refused');
+      });
+    }
+
+    it('the second failed before the first did: then nothing was taken', () => {
+      const second = makeStatus({ upstreamId: 'wamid.2', status: 'failed' });
+      const failed = settled(again({ state: 'submitting', parts: [{ key: KEY, state: 'accepted' }] }), told('failed'));
+      expect(fateOf(failed)).to.equal('taken');
+
+      expect(fateOf(settled(failed, [second]))).to.equal('refused');
+    });
+
+    it('that failed after a late answer had told its id: it never was', () => {
+      const first = [{ ...CLAIM, id: newId('clm'), parts: [{ key: KEY, state: 'accepted' as const }] }];
+      const second = [{ key: chatMessageKey(ACCOUNT, 'wamid.2'), state: 'refused' as const }];
+
+      const after = settled(again({ state: 'failed', earlier: first, parts: second }), told('failed'));
+
+      expect(fateOf(after)).to.equal('refused');
+    });
+
+    it('ended as unconfirmed, and the first failed after all: it says so', () => {
+      const change = decideByPolicy(heldOpen, 'resend', NOW);
+      const after = settled(change === undefined ? heldOpen : applyChange(heldOpen, change), told('failed'));
+
+      expect(after).to.include({ state: 'failed', errorCode: 'provider_refused' });
+      expect(fateOf(after)).to.equal('refused');
+    });
+
     it('refused, and nothing comes of the first: not given back', () => {
       const change = decideByPolicy(heldOpen, 'resend', NOW);
       const after = change === undefined ? heldOpen : applyChange(heldOpen, change);
