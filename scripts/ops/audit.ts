@@ -1,6 +1,6 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { listEntries } from '../../shared/audit/store.ts';
-import { type AuditId, lowestId } from '../../shared/runtime/ids.ts';
+import type { AuditId } from '../../shared/runtime/ids.ts';
 import { type Command, defineCommand } from './command.ts';
 import { accountId, instant, integer, optional, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
@@ -31,16 +31,16 @@ export const AUDIT_COMMANDS: readonly Command[] = [
     },
     notes:
       'An entry is written before its change and completed after it. One that says `begun` was perhaps done: whoever made it was\n' +
-      'stopped in between, and the thing itself shows. Secrets are not in it, only a mark that changes with them. Entries are kept\n' +
-      'for AUDIT_DAYS.',
+      'stopped in between, and the thing itself shows. What a key changes within a minute is one entry, at the beginning of that minute.\n' +
+      'Secrets are not in it, only a mark that changes with them. Entries are kept for AUDIT_DAYS.',
     async run({ account, subject, since, until, limit, after }, { db }) {
       const colon = subject?.indexOf(':') ?? -1;
-      const below = after ?? (until === undefined ? undefined : lowestId('aud', until));
       const query = {
         ...(account === undefined ? {} : { account }),
         ...(subject === undefined ? {} : { subject: { kind: subject.slice(0, colon), id: subject.slice(colon + 1) } }),
-        ...(since === undefined ? {} : { from: lowestId('aud', since) }),
-        ...(below === undefined ? {} : { below }),
+        ...(since === undefined ? {} : { since }),
+        ...(until === undefined ? {} : { until }),
+        ...(after === undefined ? {} : { after }),
       };
       const found = await listEntries(await db(), query, limit);
       const rows = found.map((one) => [

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { AccountId, AuditId } from '../runtime/ids.ts';
+import { type AccountId, type AuditId, lowestId } from '../runtime/ids.ts';
 import type { AuditDocument, Ended, Intended } from './entry.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,20 +42,29 @@ export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise
 export interface AuditQuery {
   readonly account?: AccountId;
   readonly subject?: { readonly kind: string; readonly id: string };
-  /** Entries with ids from `from` on and below `below`. */
-  readonly from?: AuditId;
-  readonly below?: AuditId;
+  /** Changes from `since` on, and before `until`. */
+  readonly since?: Date;
+  readonly until?: Date;
+  /** Entries behind this one. */
+  readonly after?: AuditId;
 }
 
-/** Newest first, at most `limit`. */
+/** An entry of a key stands at the beginning of its minute (`minuteAuditId`). */
+const MINUTE_MS = 60_000;
+
+/** Newest first, at most `limit`. By their ids, which are of the time of the change or of the beginning of its minute. */
 export async function listEntries(db: Db, query: AuditQuery, limit: number): Promise<readonly AuditDocument[]> {
-  const { account, subject, from, below } = query;
+  const { account, subject, since, until, after } = query;
+  // The bounds of ids are for the index; the times of the entries decide.
+  const from = since && lowestId('aud', new Date(Math.max(since.getTime() - MINUTE_MS, 0)));
+  const [below] = [after, until && lowestId('aud', until)].filter((id) => id !== undefined).sort();
+  const ids = { ...(from && { $gte: from }), ...(below && { $lt: below }) };
+  const times = { ...(since && { $gte: since }), ...(until && { $lt: until }) };
   const filter: Filter<AuditDocument> = {
-    ...(account === undefined ? {} : { account }),
-    ...(subject === undefined ? {} : { 'subject.kind': subject.kind, 'subject.id': subject.id }),
-    ...(from === undefined && below === undefined
-      ? {}
-      : { _id: { ...(from === undefined ? {} : { $gte: from }), ...(below === undefined ? {} : { $lt: below }) } }),
+    ...(account && { account }),
+    ...(subject && { 'subject.kind': subject.kind, 'subject.id': subject.id }),
+    ...((from || below) && { _id: ids }),
+    ...((since || until) && { at: times }),
   };
   return entries(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
 }

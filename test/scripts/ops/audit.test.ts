@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMMANDS, runOps } from '../../../scripts/ops/run.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { beginEntry } from '../../../shared/audit/store.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
+import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** Looking changes nothing. */
@@ -188,6 +190,24 @@ describe('the audit', () => {
     expect(await list(`${of} --until ${since}`)).to.deep.equal(all);
     expect((await list(`audit list --account ${account} --limit 1`))[0]?.id).to.equal(all[0]?.id);
     expect((await run(of)).out).to.match(/done +key\.update .*name/);
+  });
+
+  it('is listed by the time of the change also where an entry stands at the beginning of its minute', async () => {
+    const [minute, at] = [new Date('2026-11-22T14:47:00.000Z'), new Date('2026-11-22T14:47:30.000Z')];
+    const subject = { kind: 'webhook', id: 'whk_of_a_key' };
+    const actor = { kind: 'key', id: '01kam', address: '203.0.113.7' } as const;
+    const intended = { actor, action: 'webhook.register', subject };
+    await beginEntry(store.db, minuteAuditId('01kam', at), intended, { now: at, keptDays: 730 });
+    const count = async (times: string): Promise<number> => {
+      const found = await ops(`audit list --subject webhook:${subject.id} ${times}`);
+      return (found as unknown as unknown[]).length;
+    };
+    const [before, after] = [new Date(at.getTime() - 1).toISOString(), new Date(at.getTime() + 1).toISOString()];
+
+    expect(await count(`--since ${minute.toISOString()} --until ${after}`)).to.equal(1);
+    expect(await count(`--since ${before}`)).to.equal(1);
+    expect(await count(`--since ${after}`)).to.equal(0);
+    expect(await count(`--until ${before}`)).to.equal(0);
   });
 });
 
