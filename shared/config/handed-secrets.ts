@@ -2,21 +2,22 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOwnDirectory } from '../runtime/own-directory.ts';
 import { readOwnFile } from '../runtime/own-file.ts';
-import { SECRET_VARIABLES } from './secrets.ts';
+import { SECRET_SETTINGS, SECRET_VARIABLES } from './secrets.ts';
 
 /** In the environment of what PM2 runs, always: the file with the secrets that its caller had; empty when there were none. */
 const HANDED_VARIABLE = 'HARKARA_HANDED_SECRETS';
 
 /**
  * For ecosystem.config.js: variables that keep secrets away from PM2. Each secret is blank, for PM2 copies the environment of its
- * caller; what the caller had there, other than `.env` has it, is in a file of this user alone (0600) in the data directory.
+ * caller; settings that the caller had there, other than `.env` has them, are in a file of this user alone (0600) in the data
+ * directory. What only `ops` asks for is written nowhere.
  */
 export function withoutSecrets(
   environment: NodeJS.ProcessEnv,
   fromFile: NodeJS.ProcessEnv,
   dataDir: string,
 ): Readonly<Record<string, string>> {
-  const given = SECRET_VARIABLES.filter((name) => environment[name] !== undefined)
+  const given = SECRET_SETTINGS.filter((name) => environment[name] !== undefined)
     .filter((name) => environment[name] !== (fromFile[name] ?? ''))
     .map((name) => [name, environment[name]]);
   const file = handedFile(dataDir);
@@ -53,6 +54,6 @@ function parseSecrets(text: string): NodeJS.ProcessEnv {
   const found: unknown = JSON.parse(text);
   if (typeof found !== 'object' || found === null) return {};
   return Object.fromEntries(
-    SECRET_VARIABLES.flatMap((name) => (name in found ? [[name, String(Reflect.get(found, name))]] : [])),
+    SECRET_SETTINGS.flatMap((name) => (name in found ? [[name, String(Reflect.get(found, name))]] : [])),
   );
 }

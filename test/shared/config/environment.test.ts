@@ -71,7 +71,9 @@ describe('the environment of a process', () => {
       for (const name of SECRET_VARIABLES) expect(given).to.have.property(name, '');
       expect(JSON.stringify(given)).not.to.match(/word|token/);
       expect(statSync(handed()).mode & 0o777).to.equal(0o600);
-      expect(seen).to.include({ MONGODB_URI: uri, CHATAPP_TOKEN: 'token', HARKARA_SECRET_KEY: KEY, PORT: '4000' });
+      expect(seen).to.include({ MONGODB_URI: uri, HARKARA_SECRET_KEY: KEY, PORT: '4000' });
+      // No process but ops asks for it: it lies nowhere on the disk.
+      expect(readFileSync(handed(), 'utf8')).not.to.include('token');
     });
 
     it("hands over that the caller wants the default instead of the file's", () => {
