@@ -31,9 +31,15 @@ describe('the environment of a process', () => {
     expect(found).to.include({ PORT: '5000', LOG_LEVEL: '', MONGODB_DATABASE: 'other' });
   });
 
-  it('is all there is without a file, or when it names none', () => {
-    expect(readEnvironment({ HARKARA_ENV_FILE: file, PORT: '5000' })).to.include({ PORT: '5000' });
+  it('is all there is when it names no file', () => {
     expect(readEnvironment({ HARKARA_ENV_FILE: '' })).to.deep.equal({ HARKARA_ENV_FILE: '' });
+  });
+
+  it('refuses to go on without a file that it names: the settings of another store would be the default', () => {
+    expect(() => readEnvironment({ HARKARA_ENV_FILE: file })).to.throw(
+      StartError,
+      `HARKARA_ENV_FILE names ${file}, where this user finds no file`,
+    );
   });
 
   it('looks beside package.json for .env, wherever the process runs', () => {
