@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +85,22 @@ if (EMBEDDED) {
       const { '': own, changes, ...files } = modes();
       expect([own, changes]).to.deep.equal(['700', '700']);
       expect(new Set(Object.values(files))).to.deep.equal(new Set(['600']));
+    });
+
+    it('starts beside what another user left in its directory, and leaves that as it is', async function () {
+      if (process.getuid?.() !== 0) this.skip(); // Only root can give files away.
+      const [copy, folder] = [join(dir, 'data.mdb.bak'), join(dir, 'lost+found')];
+      mkdirSync(join(folder, 'inner'), { recursive: true });
+      writeFileSync(copy, '');
+      const theirs = [copy, folder, join(folder, 'inner')];
+      for (const path of theirs) {
+        chmodSync(path, 0o755);
+        chownSync(path, 65_534, 65_534);
+      }
+
+      await start();
+
+      expect(theirs.map((path) => statSync(path).mode & 0o777)).to.deep.equal([0o755, 0o755, 0o755]);
     });
 
     it('refuses a directory that a living process has, in one sentence', async () => {

@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
@@ -24,18 +34,15 @@ export function prepareFiles(dir: string): StoreFiles {
   return files;
 }
 
-/** Takes from group and others whatever older versions, or a copy, left them of the store's files; its directory too. */
-export function narrowModes(dir: string): void {
-  chmodSync(dir, 0o700);
-  for (const entry of readdirSync(dir, { withFileTypes: true })) {
-    if (entry.isDirectory()) narrowModes(join(dir, entry.name));
-    else if (!entry.isSymbolicLink()) narrow(join(dir, entry.name));
-  }
-}
-
-function narrow(path: string): void {
-  const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
-  if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+/**
+ * Takes from group and others whatever older versions, or a copy, left them of the store's files; its directory too. What belongs
+ * to another user (an administrator's copy, `lost+found`) is left as it is: this one may not change it.
+ */
+export function narrowModes(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink() || found.uid !== process.getuid?.()) return;
+  if ((found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o700);
+  if (found.isDirectory()) for (const name of readdirSync(path)) narrowModes(join(path, name));
 }
 
 /** Throws `StartError` when tables that hold something have lost their log. */
