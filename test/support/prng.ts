@@ -17,6 +17,11 @@ export class Prng {
     return this.#random.uint32();
   }
 
+  /** From 0 (included) to 1. */
+  fraction(): number {
+    return this.#random.next();
+  }
+
   /** A whole number from 0 to `limit` - 1. */
   below(limit: number): number {
     return this.uint32() % limit;

@@ -14,7 +14,8 @@ const SHUTDOWN_IN_PROGRESS = 91;
 /**
  * All write commands that arrive in one turn of the event loop, from whatever connection, are ONE group of the log with one
  * fsync, and are answered after it; what arrives while the disk works shares the next. A command that fails has written
- * nothing (see `Documents`), so it does not disturb the others of its group.
+ * nothing (see `Documents`), so it does not disturb the others of its group; one that meets a fault of ours in the midst of
+ * its writes is undone.
  *
  * When the group cannot be written (disk full, I/O error) each of its commands gets an error, and so does everything after
  * it, reads too: memory is ahead of the disk, so the process must end. `onFatal` does that.
@@ -63,18 +64,59 @@ export class GroupCommit {
   }
 
   private async commit(jobs: readonly Job[]): Promise<void> {
-    const { database, catalog, documents } = this.store;
-    const replies: Buffer[] = [];
-    await this.orFail(() =>
-      database.write(() => {
-        for (const job of jobs) replies.push(this.runOne(job));
-        catalog.flush();
-      }),
-    );
-    for (const [i, job] of jobs.entries()) job.done(this.refusal ?? replies[i] ?? errorReply(new Error('no reply')));
+    const { database, documents } = this.store;
+    let replies: readonly Buffer[] = [];
+    await this.orFail(async () => {
+      replies = await this.runAll(jobs);
+    });
+    const ran = this.refusal === undefined ? jobs.slice(0, replies.length) : jobs;
+    for (const [i, job] of ran.entries()) job.done(this.refusal ?? replies[i] ?? errorReply(new Error('no reply')));
+    this.jobs.unshift(...jobs.slice(ran.length));
     this.signal.note(documents.changed);
     documents.changed.clear();
     if (database.checkpointDue) await this.orFail(() => database.checkpoint());
+  }
+
+  /**
+   * The replies, in their order: of all, or of those up to a command that met a fault of ours in the midst of its writes.
+   * That one is undone with the whole group, and the ones before it, which can, are run once more.
+   */
+  private async runAll(jobs: readonly Job[]): Promise<readonly Buffer[]> {
+    const replies: Buffer[] = [];
+    const fault = this.tryAll(jobs, replies);
+    if (fault === undefined) return replies;
+    await this.store.database.undo();
+    this.store.catalog.reload();
+    this.store.documents.changed.clear();
+    const again: Buffer[] = [];
+    const second = this.tryAll(jobs.slice(0, replies.length), again);
+    if (second !== undefined) throw second.error;
+    return [...again, errorReply(fault.error)];
+  }
+
+  /** Runs them as one group of the log; gives the error that a command had after its first change. */
+  private tryAll(jobs: readonly Job[], replies: Buffer[]): { readonly error: unknown } | undefined {
+    const { database, catalog } = this.store;
+    let fault: { readonly error: unknown } | undefined;
+    try {
+      database.write(() => {
+        for (const job of jobs) {
+          const before = database.pending + catalog.edits;
+          try {
+            replies.push(job.run());
+          } catch (error) {
+            fault = { error };
+            if (!(error instanceof StoreError) && database.pending + catalog.edits !== before) throw error;
+            fault = undefined;
+            replies.push(errorReply(error));
+          }
+        }
+        catalog.flush();
+      });
+    } catch (error) {
+      if (fault?.error !== error) throw error;
+    }
+    return fault;
   }
 
   /** After the first failure nothing is done any more. */
@@ -87,17 +129,6 @@ export class GroupCommit {
       // Not a fault of the commands: clients are to come again when the process has been started anew.
       this.refusal = errorReply(new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${why}`));
       this.onFatal(error);
-    }
-  }
-
-  private runOne(job: Job): Buffer {
-    const writes = this.store.documents.writes;
-    try {
-      return job.run();
-    } catch (error) {
-      // A fault of ours after the first write leaves half a command: only giving up the whole group undoes it.
-      if (!(error instanceof StoreError) && this.store.documents.writes !== writes) throw error;
-      return errorReply(error);
     }
   }
 }

@@ -2,9 +2,13 @@ import { runConfigured } from '../../shared/config/run-configured.ts';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import { startEmbeddedStore } from './server.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** Below the 15 s after which the process must have ended; the others have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
+
+/** The longest that one command may take: building an index, some 2.5 s for 500,000 documents. */
+const STUCK_MS = 120_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
   let failed = false;
@@ -21,6 +25,8 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   log.info('listening', { uri: store.uri, groups_done_again: groups.length });
   // Written when the machine stopped, and then nobody had been told of it; or damaged since.
   if (dropped !== undefined) log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at });
+  const watchdog = startWatchdog(STUCK_MS);
+  life.onStop('watchdog', async () => void (await watchdog.stop()));
   life.onStop('store', () => store.close());
   // Last to leave: the others write until they end, and PM2 stops all in no useful order.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));

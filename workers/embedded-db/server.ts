@@ -8,9 +8,11 @@ import { type DirectoryLock, takeDirectory } from '../../shared/runtime/director
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { isListening, listenForOwner } from '../../shared/runtime/unix-socket.ts';
+import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
+import { StoreError } from './errors.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
@@ -102,6 +104,7 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
     return;
   }
   try {
+    if (request.tooDeep) throw new StoreError(15, `BSONObj exceeds maximum nested object depth: ${MAX_DEPTH}`);
     const command = new Command(request.body, request.sequences);
     const handler = handlerOf(command);
     if (handler.kind === 'write') {

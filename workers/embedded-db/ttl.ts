@@ -44,6 +44,7 @@ export class TtlSweeper {
     let removed = 0;
     this.commits.add(
       () => {
+        removed = 0; // It may be run once more (group-commit.ts).
         // Both may have been dropped since.
         if (this.store.catalog.get(collection.ns) !== collection || !collection.indexes.includes(index)) return OK;
         for (const { key, doc } of this.expired(collection, index, BATCH)) {

@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
+import { STORE_COMMAND, startStoreProcess } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
-
-const MAIN = fileURLToPath(new URL('../../../workers/embedded-db/main.ts', import.meta.url));
 
 interface Doc {
   _id: number;
@@ -32,21 +30,9 @@ if (EMBEDDED) {
       rmSync(dir, { recursive: true, force: true });
     });
 
-    async function startProcess(limitBlocks?: number): Promise<ChildProcess> {
-      const node = [process.execPath, '--import', 'tsx', MAIN];
-      // `ulimit -f` is the cheapest full disk: writing beyond it fails as ENOSPC would (node ignores the signal).
-      const [command = '', ...args] =
-        limitBlocks === undefined ? node : ['/bin/sh', '-c', `ulimit -f ${limitBlocks}; exec "$0" "$@"`, ...node];
-      const started = spawn(command, args, {
-        env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      });
-      child = started;
-      await new Promise<void>((resolve, reject) => {
-        started.once('message', (message) => (message === 'ready' ? resolve() : undefined));
-        started.once('exit', (code) => reject(new Error(`ended with ${code}`)));
-      });
-      return started;
+    async function startProcess(fileBlocks?: number): Promise<ChildProcess> {
+      ({ child } = await startStoreProcess(dir, fileBlocks));
+      return child;
     }
 
     function uri(): string {
@@ -150,7 +136,7 @@ if (EMBEDDED) {
       const client = new MongoClient(uri());
       await client.db('x').collection<{ _id: number }>('c').insertOne({ _id: 1 });
 
-      const inside = spawnSync('unshare', [...unshare, process.execPath, '--import', 'tsx', MAIN], {
+      const inside = spawnSync('unshare', [...unshare, ...STORE_COMMAND], {
         env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
         encoding: 'utf8',
         timeout: 20_000,

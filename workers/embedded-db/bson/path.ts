@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts';
 import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE, valueEnd } from './read.ts';
 
 /** A dotted path, split once: `parts.0.key`. */
@@ -8,6 +9,9 @@ export interface Path {
   readonly indexes: readonly number[];
 }
 
+/** As deep as mongod takes documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
+export const MAX_DEPTH = 200;
+
 /** The path of a value itself, for operators inside `$elemMatch`. */
 export const SELF: Path = { text: '', parts: [], indexes: [] };
 
@@ -15,10 +19,13 @@ const paths = new Map<string, Path>();
 /** Programs use few paths; ids inside paths (`pending.g_…`) must not grow the cache without end. */
 const MAX_CACHED_PATHS = 2000;
 
+/** Throws 15 for one that is deeper than a document may be, 16411 for a NUL in it. */
 export function parsePath(text: string): Path {
   const known = paths.get(text);
   if (known !== undefined) return known;
   const names = text.split('.');
+  if (names.length > MAX_DEPTH) throw new StoreError(15, 'FieldPath is too long');
+  if (text.includes('\0')) throw new StoreError(16411, "FieldPath field names may not contain '\\0'.");
   const path = { text, parts: names.map((name) => Buffer.from(name)), indexes: names.map(arrayIndex) };
   if (paths.size >= MAX_CACHED_PATHS) paths.clear();
   paths.set(text, path);
@@ -94,6 +101,8 @@ export interface IndexedValues {
   readonly elements: number[];
   /** Where the outermost array on the path lies; -1: there is none. */
   array: number;
+  /** Bits: an array was met behind so many parts of the path. */
+  arrayLevels: number;
   /** True when an array lies on the path: the index then has several keys for a document. */
   multikey: boolean;
   /** True when an array lies inside another one on the path: one element of the outer array then has several values. */
@@ -103,7 +112,8 @@ export interface IndexedValues {
 }
 
 export function newIndexedValues(): IndexedValues {
-  return { types: [], positions: [], elements: [], array: -1, multikey: false, nested: false, missing: true };
+  const flags = { multikey: false, nested: false, missing: true };
+  return { types: [], positions: [], elements: [], array: -1, arrayLevels: 0, ...flags };
 }
 
 /** Fills `into` with the values of `path` in the document at `doc`; at least one, null when there is nothing. */
@@ -112,6 +122,7 @@ export function indexedValues(path: Path, buf: Buffer, doc: number, into: Indexe
   into.positions.length = 0;
   into.elements.length = 0;
   into.array = -1;
+  into.arrayLevels = 0;
   into.multikey = false;
   into.nested = false;
   into.missing = true;
@@ -126,8 +137,9 @@ function add(into: IndexedValues, type: number, pos: number, element: number): v
 }
 
 /** Notes an array on the path; `element` is that of the outermost array around it, -1 when this is the outermost. */
-function noteArray(into: IndexedValues, pos: number, element: number): void {
+function noteArray(into: IndexedValues, level: number, pos: number, element: number): void {
   into.multikey = true;
+  into.arrayLevels |= 1 << Math.min(level, 31);
   if (element < 0) into.array = pos;
   else into.nested = true;
 }
@@ -148,7 +160,7 @@ function collect(
       add(into, type === TYPE.missing ? TYPE.null : type, pos, element);
       return;
     }
-    noteArray(into, pos, element);
+    noteArray(into, level, pos, element);
     if (isEmptyContainer(buf, pos)) add(into, TYPE.undefined, 0, element);
     const elements = new Elements(buf, pos);
     while (elements.next()) add(into, elements.type, elements.pos, element < 0 ? elements.pos : element);
@@ -159,7 +171,7 @@ function collect(
     if (at < 0) add(into, TYPE.null, 0, element);
     else collect(path, level + 1, byteAt(buf, at), buf, at + part.length + 2, element, into);
   } else if (type === TYPE.array) {
-    noteArray(into, pos, element);
+    noteArray(into, level, pos, element);
     const index = path.indexes[level] ?? -1;
     const last = level === path.parts.length - 1;
     const elements = new Elements(buf, pos);

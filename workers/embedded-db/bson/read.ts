@@ -86,7 +86,7 @@ export function valueEnd(type: number, buf: Buffer, pos: number): number {
   }
 }
 
-/** Where the element named `name` of the document at `doc` begins (its type byte), or -1. */
+/** Where the element named `name`, which has no NUL, of the document at `doc` begins (its type byte), or -1. */
 export function findElement(buf: Buffer, doc: number, name: Buffer): number {
   const length = name.length;
   let at = doc + 4;
@@ -100,9 +100,21 @@ export function findElement(buf: Buffer, doc: number, name: Buffer): number {
       i++;
     }
     if (i === length && buf[p] === 0) return at;
-    while (buf[p] !== 0) p++;
-    at = valueEnd(type, buf, p + 1);
+    at = nextElement(type, buf, nameEnd(buf, p) + 1);
   }
+}
+
+/** Where the value at `pos` ends. What is no document (a fault of ours) ends in an error, never in an endless loop. */
+function nextElement(type: number, buf: Buffer, pos: number): number {
+  const end = valueEnd(type, buf, pos);
+  if (end >= pos && end <= buf.length) return end;
+  throw new Error('bytes that are no document');
+}
+
+function nameEnd(buf: Buffer, start: number): number {
+  let p = start;
+  while (buf[p] !== 0) if (p++ >= buf.length) throw new Error('bytes that are no document');
+  return p;
 }
 
 /** The value of a top-level field; `MISSING` when it is not there. */
@@ -130,12 +142,10 @@ export class Elements {
     const start = this.end;
     const type = byteAt(this.buf, start);
     if (type === 0) return false;
-    let p = start + 1;
-    while (this.buf[p] !== 0) p++;
     this.start = start;
     this.type = type;
-    this.pos = p + 1;
-    this.end = valueEnd(type, this.buf, p + 1);
+    this.pos = nameEnd(this.buf, start + 1) + 1;
+    this.end = nextElement(type, this.buf, this.pos);
     return true;
   }
 
@@ -182,8 +192,10 @@ export function documentBytes(value: Value): Buffer {
   return value.buf.subarray(value.pos, value.pos + int32At(value.buf, value.pos));
 }
 
+/** The values in an array or object; none of a missing one. */
 export function valuesOf(container: Value): Value[] {
   const out: Value[] = [];
+  if (container.type === TYPE.missing) return out;
   const elements = new Elements(container.buf, container.pos);
   while (elements.next()) out.push(elements.value());
   return out;

@@ -1,14 +1,17 @@
+import { MAX_DEPTH } from './path.ts';
 import { byteAt, int32At, TYPE } from './read.ts';
 
-/** As deep as mongod takes documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
-const MAX_DEPTH = 200;
+/** What `validDocumentEnd` gives for a document that is nested too deep; other faults are -1. */
+export const TOO_DEEP = -2;
 
 /**
  * Checks the structure of the document at `pos` that must end at or before `limit`, once, when it arrives: lengths, known
- * types, terminators, depth. Everything behind the wire reads without looking again. Returns the document's end, or -1.
+ * types, terminators, depth. Everything behind the wire reads without looking again. Returns the document's end; below 0
+ * when it is not valid.
  */
 export function validDocumentEnd(buf: Buffer, pos: number, limit: number, depth = 0): number {
-  if (depth > MAX_DEPTH || pos + 5 > limit) return -1;
+  if (depth > MAX_DEPTH) return TOO_DEEP;
+  if (pos + 5 > limit) return -1;
   const end = pos + int32At(buf, pos);
   if (end < pos + 5 || end > limit || buf[end - 1] !== 0) return -1;
   const last = end - 1;
@@ -19,7 +22,7 @@ export function validDocumentEnd(buf: Buffer, pos: number, limit: number, depth 
     while (p < last && buf[p] !== 0) p++;
     if (p >= last) return -1;
     at = validValueEnd(type, buf, p + 1, last, depth);
-    if (at < 0) return -1;
+    if (at < 0) return at;
   }
   return at === last ? end : -1;
 }
@@ -69,7 +72,9 @@ function validValueEnd(type: number, buf: Buffer, pos: number, limit: number, de
       const end = pos + int32At(buf, pos);
       if (end > limit) return -1;
       const scope = validStringEnd(buf, pos + 4, end);
-      return scope >= 0 && validDocumentEnd(buf, scope, end, depth + 1) === end ? end : -1;
+      if (scope < 0) return -1;
+      const scopeEnd = validDocumentEnd(buf, scope, end, depth + 1);
+      return scopeEnd < 0 || scopeEnd === end ? scopeEnd : -1;
     }
     default:
       return -1;

@@ -54,6 +54,7 @@ export class BsonWriter {
       this.buf[this.length++] = type;
       this.length += name.copy(this.buf, this.length);
     } else {
+      if (name.includes('\0')) throw new Error('a NUL in a field name'); // Whoever lets one through to here.
       this.reserve(name.length * 3 + 2);
       this.buf[this.length++] = type;
       this.length += this.buf.write(name, this.length, 'utf8');

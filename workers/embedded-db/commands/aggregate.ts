@@ -192,9 +192,11 @@ function positive(name: string, argument: Value, least: number): number {
 
 function counted(inner: Results, argument: Value): Results {
   const field = asString(argument);
-  if (field === undefined || field === '' || field.startsWith('$') || field.includes('.')) {
-    throw new StoreError(40156, 'the count field must be a non-empty string without $ and dots');
-  }
+  if (field === undefined) throw new StoreError(40156, 'the count field must be a non-empty string');
+  if (field === '') throw new StoreError(40157, 'the count field must be a non-empty string');
+  if (field.startsWith('$')) throw new StoreError(40158, 'the count field cannot be a $-prefixed path');
+  if (field.includes('\0')) throw new StoreError(40159, 'the count field cannot contain a null byte');
+  if (field.includes('.')) throw new StoreError(40160, "the count field cannot contain '.'");
   let count = 0;
   return collecting(
     inner,

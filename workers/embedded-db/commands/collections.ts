@@ -5,7 +5,8 @@ import { notSupported, StoreError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { fromList } from '../query/results.ts';
-import { type Collection, checkNamespace } from '../storage/catalog.ts';
+import type { Collection } from '../storage/catalog.ts';
+import { checkNamespace } from '../storage/namespace.ts';
 import type { Store } from '../store.ts';
 import { type Command, fieldsOf, refuseOptions } from './command.ts';
 import { dropCollection, ID_SPEC } from './indexes.ts';
@@ -70,10 +71,12 @@ export function collMod(store: Store, command: Command): Buffer {
   const collection = store.catalog.get(ns);
   if (collection === undefined) throw new StoreError(26, `ns does not exist: ${ns}`);
   const change = command.document('index');
+  if (change.type === TYPE.missing) throw notSupported('collMod of anything but expireAfterSeconds');
   const fields = fieldsOf(new Elements(change.buf, change.pos));
   const seconds = asNumber(fields.get('expireAfterSeconds') ?? MISSING);
-  if (change.type === TYPE.missing || seconds === undefined)
+  if (seconds === undefined || Number.isNaN(seconds)) {
     throw notSupported('collMod of anything but expireAfterSeconds');
+  }
   const name = asString(fields.get('name') ?? MISSING);
   const key = fields.get('keyPattern');
   const index = collection.indexes.find(

@@ -1,6 +1,7 @@
 import { Elements as ElementReader, type Elements, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString, isNullish, typeName } from '../bson/value.ts';
 import { notSupported, StoreError } from '../errors.ts';
+import { checkDatabase } from '../storage/namespace.ts';
 
 /** A parsed command: its fields by name, and the document sequences that came beside it. */
 export class Command {
@@ -15,7 +16,9 @@ export class Command {
   }
 
   get db(): string {
-    return asString(this.get('$db')) ?? 'admin';
+    const db = asString(this.get('$db')) ?? 'admin';
+    checkDatabase(db);
+    return db;
   }
 
   get(name: string): Value {
@@ -28,25 +31,13 @@ export class Command {
     if (name === undefined) {
       throw new StoreError(73, `collection name has invalid type ${typeName(this.get(this.name).type)}`);
     }
-    if (name === '') throw new StoreError(73, `Invalid namespace specified '${this.db}.'`);
+    if (name === '' || name.includes('\0')) throw new StoreError(73, `Invalid namespace specified '${this.db}.'`);
     return name;
   }
 
   /** The statements of a write, from a sequence or from the array in the body. */
   statements(name: string): readonly Value[] {
-    const sequence = this.sequences.get(name);
-    if (sequence !== undefined) return sequence;
-    const array = this.get(name);
-    if (array.type === TYPE.missing) {
-      throw new StoreError(40414, `BSON field '${this.name}.${name}' is missing but a required field`);
-    }
-    if (array.type !== TYPE.array) {
-      throw new StoreError(
-        14,
-        `BSON field '${this.name}.${name}' is the wrong type '${typeName(array.type)}', expected type 'array'`,
-      );
-    }
-    return valuesOf(array);
+    return this.sequences.get(name) ?? this.array(name);
   }
 
   flag(name: string, fallback: boolean): boolean {
@@ -63,6 +54,15 @@ export class Command {
       throw new StoreError(51024, `BSON field '${name}' value must be >= 0, actual value '${number}'`);
     }
     return number;
+  }
+
+  /** The values of an array; throws 40414 when it is not given. */
+  array(name: string): readonly Value[] {
+    const array = this.get(name);
+    const field = `BSON field '${this.name}.${name}'`;
+    if (array.type === TYPE.missing) throw new StoreError(40414, `${field} is missing but a required field`);
+    if (array.type === TYPE.array) return valuesOf(array);
+    throw new StoreError(14, `${field} is the wrong type '${typeName(array.type)}', expected type 'array'`);
   }
 
   /** A document; MISSING when it is not given. */

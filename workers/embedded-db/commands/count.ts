@@ -44,6 +44,7 @@ export function distinct(store: Store, command: Command): Buffer | Promise<Buffe
   refuseOptions((name) => command.get(name), ['collation']);
   const key = asString(command.get('key'));
   if (key === undefined) throw new StoreError(14, "BSON field 'distinct.key' must be a string");
+  if (key.includes('\0')) throw new StoreError(31032, 'Key field cannot contain an embedded null byte');
   const path = parsePath(key);
   const values = new Map<string, Value>();
   const buffer = new KeyBuffer();

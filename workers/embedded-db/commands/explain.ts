@@ -65,7 +65,7 @@ function explainedQuery(command: Command): FindQuery {
 }
 
 function statementQuery(statement: Value | undefined): FindQuery {
-  if (statement === undefined) throw new StoreError(2, 'explain needs a statement');
+  if (statement?.type !== TYPE.object) throw new StoreError(2, 'explain needs a statement');
   let q: Value = MISSING;
   let hint: Value = MISSING;
   const elements = new Elements(statement.buf, statement.pos);

@@ -1,6 +1,6 @@
 import type { Value } from '../bson/read.ts';
-import { TYPE, valuesOf } from '../bson/read.ts';
-import { asNumber } from '../bson/value.ts';
+import { TYPE } from '../bson/read.ts';
+import { typeName } from '../bson/value.ts';
 import { StoreError } from '../errors.ts';
 import { type Filter, idOf, parseFilter } from '../query/filter.ts';
 import { type Plan, planQuery } from '../query/plan.ts';
@@ -113,8 +113,15 @@ function answer(batch: Batch | Promise<Batch>, field: 'firstBatch' | 'nextBatch'
 export function killCursors(store: Store, command: Command): Buffer {
   const killed: bigint[] = [];
   const unknown: bigint[] = [];
-  for (const value of valuesOf(command.get('cursors'))) {
-    const id = value.type === TYPE.int64 ? value.buf.readBigInt64LE(value.pos) : BigInt(asNumber(value) ?? 0);
+  for (const value of command.array('cursors')) {
+    if (value.type !== TYPE.int64) {
+      const found = typeName(value.type);
+      throw new StoreError(
+        14,
+        `BSON field 'killCursors.cursors' holds the wrong type '${found}', expected type 'long'`,
+      );
+    }
+    const id = value.buf.readBigInt64LE(value.pos);
     (store.cursors.kill(id) ? killed : unknown).push(id);
   }
   return reply((out) => {

@@ -1,3 +1,4 @@
+import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
@@ -76,7 +77,7 @@ function fieldPath(text: string): Expression {
   if (names.some((name) => name.startsWith('$'))) {
     throw new StoreError(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.");
   }
-  const parts = names.map((name) => Buffer.from(name));
+  const { parts } = parsePath(text);
   return ({ buf, pos }) => follow({ type: TYPE.object, buf, pos }, parts, 0);
 }
 
@@ -255,6 +256,7 @@ function getField(operand: Value): Expression {
   }
   const name = asString(field);
   if (name === undefined) throw notSupported('$getField with a computed field name');
+  if (name.includes('\0')) throw new StoreError(16411, "FieldPath field names may not contain '\\0'.");
   const part = Buffer.from(name);
   return (scope) => {
     const from = input(scope);

@@ -3,6 +3,7 @@ import { Elements, isEmptyContainer, MISSING, TYPE, type Value, valuesOf } from 
 import { asNumber, asString, isTruthy, show, typeByName, typeName } from '../bson/value.ts';
 import { notSupported, StoreError } from '../errors.ts';
 import { type Expression, parseExpression } from './expression.ts';
+import { compileRegex, type TextTest } from './regex.ts';
 
 /** A parsed filter: what `predicate.ts` runs and `plan.ts` finds index bounds in. Values point into the filter's bytes. */
 export type Filter =
@@ -23,7 +24,7 @@ export type Test =
   | { readonly op: 'elemMatch'; readonly of: 'objects' | 'values'; readonly filter: Filter };
 
 export interface Pattern {
-  readonly regex: RegExp;
+  readonly matches: TextTest;
   /** The regular expression as a value: it matches itself, stored. */
   readonly value: Value;
 }
@@ -268,25 +269,14 @@ function regexOperator(value: Value, siblings: Value): Pattern {
   if (value.type === TYPE.regex) return pattern(value, flags);
   const source = asString(value);
   if (source === undefined) throw new StoreError(2, '$regex has to be a string');
-  return { regex: compileRegex(source, flags ?? ''), value };
+  return { matches: compileRegex(source, flags ?? ''), value };
 }
 
 function pattern(value: Value, flags?: string): Pattern {
   const sourceEnd = value.buf.indexOf(0, value.pos);
   const source = value.buf.toString('utf8', value.pos, sourceEnd);
   const own = value.buf.toString('utf8', sourceEnd + 1, value.buf.indexOf(0, sourceEnd + 1));
-  return { regex: compileRegex(source, flags ?? own), value };
-}
-
-/** mongod runs PCRE2, this is JavaScript's: the flags that mean the same are taken, `x` is refused. */
-function compileRegex(source: string, flags: string): RegExp {
-  if (flags.includes('x')) throw notSupported('The regular expression flag x');
-  if (/[^imsu]/.test(flags)) throw new StoreError(51108, `invalid flag in regex options: ${flags}`);
-  try {
-    return new RegExp(source, [...new Set(`${flags.replace('u', '')}u`)].join(''));
-  } catch (error) {
-    throw new StoreError(51091, `Regular expression is invalid: ${error instanceof Error ? error.message : ''}`);
-  }
+  return { matches: compileRegex(source, flags ?? own), value };
 }
 
 /** `_id: <value>` of a filter whose `_id` is one plain value: the commonest filter needs no plan. */

@@ -146,10 +146,10 @@ function lookupKey(type: number, buf: Buffer, pos: number): string {
   return scratch.view().toString('latin1');
 }
 
-function matching({ regex, value }: Pattern): Visit {
+function matching({ matches, value }: Pattern): Visit {
   return (type, buf, pos) =>
     type === TYPE.string || type === TYPE.symbol
-      ? regex.test(stringAt(buf, pos))
+      ? matches(stringAt(buf, pos))
       : type === TYPE.regex && compareAt(type, buf, pos, value.type, value.buf, value.pos) === 0;
 }
 

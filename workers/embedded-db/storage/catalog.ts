@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { documentBytes, fieldOf, MISSING, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
 import type { AffectedIndexes } from './affected-indexes.ts';
 import type { Database } from './database.ts';
 import { type Index, indexFromSpec, withExpiry } from './index-definition.ts';
+import { checkNamespace } from './namespace.ts';
 
 export interface Collection {
   readonly id: number;
@@ -46,8 +46,21 @@ export class Catalog {
   private readonly writer = new BsonWriter();
   private nextId = 1;
 
+  /** Goes up with every change that waits for `flush`. */
+  edits = 0;
+
   constructor(database: Database) {
     this.database = database;
+    this.reload();
+  }
+
+  /** Forgets what is in memory for what is stored. */
+  reload(): void {
+    const { database } = this;
+    this.collections.clear();
+    this.changed.clear();
+    this.counted.clear();
+    this.nextId = 1;
     const next = database.get(database.meta, NEXT_ID);
     if (next !== undefined) this.nextId = next.readUInt32BE(0);
     const range = { start: Buffer.from('c'), end: Buffer.from('d') };
@@ -127,11 +140,13 @@ export class Catalog {
     collection.affected.byShape.clear();
     collection.affected.last = undefined;
     this.changed.add(collection);
+    this.edits++;
   }
 
   addCount(collection: Collection, difference: number): void {
     collection.count += difference;
     this.counted.add(collection);
+    this.edits++;
   }
 
   /** Stores what changed; the last act of every write transaction. */
@@ -193,13 +208,6 @@ export class Catalog {
     collection.count = this.database.get(this.database.meta, countKey(id))?.readDoubleBE(0) ?? 0;
     this.collections.set(ns, collection);
   }
-}
-
-/** Throws 73 for names that are none. */
-export function checkNamespace(db: string, name: string): void {
-  const bad = name === '' || name.startsWith('.') || name.startsWith('system.') || /[$\0]/.test(name);
-  if (bad || db === '' || /[/\\. "$\0]/.test(db))
-    throw new StoreError(73, `Invalid namespace specified '${db}.${name}'`);
 }
 
 function newCollection(id: number, db: string, name: string, uuid: Buffer): Collection {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Database as LmdbTable, RootDatabase } from 'lmdb';
+import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
 import { type Key, Log, type LogPosition } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
@@ -24,6 +24,12 @@ interface Table {
 export interface KeyRange {
   readonly start: Buffer;
   readonly end: Buffer;
+}
+
+/** A transaction of LMDB that stays open: `end` commits it, or takes it back with `ABORT`; then `ended` resolves. */
+interface OpenTransaction {
+  readonly end: (how: typeof ABORT | undefined) => void;
+  readonly ended: Promise<unknown>;
 }
 
 const NO_OVERWRITE = { noOverwrite: true };
@@ -90,8 +96,10 @@ export class Database {
   readonly meta: Table;
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly log: Log;
-  /** The open transaction: `end` commits it, `ended` says when it has been. */
-  private open: { readonly end: () => void; readonly ended: Promise<void> } | undefined;
+  private open: OpenTransaction | undefined;
+  private readonly path: string;
+  /** Where the tables were stored last. */
+  private readonly position: LogPosition & { stored: number };
 
   /** What this start did again from the log. */
   readonly recovery: Recovery;
@@ -110,20 +118,41 @@ export class Database {
     const known = this.get(this.meta, STORE_ID);
     const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
     requireLog(files, known !== undefined || stored > 0);
-    const position = { store: known ?? randomBytes(STORE_ID_BYTES), stored };
-    this.recovery = this.replay(files.log, position);
-    position.stored = this.recovery.groups.at(-1)?.number ?? stored;
-    this.log = new Log(files.log, durability === 'fsync', position);
+    this.path = files.log;
+    this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored };
+    this.recovery = this.recover();
+    this.log = new Log(files.log, durability === 'fsync', this.position);
   }
 
   /**
    * Runs `action` and returns when what it wrote is on the disk, all or nothing of it. After it has thrown, reads may show
-   * what is not stored: this process must end.
+   * what is not stored: `undo` takes it back, or this process must end.
    */
   write(action: () => void): void {
     this.open ??= this.begin();
     action();
     this.log.append();
+  }
+
+  /** Goes up with everything that the current `write` has changed. */
+  get pending(): number {
+    return this.log.pending;
+  }
+
+  /** Takes back all of a `write` that has thrown. Nothing may be read or written until it resolves. */
+  async undo(): Promise<void> {
+    this.log.discard();
+    if (this.open === undefined) return;
+    this.open.end(ABORT);
+    await this.open.ended;
+    // The tables are as they were stored last: what the log has since then is done again.
+    this.open = this.begin();
+    const log = new LogBytes(this.path);
+    try {
+      this.redo(log, log.recovery(this.position));
+    } finally {
+      log.close();
+    }
   }
 
   /** Whether the log has grown so long that the tables should be stored. */
@@ -136,9 +165,10 @@ export class Database {
     if (this.open === undefined) return;
     const { end, ended } = this.open;
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
-    end();
+    end(undefined);
     await ended;
     this.open = undefined;
+    this.position.stored = this.log.last;
     this.log.restart();
   }
 
@@ -191,9 +221,9 @@ export class Database {
     this.log.close();
   }
 
-  private begin(): { readonly end: () => void; readonly ended: Promise<void> } {
-    let end = () => {};
-    const held = new Promise<void>((resolve) => {
+  private begin(): OpenTransaction {
+    let end: OpenTransaction['end'] = () => {};
+    const held = new Promise<typeof ABORT | undefined>((resolve) => {
       end = resolve;
     });
     const ended = this.root.transactionSync(() => held); // open until the promise resolves
@@ -201,26 +231,31 @@ export class Database {
   }
 
   /** Does again what the log has and the tables have not; they hold all of it when this returns. */
-  private replay(path: string, position: LogPosition): Recovery {
-    const tables = [this.documents, this.entries, this.meta];
-    const log = new LogBytes(path);
+  private recover(): Recovery {
+    const log = new LogBytes(this.path);
     try {
-      const recovery = log.recovery(position);
-      const last = recovery.groups.at(-1);
+      const recovery = log.recovery(this.position);
+      const last = recovery.groups.at(-1)?.number;
       this.root.transactionSync(() => {
-        for (const group of recovery.groups) {
-          for (const { table, key, value } of log.changes(group)) {
-            const { lmdb } = tables[table] ?? this.meta;
-            if (value === undefined) lmdb.removeSync(key);
-            else lmdb.putSync(key, value);
-          }
-        }
-        if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last.number));
-        this.meta.lmdb.putSync(STORE_ID, position.store);
+        this.redo(log, recovery);
+        if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last));
+        this.meta.lmdb.putSync(STORE_ID, this.position.store);
       });
+      this.position.stored = last ?? this.position.stored;
       return recovery;
     } finally {
       log.close();
+    }
+  }
+
+  private redo(log: LogBytes, { groups }: Recovery): void {
+    const tables = [this.documents, this.entries, this.meta];
+    for (const group of groups) {
+      for (const { table, key, value } of log.changes(group)) {
+        const { lmdb } = tables[table] ?? this.meta;
+        if (value === undefined) lmdb.removeSync(key);
+        else lmdb.putSync(key, value);
+      }
     }
   }
 }

@@ -121,6 +121,7 @@ export class EntryKeys {
     }
     if (index.sparse && missing === fields.length) return;
     rejectParallelArrays(index, this.arrays);
+    rejectTooMany(index);
     const first = this.count;
     let known: Set<string> | undefined;
     do {
@@ -138,6 +139,7 @@ export class EntryKeys {
         this.count--;
         this.buffer.length = start;
       } else {
+        if (key - first >= KEYS_MAX) throw tooMany(index);
         known?.add(this.text(key));
       }
     } while (nextCombination(fields.length));
@@ -210,7 +212,7 @@ function ofOneElement(fields: number): boolean {
   return true;
 }
 
-/** Counts through all combinations. Only the paths inside one array may vary, so they are few. */
+/** Counts through all combinations. */
 function nextCombination(fields: number): boolean {
   for (let f = fields - 1; f >= 0; f--) {
     const next = (chosen[f] ?? 0) + 1;
@@ -223,11 +225,41 @@ function nextCombination(fields: number): boolean {
   return false;
 }
 
+/** As in mongod (171): of two paths with an array each, one must go on inside the array of the other. */
 function rejectParallelArrays(index: Index, arrays: number): void {
   if ((arrays & (arrays - 1)) === 0) return; // at most one
-  const paths = index.fields.filter((_, f) => (arrays & (1 << f)) !== 0).map((field) => field.path.text);
-  const [first = '', ...others] = paths;
-  const top = (path: string): string => path.split('.')[0] ?? '';
-  const other = others.find((path) => top(path) !== top(first));
-  if (other !== undefined) throw new StoreError(171, `cannot index parallel arrays [${other}] [${first}]`);
+  for (let f = 0; f < index.fields.length; f++) {
+    for (let g = 0; g < f; g++) {
+      const [one, other] = [index.fields[f]?.path, index.fields[g]?.path];
+      if (one === undefined || other === undefined) continue;
+      const shared = sharedLevels(one, other);
+      const [alone, otherAlone] = [valuesFor(f).arrayLevels & ~shared, valuesFor(g).arrayLevels & ~shared];
+      if (alone === 0 || otherAlone === 0) continue;
+      throw new StoreError(171, `cannot index parallel arrays [${one.text}] [${other.text}]`);
+    }
+  }
+}
+
+/** Bits of the levels at which the two paths are at one and the same array, if at any. */
+function sharedLevels(a: Path, b: Path): number {
+  let level = 0;
+  for (; level < a.parts.length && level < b.parts.length; level++) {
+    if (a.parts[level]?.equals(b.parts[level] ?? Buffer.alloc(0)) !== true) break;
+  }
+  return 2 ** (Math.min(level, 31) + 1) - 1;
+}
+
+/** mongod's `indexMaxNumGeneratedKeysPerDocument`. */
+const KEYS_MAX = 100_000;
+/** Of combinations, most of which lie in two elements and make no key: passed over, so many take some 0.2 s. */
+const LOOKS_MAX = 10_000_000;
+
+function rejectTooMany(index: Index): void {
+  let combinations = 1;
+  for (let f = 0; f < index.fields.length; f++) combinations *= valuesFor(f).types.length;
+  if (combinations > (index.byElement ? LOOKS_MAX : KEYS_MAX)) throw tooMany(index);
+}
+
+function tooMany(index: Index): StoreError {
+  return new StoreError(201, `Index key generation of ${index.name} exceeded ${KEYS_MAX} keys of one document`);
 }

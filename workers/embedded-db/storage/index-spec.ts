@@ -22,6 +22,8 @@ const REFUSED = new Set([
   'clustered',
   'prepareUnique',
 ]);
+/** mongod's limit; the flags of the fields are bits of one number. */
+const FIELDS_MAX = 32;
 const MAX_EXPIRE_SECONDS = 2_147_483_647;
 
 interface Parts {
@@ -45,6 +47,7 @@ export function normaliseSpec(spec: Value): Buffer {
   if (parts.name === undefined || parts.name === '') {
     throw new StoreError(9, "The 'name' field is a required property of an index specification");
   }
+  if (parts.name.includes('\0')) throw new StoreError(67, "The index name cannot contain '\\0'.");
   checkKey(parts.key);
   checkCombination(parts, parts.key);
   const writer = new BsonWriter(512);
@@ -114,7 +117,9 @@ function expireSeconds(value: Value): number {
 function checkKey(key: Value): void {
   if (isEmptyContainer(key.buf, key.pos)) throw new StoreError(67, 'Index keys cannot be an empty object.');
   const elements = new Elements(key.buf, key.pos);
+  let fields = 0;
   while (elements.next()) {
+    if (++fields > FIELDS_MAX) throw new StoreError(67, `Index key pattern too large, more than ${FIELDS_MAX} fields`);
     const name = elements.name();
     const value = elements.value();
     const kind = asString(value);

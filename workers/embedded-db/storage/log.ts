@@ -55,6 +55,16 @@ export class Log {
     return this.number;
   }
 
+  /** Bytes of the group that `append` will write. */
+  get pending(): number {
+    return this.used;
+  }
+
+  /** Forgets the group that `append` would write. */
+  discard(): void {
+    this.used = HEADER_BYTES;
+  }
+
   /** Adds a change to the group that `append` will write. */
   add(table: number, key: Key, value: Buffer | undefined): void {
     const keyBytes = key instanceof Uint8Array ? key.length : key.end - key.start;

@@ -1,4 +1,4 @@
-import { parsePath } from '../bson/path.ts';
+import { MAX_DEPTH, parsePath } from '../bson/path.ts';
 import { fieldOf, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
 import { notSupported, StoreError } from '../errors.ts';
@@ -74,6 +74,7 @@ export function addChange(tree: UpdateTree, path: string, change: Change): void 
   }
   let node = tree.root;
   const names = path.split('.');
+  if (names.length > MAX_DEPTH) throw new StoreError(15, 'FieldPath is too long');
   for (let level = 0; level < names.length; level++) {
     const last = level === names.length - 1;
     node = placeChild(node, names[level] ?? '', path, last, names.slice(0, level + 1).join('.'));

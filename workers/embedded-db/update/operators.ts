@@ -155,6 +155,12 @@ function rename(tree: UpdateTree, from: string, argument: Value): void {
   const to = asString(argument);
   if (to === undefined)
     throw new StoreError(2, `The 'to' field for $rename must be a string: ${from}: ${show(argument)}`);
+  if (to.includes('\0')) {
+    throw new StoreError(
+      2,
+      `The 'to' field for $rename cannot contain an embedded null byte: ${from}: ${show(argument)}`,
+    );
+  }
   if (from === to)
     throw new StoreError(2, `The source and target field for $rename must differ: ${from}: ${show(argument)}`);
   const source = parsePath(from);

@@ -1,5 +1,5 @@
 import { byteAt, int32At, TYPE, type Value } from '../bson/read.ts';
-import { validDocumentEnd } from '../bson/validate.ts';
+import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
 
 /** The wire protocol's messages (mongodb-wire-protocol): OP_MSG, and OP_QUERY for the driver's first hello. */
 const OP_REPLY = 1;
@@ -19,6 +19,8 @@ export interface Request {
   readonly silent: boolean;
   readonly body: Buffer;
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
+  /** Nested deeper than documents may be: not to be read, but answered. */
+  readonly tooDeep: boolean;
 }
 
 const NO_SEQUENCES: ReadonlyMap<string, readonly Value[]> = new Map();
@@ -49,11 +51,13 @@ function parseMsg(id: number, message: Buffer): Request | undefined {
     const kind = byteAt(message, at++);
     if (kind === 0) {
       const bodyEnd = validDocumentEnd(message, at, end);
+      if (bodyEnd === TOO_DEEP) return refused(id, flags);
       if (bodyEnd < 0 || body !== undefined) return undefined;
       body = message.subarray(at, bodyEnd);
       at = bodyEnd;
     } else if (kind === 1) {
       const sequence = parseSequence(message, at, end);
+      if (sequence === TOO_DEEP) return refused(id, flags);
       if (sequence === undefined) return undefined;
       sequences ??= new Map();
       sequences.set(sequence.name, sequence.docs);
@@ -69,14 +73,20 @@ function parseMsg(id: number, message: Buffer): Request | undefined {
     silent: (flags & FLAG_MORE_TO_COME) !== 0,
     body,
     sequences: sequences ?? NO_SEQUENCES,
+    tooDeep: false,
   };
+}
+
+function refused(id: number, flags: number): Request {
+  const silent = (flags & FLAG_MORE_TO_COME) !== 0;
+  return { id, op: 'msg', silent, body: Buffer.alloc(0), sequences: NO_SEQUENCES, tooDeep: true };
 }
 
 function parseSequence(
   message: Buffer,
   start: number,
   limit: number,
-): { name: string; docs: Value[]; end: number } | undefined {
+): { name: string; docs: Value[]; end: number } | typeof TOO_DEEP | undefined {
   if (start + 5 > limit) return undefined;
   const end = start + int32At(message, start);
   if (end <= start || end > limit) return undefined;
@@ -85,6 +95,7 @@ function parseSequence(
   const docs: Value[] = [];
   for (let at = nameEnd + 1; at < end; ) {
     const docEnd = validDocumentEnd(message, at, end);
+    if (docEnd === TOO_DEEP) return TOO_DEEP;
     if (docEnd < 0) return undefined;
     docs.push({ type: TYPE.object, buf: message, pos: at });
     at = docEnd;
@@ -98,7 +109,14 @@ function parseQuery(id: number, message: Buffer): Request | undefined {
   if (!message.toString('latin1', HEADER_BYTES + 4, nameEnd).endsWith('.$cmd')) return undefined;
   const end = validDocumentEnd(message, nameEnd + 9, message.length);
   if (end < 0) return undefined;
-  return { id, op: 'query', silent: false, body: message.subarray(nameEnd + 9, end), sequences: NO_SEQUENCES };
+  return {
+    id,
+    op: 'query',
+    silent: false,
+    body: message.subarray(nameEnd + 9, end),
+    sequences: NO_SEQUENCES,
+    tooDeep: false,
+  };
 }
 
 let lastReplyId = 0;

@@ -1,0 +1,117 @@
+import { rmSync } from 'node:fs';
+import { deserialize, serialize } from 'bson';
+import { expect } from 'chai';
+import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Command } from '../../../workers/embedded-db/commands/command.ts';
+import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
+import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
+import { Store } from '../../../workers/embedded-db/store.ts';
+import { tempDir } from './store-under-test.ts';
+
+/** Inserts, then a fault of ours: what no command of the wire may have, so the test makes it. */
+describe('embedded-db command that meets a fault in the midst of its writes', () => {
+  let dir: string;
+  let store: Store;
+  let commits: GroupCommit;
+  let fatal: unknown[];
+  beforeEach(() => {
+    dir = tempDir();
+    fatal = [];
+    store = new Store(dir, 'none', Date.now);
+    commits = new GroupCommit(store, new ChangeSignal(dir, systemClock), (error) => fatal.push(error));
+  });
+  afterEach(async () => {
+    await store.database.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  type Reply = Readonly<Record<string, unknown>>;
+
+  /** Runs it in the group of this turn; `then` is what goes wrong at its end. */
+  async function run(body: object, then: () => void = () => {}): Promise<Reply> {
+    const command = new Command(Buffer.from(serialize({ ...body, $db: 'x' })), new Map());
+    const handler = handlerOf(command);
+    return new Promise((resolve) => {
+      const work = (): Buffer => {
+        const reply = handler.run(store, command);
+        if (reply instanceof Promise) throw new Error('a write answers at once');
+        then();
+        return reply;
+      };
+      commits.add(work, (reply) => resolve(deserialize(reply)));
+    });
+  }
+
+  const fault = (): never => {
+    throw new TypeError('a fault of ours');
+  };
+
+  function count(ns: string): number | undefined {
+    return store.catalog.get(ns)?.count;
+  }
+
+  const insert = (into: string, ...ids: number[]): object => ({
+    insert: into,
+    documents: ids.map((_id) => ({ _id, k: _id })),
+  });
+
+  it('is undone alone: the others of its group, and all before, stay', async () => {
+    await run({ createIndexes: 'c', indexes: [{ key: { k: 1 }, name: 'k_1', unique: true }] });
+    await run(insert('c', 1));
+
+    const replies = await Promise.all([
+      run(insert('c', 2)),
+      run(insert('c', 3, 4), fault),
+      run(insert('c', 4)),
+      run(insert('new', 1), fault),
+      run(insert('c', 5, 1)),
+    ]);
+
+    expect(replies.map(({ ok, n, code }) => [ok, n, code])).to.deep.equal([
+      [1, 1, undefined],
+      [0, undefined, 1],
+      [1, 1, undefined],
+      [0, undefined, 1],
+      [1, 1, undefined],
+    ]);
+    expect(fatal).to.deep.equal([]);
+    expect(count('x.c')).to.equal(4);
+    expect(count('x.new')).to.equal(undefined);
+    expect((await run(insert('c', 3))).n, 'its entries went too').to.equal(1);
+    expect((await run({ insert: 'c', documents: [{ _id: 9, k: 4 }] })).writeErrors).to.have.lengthOf(1);
+  });
+
+  it('is undone over what the tables have stored and the log has since', async () => {
+    await run(insert('c', 1));
+    await store.database.checkpoint();
+    await run(insert('c', 2));
+
+    expect(await run({ drop: 'c' }, fault)).to.include({ ok: 0, code: 1 });
+
+    expect(count('x.c')).to.equal(2);
+    await run(insert('c', 3));
+    await store.database.close();
+    store = new Store(dir, 'none', Date.now);
+    expect(count('x.c')).to.equal(3);
+  });
+
+  it('that has written nothing is answered, and nothing is undone', async () => {
+    const undo = store.database.undo.bind(store.database);
+    let undone = 0;
+    store.database.undo = async () => {
+      undone++;
+      await undo();
+    };
+
+    const replies = await Promise.all([
+      run(insert('c', 1)),
+      run({ drop: 'none' }, fault),
+      run({ delete: 'c', deletes: [{ q: { _id: 7 }, limit: 1 }] }, fault),
+    ]);
+
+    expect(replies.map(({ ok }) => ok)).to.deep.equal([1, 0, 0]);
+    expect(undone).to.equal(0);
+    expect(count('x.c')).to.equal(1);
+  });
+});

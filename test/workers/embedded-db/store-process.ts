@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
+
+const MAIN = fileURLToPath(new URL('../../../workers/embedded-db/main.ts', import.meta.url));
+
+export const STORE_COMMAND: readonly string[] = [process.execPath, '--import', 'tsx', MAIN];
+
+/** The store as a process of its own, so that a test sees it hang or end. */
+export interface StoreProcess {
+  readonly child: ChildProcess;
+  readonly socket: string;
+  /** The code or signal that it ended with; undefined while it lives. */
+  ended(): number | string | undefined;
+  /** Ends it with SIGKILL, if it lives. */
+  kill(): Promise<void>;
+}
+
+/** `fileBlocks`: files may not grow beyond so many; the cheapest full disk, writing fails as ENOSPC would (node ignores the signal). */
+export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
+  const limit = fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`;
+  const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...STORE_COMMAND], {
+    env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', (message) => (message === 'ready' ? resolve() : undefined));
+    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+  });
+  return {
+    child,
+    socket: embeddedSocketPath(join(dataDir, 'store')),
+    ended: () => child.exitCode ?? child.signalCode ?? undefined,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

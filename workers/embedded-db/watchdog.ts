@@ -1,0 +1,41 @@
+import { Worker } from 'node:worker_threads';
+
+const BEAT_MS = 1_000;
+
+/**
+ * What the thread runs, as text: a thread's first file would have to be found under another name in the build than in the
+ * sources. `beats` goes up when the event loop comes round.
+ */
+const THREAD = `
+const { writeSync } = require('node:fs');
+const { beats, everyMs, stuckMs } = require('node:worker_threads').workerData;
+let seen = -1;
+let turns = 0;
+setInterval(() => {
+  const now = Atomics.load(beats, 0);
+  turns = now === seen ? turns + 1 : 0;
+  seen = now;
+  if (turns * everyMs < stuckMs) return;
+  writeSync(2, 'A command has held the store for ' + stuckMs / 1000 + ' s: it ends, and is started again.\\n');
+  process.kill(process.pid, 'SIGKILL');
+}, everyMs);
+`;
+
+/**
+ * Ends this process with SIGKILL, and one sentence on stderr, when its event loop has not come round for `stuckMs`: an endless
+ * loop in one command would keep everybody waiting, and a process that ends is started again. A thread of its own looks.
+ * It counts its own turns, so a machine that was suspended, or a process that was stopped, is not taken for stuck.
+ */
+export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): { stop(): Promise<unknown> } {
+  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const timer = setInterval(() => Atomics.add(beats, 0, 1), everyMs);
+  timer.unref();
+  const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData: { beats, everyMs, stuckMs } });
+  thread.unref();
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return thread.terminate();
+    },
+  };
+}
