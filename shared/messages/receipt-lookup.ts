@@ -40,6 +40,8 @@ export interface Hit {
 const MAX_RECENT = 10_000;
 /** Unanswered submits that a receipt is compared with; with more of them nothing is certain anyway. */
 const MAX_UNANSWERED = 1_000;
+/** When there are more, they are not counted again for so long: 1,000 documents are 100 ms of a store, and receipts come all the time. */
+const CROWDED_MS = 5_000;
 /** All in one answer: the server's own first batch holds 101. */
 const BATCH = 1_001;
 /** An earlier copy of a message is compared with receipts for so long: as orphans are kept. */
@@ -59,6 +61,8 @@ export class ReceiptLookup {
   readonly #carrier: string;
   #learned = '';
   #keepsCase = false;
+  /** When there were more unanswered submits than receipts are compared with; 0 when there were not. */
+  #crowdedAtMs = 0;
   /** By key, as they were stored last; out of date is harmless, a settle filters on the version. */
   readonly #recent = new Map<string, MessageDocument>();
 
@@ -115,9 +119,10 @@ export class ReceiptLookup {
 
   /**
    * Messages that a receipt may fit by its addresses: of the carrier, and being submitted or unanswered; and those of which an
-   * earlier copy went there.
+   * earlier copy went there. None when they are too many, and for a few seconds after that.
    */
   async unanswered(now: Date): Promise<MessageDocument[]> {
+    if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return [];
     const since = new Date(now.getTime() - EARLIER_MS);
     const filters = [
       { 'claim.carrier': this.#carrier, state: 'submitting' as const },
@@ -130,7 +135,8 @@ export class ReceiptLookup {
         .toArray();
     const found = (await Promise.all(filters.map(read))).flat();
     const byId = new Map(found.map((message) => [message._id, message]));
-    return found.length > MAX_UNANSWERED ? [] : [...byId.values()];
+    this.#crowdedAtMs = byId.size > MAX_UNANSWERED ? now.getTime() : 0;
+    return this.#crowdedAtMs === 0 ? [...byId.values()] : [];
   }
 
   /** Among the messages sent of late, by the learned form; asks nobody. */

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { candidateKeys } from '../../../shared/carriers/message-key.ts';
 import { MessageLog } from '../../../shared/messages/log-store.ts';
-import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
+import type { Copy, FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
 import type { OrphanDocument } from '../../../shared/messages/orphan.ts';
-import type { IncomingReceipt } from '../../../shared/messages/receipt-lookup.ts';
+import { type IncomingReceipt, ReceiptLookup } from '../../../shared/messages/receipt-lookup.ts';
 import { Settler } from '../../../shared/messages/settle.ts';
 import { ReceiptSettler } from '../../../shared/messages/settle-receipts.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { openCountingDb } from '../../support/counting-db.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -370,6 +371,48 @@ describe('ReceiptSettler', () => {
 
     expect(await receipts.add(receipt('77'))).to.equal('orphan');
     expect([await state(lost), await state(under)]).to.deep.equal(['submitting', 'submitting']);
+  });
+
+  describe('with very many unanswered submits', () => {
+    const many = (count: number, earlier?: readonly Copy[]): MessageDocument[] =>
+      Array.from({ length: count }, (_, i) =>
+        makeMessage({
+          to: String(919_000_000_000 + i),
+          state: 'submitting',
+          outcome: 'unknown',
+          claim: { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() },
+          ...(earlier === undefined ? {} : { earlier }),
+        }),
+      );
+    const copy = (): Copy => ({
+      ...{ id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() },
+      parts: [{ state: 'unknown' }],
+    });
+
+    it('none is guessed, and they are not read again for every receipt', async () => {
+      const counting = openCountingDb(store);
+      try {
+        const lookup = new ReceiptLookup(counting.db, 'c');
+        await messages().insertMany(many(1_001));
+        expect(await lookup.unanswered(clock.now())).to.deep.equal([]);
+        const reads = counting.sent('find');
+        await messages().deleteMany({});
+        const only = await unknown();
+
+        expect(await lookup.unanswered(clock.now())).to.deep.equal([]);
+        expect(counting.sent('find')).to.equal(reads);
+        clock.turn(5_000);
+        expect((await lookup.unanswered(clock.now())).map(({ _id }) => _id)).to.deep.equal([only._id]);
+      } finally {
+        await counting.close();
+      }
+    });
+
+    it('one that was sent again counts once', async () => {
+      await messages().insertMany(many(600, [copy()]));
+
+      expect(await new ReceiptLookup(store.db, 'c').unanswered(clock.now())).to.have.length(600);
+    });
   });
 
   it('an unanswered submit to another number, or of another sender, is not meant', async () => {
