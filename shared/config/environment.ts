@@ -15,7 +15,8 @@ const FILE_VARIABLE = 'HARKARA_ENV_FILE';
  * file with a secret is open to other users, or one that `HARKARA_ENV_FILE` names is not there.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return { ...readEnvFile(envFile(environment)), ...readHandedSecrets(environment) };
+  const fromFile = readEnvFile(envFile(environment));
+  return { ...fromFile, ...readHandedSecrets(environment, fromFile) };
 }
 
 /** Where `.env` is; empty: it is not read. */

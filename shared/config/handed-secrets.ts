@@ -1,8 +1,9 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '../runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../runtime/own-directory.ts';
 import { readOwnFile } from '../runtime/own-file.ts';
-import { SECRET_SETTINGS, SECRET_VARIABLES } from './secrets.ts';
+import { isSecret, SECRET_SETTINGS, SECRET_VARIABLES } from './secrets.ts';
 
 /** In the environment of what PM2 runs, always: the file with the secrets that its caller had; empty when there were none. */
 const HANDED_VARIABLE = 'HARKARA_HANDED_SECRETS';
@@ -32,12 +33,21 @@ export function withoutSecrets(
   return { ...Object.fromEntries(blank), [HANDED_VARIABLE]: given.length === 0 ? '' : file };
 }
 
-/** The environment as PM2's caller had it. */
-export function readHandedSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/**
+ * The environment as PM2's caller had it. Throws `StartError` when its secrets are open to other users, or gone and in `.env` neither
+ * (where they may be since PM2's list was saved).
+ */
+export function readHandedSecrets(environment: NodeJS.ProcessEnv, fromFile: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [HANDED_VARIABLE]: file, ...rest } = environment;
   if (file === undefined) return environment;
   for (const name of SECRET_VARIABLES) if (rest[name] === '') delete rest[name];
-  if (file === '' || !existsSync(file)) return rest;
+  if (file === '') return rest;
+  if (!existsSync(file)) {
+    if (SECRET_SETTINGS.some((name) => isSecret(name, fromFile[name]))) return rest;
+    throw new StartError(
+      `${file} is gone, which had the secrets that PM2 was started with: put them into .env, or set them, and run \`pm2 reload ecosystem.config.js\`.`,
+    );
+  }
   return { ...rest, ...parseSecrets(readOwnFile(file)) };
 }
 

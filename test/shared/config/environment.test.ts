@@ -104,6 +104,19 @@ describe('the environment of a process', () => {
       expect(existsSync(handed())).to.equal(false);
     });
 
+    it('refuses to go on when they are gone: another store and another key would be the default', () => {
+      const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, {}, folder);
+      withoutSecrets({}, {}, folder); // As `pm2 stop ecosystem.config.js` does in a shell that has none.
+
+      expect(() => readEnvironment({ HARKARA_ENV_FILE: '', ...given })).to.throw(
+        StartError,
+        `${handed()} is gone, which had the secrets that PM2 was started with`,
+      );
+
+      write(`HARKARA_SECRET_KEY=${KEY}\n`); // They were moved, and PM2's list was saved before.
+      expect(readEnvironment({ HARKARA_ENV_FILE: file, ...given })).to.include({ HARKARA_SECRET_KEY: KEY });
+    });
+
     it('refuses handed secrets that others may read', () => {
       const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, {}, folder);
       chmodSync(handed(), 0o644);
