@@ -19,15 +19,23 @@ export function createUnauthorized(
 ): Unauthorized {
   const limit = config.authFailuresPerMinute;
   return async (req, res, slug, more = {}) => {
-    const { rank, endsMs } = await counter.count(`ip:${networkOf(addressOf(req))}`, limit);
+    const address = addressOf(req);
+    const { rank, endsMs } = await counter.count(`ip:${networkOf(address)}`, limit);
     if (rank <= limit) {
       // RFC 9110 §11.6.1: a 401 names the scheme.
       const challenge =
         PROBLEMS[slug].status === 401 ? { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } : {};
-      sendProblem(res, slug, { ...challenge, ...more });
+      sendProblem(res, slug, { ...challenge, ...(slug === 'ip_not_allowed' ? cameFrom(address) : {}), ...more });
       return;
     }
     const seconds = Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1);
     sendProblem(res, 'auth_failures_limited', { headers: ['Retry-After', String(seconds)] });
+  };
+}
+
+/** Behind a proxy that `TRUST_PROXY` does not name it is the proxy's, which only this shows. */
+function cameFrom(address: string): ProblemAnswer {
+  return {
+    detail: `The request came from ${address}, where this key may not be used: use it from an address that it is limited to, or have whoever runs this service change them.`,
   };
 }

@@ -77,6 +77,7 @@ describe('the address that a key is used from', () => {
 
       for (const answer of refused) {
         expectProblem(answer, 'ip_not_allowed');
+        expect(answer.body).to.have.property('detail').that.includes(`came from ${elsewhere},`);
         expect(answer.headers).not.to.have.any.keys('ratelimit', 'ratelimit-policy', 'www-authenticate');
       }
       for (const answer of [limited, unknown]) expectProblem(answer, 'auth_failures_limited');
