@@ -44,16 +44,8 @@ const COLUMN_NAMES: Readonly<Record<Column, readonly string[]>> = {
 };
 
 const CATEGORY_NAMES = [
-  ...[
-    'templatetype',
-    'contenttype',
-    'type',
-    'category',
-    'templatecategory',
-    'communicationtype',
-    'messagetype',
-    'route',
-  ],
+  ...['templatetype', 'contenttype', 'type', 'category', 'templatecategory', 'communicationtype'],
+  ...['messagetype', 'route'],
 ];
 
 /** What the portals call the state of a template. */
