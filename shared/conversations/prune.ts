@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { idsOf, type PruneWalk } from '../mongo/prune-walk.ts';
+import { lowestId } from '../runtime/ids.ts';
 import type { ConversationDocument } from './conversation.ts';
 import { conversationCollection } from './store.ts';
 
@@ -12,6 +13,7 @@ type Found = Pick<ConversationDocument, '_id'>;
  */
 export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
   const conversations = conversationCollection(db);
+  const since = lowestId('cnv', before);
   return {
     group: 100,
     look: (after, limit) =>
@@ -24,9 +26,13 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
       const { deletedCount } = await conversations.deleteMany(
         {
           _id: idsOf(found),
-          // One of them is there: a document without either was just made for an opening (opening-store.ts).
-          $or: [{ lastInboundAt: { $lt: before } }, { 'current.until': { $lt: before } }],
-          $nor: [{ lastInboundAt: { $gte: before } }, { 'current.until': { $gte: before } }],
+          // One of them is there: a document without any was just made for an opening (opening-store.ts).
+          $or: [{ lastInboundAt: { $lt: before } }, { 'current.until': { $lt: before } }, { voided: { $lt: since } }],
+          $nor: [
+            { lastInboundAt: { $gte: before } },
+            { 'current.until': { $gte: before } },
+            { voided: { $gte: since } },
+          ],
         },
         { hint: { _id: 1 } },
       );

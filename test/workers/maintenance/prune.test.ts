@@ -424,6 +424,7 @@ describe('maintenance: what ended long ago is removed', () => {
         until: daysAgo(days),
       },
     });
+    const voided = (days: number) => newId('cnv', daysAgo(days).getTime());
     await store.db.collection<ConversationDocument>('conversations').insertMany([
       customer('1', { lastInboundAt: daysAgo(91) }),
       customer('2', current(91)),
@@ -432,11 +433,16 @@ describe('maintenance: what ended long ago is removed', () => {
       customer('5', { lastInboundAt: daysAgo(91), ...current(89) }),
       // Just made for one that is being opened.
       customer('6'),
+      // Never wrote, and what was opened was given back: a number without the app.
+      customer('7', { openings: 1, judged: 1, voided: [voided(91)] }),
+      customer('8', { openings: 2, judged: 2, voided: [voided(91), voided(89)] }),
+      customer('9', { lastInboundAt: daysAgo(91), voided: [voided(89)] }),
     ]);
 
     await pruneConversations(deps());
 
-    expect(await idsIn('conversations')).to.deep.equal(['acc_a:4', 'acc_a:5', 'acc_a:6']);
+    const left = ['acc_a:4', 'acc_a:5', 'acc_a:6', 'acc_a:8', 'acc_a:9'];
+    expect(await idsIn('conversations')).to.deep.equal(left);
   });
 
   it('walks old ids only', () => {
