@@ -1,14 +1,15 @@
 import { text } from 'node:stream/consumers';
+import { readEnvironment } from '../../shared/config/environment.ts';
 import type { SecretVariable } from '../../shared/config/secrets.ts';
 import { UsageError } from './command.ts';
 
 /**
  * A secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (a trailing line
- * break does not count), else the environment variable, else asked for on the terminal without showing it.
+ * break does not count), else the variable in the environment or `.env`, else asked for on the terminal without showing it.
  */
 export async function readSecret(variable: SecretVariable, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
-  const given = process.env[variable];
+  const given = readEnvironment()[variable];
   if (given !== undefined) return given;
   if (!process.stdin.isTTY) throw new UsageError(`Give the secret in ${variable}, or on stdin (see --help).`);
   return ask(`${variable}: `);
