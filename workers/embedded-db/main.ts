@@ -2,19 +2,21 @@ import { runConfigured } from '../../shared/config/run-configured.ts';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import { startEmbeddedStore } from './server.ts';
-import { startWatchdog } from './watchdog.ts';
+import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 /** Below the 15 s after which the process must have ended; the others have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
-/** The longest that one command may take: building an index, some 2.5 s for 500,000 documents. */
+/** The longest that one command may take without a step forward; indexes are built in steps of a thousand documents. */
 const STUCK_MS = 120_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
   let failed = false;
+  let watchdog: Watchdog | undefined; // From when it serves on: what a start does again may take its time.
   const store = await startEmbeddedStore({
     dir: embeddedStoreDir(config.dataDir),
     durability: 'fsync',
+    progress: () => watchdog?.progress(),
     onFatal: (error) => {
       failed = true;
       log.error('commit_failed', errorFields(error));
@@ -25,8 +27,8 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   log.info('listening', { uri: store.uri, groups_done_again: groups.length });
   // Written when the machine stopped, and then nobody had been told of it; or damaged since.
   if (dropped !== undefined) log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at });
-  const watchdog = startWatchdog(STUCK_MS);
-  life.onStop('watchdog', async () => void (await watchdog.stop()));
+  watchdog = startWatchdog(STUCK_MS);
+  life.onStop('watchdog', async () => void (await watchdog?.stop()));
   life.onStop('store', () => store.close());
   // Last to leave: the others write until they end, and PM2 stops all in no useful order.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));

@@ -33,6 +33,8 @@ export interface EmbeddedStoreOptions {
   readonly now?: () => number;
   /** How often expired documents are looked for; a minute, as in mongod, unless given. */
   readonly ttlEveryMs?: number;
+  /** Called after each step of a command that walks a whole collection: it takes long, and is not stuck. */
+  readonly progress?: () => void;
   /** Called once when a commit has failed: the process must end. */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -70,7 +72,7 @@ async function serve(
   lock: DirectoryLock,
 ): Promise<EmbeddedStore> {
   const { dir, socketPath } = options;
-  const store = new Store(dir, options.durability, options.now ?? Date.now);
+  const store = new Store(dir, options.durability, options.now ?? Date.now, options.progress);
   const signal = new ChangeSignal(dir, systemClock);
   const commits = new GroupCommit(store, signal, options.onFatal ?? (() => {}));
   const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);

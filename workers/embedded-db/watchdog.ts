@@ -2,6 +2,11 @@ import { Worker } from 'node:worker_threads';
 
 const BEAT_MS = 1_000;
 
+export interface Watchdog {
+  progress(): void;
+  stop(): Promise<unknown>;
+}
+
 /**
  * What the thread runs, as text: a thread's first file would have to be found under another name in the build than in the
  * sources. `beats` goes up when the event loop comes round.
@@ -24,15 +29,18 @@ setInterval(() => {
 /**
  * Ends this process with SIGKILL, and one sentence on stderr, when its event loop has not come round for `stuckMs`: an endless
  * loop in one command would keep everybody waiting, and a process that ends is started again. A thread of its own looks.
- * It counts its own turns, so a machine that was suspended, or a process that was stopped, is not taken for stuck.
+ * It counts its own turns, so a machine that was suspended, or a process that was stopped, is not taken for stuck. A command
+ * that walks a whole collection in steps says with `progress` that it is not stuck, however long it takes.
  */
-export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): { stop(): Promise<unknown> } {
+export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): Watchdog {
   const beats = new Int32Array(new SharedArrayBuffer(4));
-  const timer = setInterval(() => Atomics.add(beats, 0, 1), everyMs);
+  const progress = () => void Atomics.add(beats, 0, 1);
+  const timer = setInterval(progress, everyMs);
   timer.unref();
   const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData: { beats, everyMs, stuckMs } });
   thread.unref();
   return {
+    progress,
     stop: () => {
       clearInterval(timer);
       return thread.terminate();

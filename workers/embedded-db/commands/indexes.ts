@@ -91,6 +91,7 @@ function buildIndex(store: Store, collection: Collection, index: Index): void {
     for (;;) {
       const entries = store.database.range(store.database.documents, range, false, CHUNK);
       for (const { key, value } of entries) store.documents.addToIndex(collection, index, key, value);
+      store.progress();
       const last = entries.at(-1);
       if (last === undefined || entries.length < CHUNK) return;
       range.start = Buffer.concat([last.key, Buffer.from([0])]);
@@ -109,9 +110,7 @@ function prefix(id: number): Buffer {
 
 function removeEntries(store: Store, index: Index): void {
   const range = { start: prefix(index.id), end: prefix(index.id + 1) };
-  while (store.database.removeRange(store.database.entries, range, CHUNK)) {
-    // as long as there is more
-  }
+  while (store.database.removeRange(store.database.entries, range, CHUNK)) store.progress();
 }
 
 export function dropIndexes(store: Store, command: Command): Buffer {
@@ -159,9 +158,7 @@ export function listIndexes(store: Store, command: Command): Buffer | Promise<Bu
 export function dropCollection(store: Store, collection: Collection): void {
   for (const index of collection.indexes) removeEntries(store, index);
   const range = { start: prefix(collection.id), end: prefix(collection.id + 1) };
-  while (store.database.removeRange(store.database.documents, range, CHUNK)) {
-    // as long as there is more
-  }
+  while (store.database.removeRange(store.database.documents, range, CHUNK)) store.progress();
   store.catalog.drop(collection);
 }
 
