@@ -30,10 +30,10 @@ export function findDueInRange(db: Db, range: EndpointRange, limit: number): Pro
   return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
 }
 
-/** The oldest due deliveries of one endpoint. */
-export function findDueOf(db: Db, endpoint: EndpointId, limit: number): Promise<DeliveryDocument[]> {
-  const filter = { endpoint, due: { $exists: true } };
-  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { due: 1 }, limit });
+/** Due deliveries of these endpoints, endpoint by endpoint, oldest first. */
+export function findDueOf(db: Db, endpoints: readonly EndpointId[], limit: number): Promise<DeliveryDocument[]> {
+  const filter = { endpoint: { $in: [...endpoints] }, due: { $exists: true } };
+  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
 }
 
 /** One update each, in one command; may be done twice. Completes nothing that is not `due` any more. */

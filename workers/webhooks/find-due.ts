@@ -4,7 +4,7 @@ import type { EndpointRange } from '../../shared/webhooks/delivery-store.ts';
 
 export interface DueFinderOptions {
   findInRange(range: EndpointRange, limit: number): Promise<readonly DeliveryDocument[]>;
-  findOf(endpoint: EndpointId, limit: number): Promise<readonly DeliveryDocument[]>;
+  findOf(endpoints: readonly EndpointId[], limit: number): Promise<readonly DeliveryDocument[]>;
   /** Whether this process posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
   /** How many to read for an endpoint; 0 when it has enough in hand. */
@@ -16,20 +16,30 @@ export interface DueFinderOptions {
 /** Deliveries per read of the walk. Most endpoints have one or two due: a page serves a hundred of them. */
 const PAGE = 256;
 /** From so many in one page on an endpoint is heavy: a read of its own costs less than to walk over them again and again. */
-const HEAVY = 64;
+const HEAVY = 8;
 /** How many rounds a large backlog of somebody else's endpoint is walked around before it is looked at again. */
 const FOREIGN_ROUNDS = 200;
+/** Of the walk in one round: gaps between heavy endpoints, a page each, and further pages. It goes on from there in the next. */
+const GAPS = 32;
+const FURTHER_PAGES = 4;
+/** Endpoints that had something due last; asked for by themselves in rounds that do not come to all of them. */
+const RECENT_MAX = 1_024;
+const RECENT_AT_ONCE = 128;
 
 /**
  * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is *heavy*: the
- * walk goes around it (one read per gap between heavy ones), and it is read by itself, only when its lane wants more. So a
- * round costs one read while there is little, and neither a backlog of a million nor many of a hundred that wait for slow
- * receivers are walked over.
+ * walk goes around it, and it is read by itself, only when its lane wants more. So a round costs one read while there is
+ * little, and what waits for slow receivers is not walked over. Where that leaves too much for one round, the walk is spread
+ * over several, and the endpoints that had something last are asked for in each.
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;
   /** Heavy endpoints, with the rounds that those of others are still left alone. */
   readonly #heavy = new Map<EndpointId, number>();
+  /** In the order in which something of them was taken last. */
+  readonly #recent = new Set<EndpointId>();
+  /** Behind which endpoint the walk goes on; empty where it begins anew. */
+  #position = '';
 
   constructor(options: DueFinderOptions) {
     this.#options = options;
@@ -37,27 +47,60 @@ export class DueFinder {
 
   /** One round; returns how many deliveries were taken in hand. */
   async round(): Promise<number> {
-    const heavy = [...this.#heavy.keys()].sort();
+    const heavy = [...this.#heavy.keys()];
+    const whole = this.#position === '' && heavy.length < GAPS;
     const taken = await Promise.all([
-      ...['', ...heavy].map((after, i) => this.#walk(after, heavy[i])),
+      this.#walk(heavy.sort()),
+      ...(whole ? [] : this.#askRecent()),
       ...heavy.map((endpoint) => this.#refill(endpoint)),
     ]);
     return taken.reduce((sum, count) => sum + count, 0);
   }
 
-  async #walk(after: string, before: EndpointId | undefined): Promise<number> {
+  /** From where the last round ended, through the next gaps. */
+  async #walk(heavy: readonly EndpointId[]): Promise<number> {
+    const bounds = heavy.filter((endpoint) => endpoint > this.#position);
+    const gaps = [this.#position, ...bounds].slice(0, GAPS).map((after, i) => ({ after, before: bounds[i] }));
+    const budget = { pages: FURTHER_PAGES };
+    const walked = await Promise.all(gaps.map((gap) => this.#walkGap(gap, budget)));
+    const stopped = walked.find(({ stoppedAt }) => stoppedAt !== undefined)?.stoppedAt;
+    // Behind the last heavy endpoint, there is nothing more.
+    this.#position = stopped ?? gaps.at(-1)?.before ?? '';
+    return walked.reduce((sum, { taken }) => sum + taken, 0);
+  }
+
+  async #walkGap(
+    { after, before }: EndpointRange,
+    budget: { pages: number },
+  ): Promise<{ readonly taken: number; readonly stoppedAt?: string }> {
     let taken = 0;
     let from = after;
-    for (;;) {
+    do {
       const page = await this.#options.findInRange({ after: from, before }, PAGE);
       taken += this.#take(page);
       for (const endpoint of heavyIn(page)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
       const last = page.at(-1)?.endpoint;
-      if (page.length < PAGE || last === undefined) return taken;
+      if (page.length < PAGE || last === undefined) return { taken };
       // The page may have cut the last endpoint short: go on before it, so that the next page has all of it.
-      const previous = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint;
-      from = previous ?? last;
+      from = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint ?? last;
+    } while (budget.pages-- > 0);
+    return { taken, stoppedAt: from };
+  }
+
+  #askRecent(): readonly Promise<number>[] {
+    const { findOf, owns, wanted } = this.#options;
+    const asked = [...this.#recent].filter((id) => owns(id) && !this.#heavy.has(id) && wanted(id) > 0);
+    const reads: Promise<number>[] = [];
+    for (let first = 0; first < asked.length; first += RECENT_AT_ONCE) {
+      const some = asked.slice(first, first + RECENT_AT_ONCE);
+      reads.push(
+        findOf(some, some.length * HEAVY).then((due) => {
+          for (const endpoint of heavyIn(due)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
+          return this.#take(due);
+        }),
+      );
     }
+    return reads;
   }
 
   async #refill(endpoint: EndpointId): Promise<number> {
@@ -69,15 +112,26 @@ export class DueFinder {
     }
     const limit = this.#options.wanted(endpoint);
     if (limit === 0) return 0;
-    const due = await this.#options.findOf(endpoint, limit);
+    const due = await this.#options.findOf([endpoint], limit);
     if (due.length < limit && due.length < HEAVY) this.#heavy.delete(endpoint);
     return this.#take(due);
   }
 
   #take(due: readonly DeliveryDocument[]): number {
     let taken = 0;
-    for (const delivery of due) if (this.#options.owns(delivery.endpoint) && this.#options.take(delivery)) taken++;
+    for (const delivery of due) {
+      if (!this.#options.owns(delivery.endpoint) || !this.#options.take(delivery)) continue;
+      taken++;
+      this.#remember(delivery.endpoint);
+    }
     return taken;
+  }
+
+  #remember(endpoint: EndpointId): void {
+    this.#recent.delete(endpoint);
+    this.#recent.add(endpoint);
+    const [oldest] = this.#recent;
+    if (this.#recent.size > RECENT_MAX && oldest !== undefined) this.#recent.delete(oldest);
   }
 }
 

@@ -24,6 +24,8 @@ interface Lane extends Sender, Waiting {
   readonly queue: DeliveryDocument[];
   host: string;
   completing: number;
+  /** Whether a post has begun since its deliveries were read last. */
+  moved: boolean;
 }
 
 /**
@@ -72,11 +74,16 @@ export class Lanes {
     return count;
   }
 
-  /** How many of the endpoint's oldest due deliveries to read for its queue to be full; 0 while it has enough. */
+  /**
+   * How many of the endpoint's oldest due deliveries to read for its queue to be full; 0 while it has enough. To be followed by
+   * that read: what waits for a slow receiver is not read again until some of it has left.
+   */
   wanted(endpoint: EndpointId): number {
     const lane = this.#lanes.get(endpoint);
     const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
     if (lane === undefined) return full;
+    if (lane.queue.length > 0 && !lane.moved) return 0;
+    lane.moved = false;
     // Those in hand are still due in the store, and are read again before the new ones.
     return lane.queue.length < full / 4 ? full + lane.startedMs.size + lane.completing : 0;
   }
@@ -113,6 +120,7 @@ export class Lanes {
         lane.queue.shift();
         this.#queued--;
         this.#inFlight.begin(lane, delivery._id, this.#options.nowMs());
+        lane.moved = true;
         this.#turns.list(lane);
         return delivery;
       }
@@ -189,5 +197,15 @@ export class Lanes {
 }
 
 function emptyLane(account: AccountId, endpoint: EndpointId): Lane {
-  return { endpoint, account, queue: [], startedMs: new Map(), host: '', completing: 0, listed: false, slow: false };
+  return {
+    endpoint,
+    account,
+    queue: [],
+    startedMs: new Map(),
+    host: '',
+    completing: 0,
+    moved: false,
+    listed: false,
+    slow: false,
+  };
 }

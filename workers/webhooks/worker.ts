@@ -119,7 +119,7 @@ export class WebhookWorker {
     });
     this.#finder = new DueFinder({
       findInRange: (range, limit) => findDueInRange(db, range, limit),
-      findOf: (endpoint, limit) => findDueOf(db, endpoint, limit),
+      findOf: (endpoints, limit) => findDueOf(db, endpoints, limit),
       owns: (endpoint) => this.#owned.has(shareOf(endpoint, options.leases.length)) && this.#shares.owns(endpoint),
       wanted: (endpoint) => this.#lanes.wanted(endpoint),
       take: (delivery) => this.#lanes.add(delivery),

@@ -51,7 +51,7 @@ describe('webhooks/delivery-store', () => {
     expect(await ids('', undefined, 3)).to.deep.equal([a1, a3, b2].map(({ _id }) => _id));
     expect(await ids('whk_a', undefined, 10)).to.deep.equal([b2, c1].map(({ _id }) => _id));
     expect(await ids('whk_a', 'whk_c', 10)).to.deep.equal([b2._id]);
-    expect((await findDueOf(store.db, 'whk_a', 10)).map(({ _id }) => _id)).to.deep.equal([a1._id, a3._id]);
+    expect((await findDueOf(store.db, ['whk_a'], 10)).map(({ _id }) => _id)).to.deep.equal([a1._id, a3._id]);
   });
 
   it('a completion writes the attempt and takes the delivery out of what is due', async () => {
@@ -70,7 +70,7 @@ describe('webhooks/delivery-store', () => {
       { id: discarded._id, state: 'discarded' },
     ]);
 
-    expect(await findDueOf(store.db, endpoint, 10)).to.deep.equal([]);
+    expect(await findDueOf(store.db, [endpoint], 10)).to.deep.equal([]);
     expect(await read(done)).to.deep.equal({
       ...settled(done),
       state: 'done',
@@ -103,7 +103,7 @@ describe('webhooks/delivery-store', () => {
 
     expect(await promoteRetries(store.db, seconds(5), 10)).to.equal(1);
 
-    expect((await findDueOf(store.db, endpoint, 10)).map(({ _id }) => _id)).to.deep.equal([early._id]);
+    expect((await findDueOf(store.db, [endpoint], 10)).map(({ _id }) => _id)).to.deep.equal([early._id]);
     expect(await read(early))
       .to.include({ state: 'due' })
       .and.not.to.have.property('retryAt');
@@ -139,7 +139,7 @@ describe('webhooks/delivery-store', () => {
 
     expect(await replaySince(store.db, endpoint, seconds(10), NOW)).to.equal(2);
 
-    const due = await findDueOf(store.db, endpoint, 10);
+    const due = await findDueOf(store.db, [endpoint], 10);
     expect(due.map(({ _id }) => _id)).to.have.members([lost._id, dropped._id]);
     expect(await replaySince(store.db, endpoint, seconds(10), NOW)).to.equal(0);
   });
@@ -152,7 +152,7 @@ describe('webhooks/delivery-store', () => {
     await store.db.collection<DeliveryDocument>('deliveries').insertMany(many);
 
     expect(await replaySince(store.db, endpoint, seconds(0), NOW)).to.equal(1_203);
-    expect(await findDueOf(store.db, endpoint, 2_000)).to.have.length(1_203);
+    expect(await findDueOf(store.db, [endpoint], 2_000)).to.have.length(1_203);
   });
 });
 

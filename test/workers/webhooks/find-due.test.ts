@@ -33,9 +33,9 @@ describe('webhooks worker: find due', () => {
         readOver += page.length;
         return page;
       },
-      findOf: async (endpoint, limit) => {
+      findOf: async (endpoints, limit) => {
         reads++;
-        const due = await findDueOf(store.db, endpoint, limit);
+        const due = await findDueOf(store.db, endpoints, limit);
         readOver += due.length;
         return due;
       },
@@ -113,7 +113,7 @@ describe('webhooks worker: find due', () => {
   it('nor are many smaller ones, of receivers that are slow', async () => {
     const slow = Array.from({ length: 20 }, (_, n): EndpointId => `whk_slow${n}`);
     for (const endpoint of slow) await backlog(endpoint, 200);
-    await finder.round();
+    for (let round = 0; round < 8; round++) await finder.round();
     for (const endpoint of slow) full.add(endpoint);
     await finder.round();
     await backlog('whk_slow10a', 1);
@@ -125,6 +125,37 @@ describe('webhooks worker: find due', () => {
     expect(countOf('whk_slow10a')).to.equal(1);
     expect(countOf('whk_z')).to.equal(1);
     expect(readOver).to.equal(2);
+  });
+
+  it('of what two hundred slow receivers wait for, a round reads a part; who had something last is found in each', async () => {
+    const slow = Array.from({ length: 200 }, (_, n): EndpointId => `whk_slow${n}`);
+    for (const [n, endpoint] of slow.entries()) await backlog(endpoint, n % 2 === 0 ? 20 : 5);
+    await backlog('whk_known', 1);
+    for (let round = 0; round < 20; round++) await finder.round();
+    expect(taken.size).to.equal(100 * 25 + 1);
+    for (const endpoint of slow) full.add(endpoint);
+
+    for (let n = 2; n < 12; n++) {
+      await backlog('whk_known', 1);
+      [reads, readOver] = [0, 0];
+      await finder.round();
+      expect(countOf('whk_known')).to.equal(n);
+      expect(reads).to.be.below(50);
+      expect(readOver).to.be.below(500);
+    }
+  });
+
+  it('and whoever had nothing for long is found within some rounds', async () => {
+    for (let n = 0; n < 100; n++) await backlog(`whk_slow${n}`, 20);
+    for (let round = 0; round < 20; round++) await finder.round();
+    for (let n = 0; n < 100; n++) full.add(`whk_slow${n}`);
+    await backlog('whk_a', 1);
+    await backlog('whk_slow50a', 1);
+    await backlog('whk_z', 1);
+
+    for (let round = 0; round < 5; round++) await finder.round();
+
+    for (const endpoint of ['whk_a', 'whk_slow50a', 'whk_z'] as const) expect(countOf(endpoint)).to.equal(1);
   });
 
   it('a backlog goes on being read as its lane wants more', async () => {

@@ -232,6 +232,17 @@ describe('webhooks worker: lanes', () => {
     expect(lanes.wanted('whk_a')).to.equal(32 + 25);
   });
 
+  it('asks for no more while nothing has left', () => {
+    const lanes = openLanes({ perEndpoint: 1 });
+    filled(lanes, 'whk_a', 3);
+    expect(lanes.wanted('whk_a')).to.equal(0);
+
+    lanes.next();
+
+    expect(lanes.wanted('whk_a')).to.equal(32 + 1);
+    expect(lanes.wanted('whk_a')).to.equal(0);
+  });
+
   it('lets go of what is queued for an endpoint; what is in flight stays in hand', () => {
     const lanes = openLanes({ perEndpoint: 2 });
     const [first, second, third] = filled(lanes, 'whk_a', 3);
