@@ -2,11 +2,11 @@ import { STATUS } from '../../shared/carriers/command-status.ts';
 
 /** How a connection to a carrier ended, in the one respect that counts for the next one. */
 export type BindEnd =
-  /** Not bound: unreachable, no answer, or closed before it; or bound, and ended at once without a word. */
+  /** Not bound: unreachable, no answer, or closed before it. */
   | { readonly kind: 'failed' }
   /** The carrier refused the bind. */
   | { readonly kind: 'refused'; readonly status: number }
-  /** It was bound, and good for something (`Session.spoken`, or `WORKED_MS`). */
+  /** The carrier answered the bind with success. */
   | { readonly kind: 'worked'; readonly boundMs: number };
 
 /** What happened to a bind of late; `FRESH` is its beginning. */
@@ -17,9 +17,6 @@ export interface Streak {
   readonly quick: number;
 }
 export const FRESH: Streak = { failed: 0, quick: 0 };
-
-/** A bind that stood so long has worked, also if it was idle. */
-export const WORKED_MS = 5_000;
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;

@@ -3,7 +3,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../shared/carriers/command-status.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { type BindEnd, FRESH, pauseAfter, type Streak, WORKED_MS } from './backoff.ts';
+import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
 import type { BindCommand, Deliver } from './pdu.ts';
 import { Session, type SubmitAnswer } from './session.ts';
 import type { LostSubmits } from './unanswered-submits.ts';
@@ -63,9 +63,8 @@ export class Bind<Context> {
   #sessions: Session<Context>[] = [];
   /** Why the carrier refused the last bind, until the wait that it leads to. */
   #refusedStatus: number | undefined;
-  /** When this connection was bound, and whether the carrier has said something on it since. */
+  /** When this connection was bound. */
   #boundAtMs: number | undefined;
-  #spoken = false;
   /** Why the first of its sessions ended, while the others follow. */
   #why: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -188,7 +187,6 @@ export class Bind<Context> {
     const { carrier, log, index } = this.#options;
     this.#options.onLost(lost);
     this.#sessions = this.#sessions.filter((other) => other !== session);
-    this.#spoken ||= session.spoken;
     this.#why ??= reason;
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
     for (const other of this.#sessions) other.destroy('pair_closed');
@@ -198,7 +196,6 @@ export class Bind<Context> {
     this.#streak = streak;
     this.#refusedStatus = undefined;
     this.#boundAtMs = undefined;
-    this.#spoken = false;
     this.#why = undefined;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
     this.#become('backoff', trouble);
@@ -210,7 +207,7 @@ export class Bind<Context> {
     if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
     if (this.#boundAtMs === undefined || reason === SESSION_REFUSED) return { kind: 'failed' };
     const boundMs = this.#options.clock.monotonicMs() - this.#boundAtMs;
-    return this.#spoken || boundMs >= WORKED_MS ? { kind: 'worked', boundMs } : { kind: 'failed' };
+    return { kind: 'worked', boundMs };
   }
 
   #troubleOf(reason: string): BindTrouble {

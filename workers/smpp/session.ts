@@ -75,7 +75,6 @@ export class Session<Context> {
   #misses = 0;
   /** Before the bind there are no receipts, and enquire_link is not ours to send. */
   #bound = false;
-  #spoken = false;
 
   constructor(options: SessionOptions<Context>) {
     this.#options = options;
@@ -98,11 +97,6 @@ export class Session<Context> {
 
   get open(): boolean {
     return this.#socket.open;
-  }
-
-  /** Whether the peer has said anything since the bind but that it wants to end: this session was good for something. */
-  get spoken(): boolean {
-    return this.#spoken;
   }
 
   /** Whether more submits would only pile up in memory. */
@@ -166,7 +160,6 @@ export class Session<Context> {
     this.#lastReadMs = this.#options.clock.monotonicMs();
     this.#misses = 0;
     const header = readHeader(frame);
-    if (this.#bound && header.command !== COMMAND.unbind) this.#spoken = true;
     if (isResponse(header.command)) this.#onResponse(header, frame);
     else this.#onRequest(header, frame);
   }

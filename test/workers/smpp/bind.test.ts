@@ -11,15 +11,21 @@ const ROUNDS = 8;
 describe('smpp worker: a bind that is lost', () => {
   let smsc: Smsc;
   let bind: Bind<never> | undefined;
+  const { random } = Math;
   afterEach(async () => {
+    Math.random = random;
     await bind?.stop(0);
     bind = undefined;
     await smsc.close();
   });
 
   const clock = new ManualClock();
-  const { log, lines } = keepLines();
+  let { log, lines } = keepLines();
   const states: BindState[] = [];
+  beforeEach(() => {
+    ({ log, lines } = keepLines());
+    states.length = 0;
+  });
   const waits = (): number[] =>
     lines.flatMap(({ event, fields }) => (event === 'bind_waits' ? [Number(fields.wait_ms)] : []));
   const bound = (): number => states.filter((state) => state === 'bound').length;
@@ -54,5 +60,19 @@ describe('smpp worker: a bind that is lost', () => {
     }
 
     expect(Math.max(...waits())).to.be.at.most(1_000);
+  });
+
+  it('bound and reset at once: the wait grows to a few seconds and no longer', async function () {
+    this.timeout(60_000);
+    Math.random = () => 1; // the longest waits
+    smsc = await startSmsc();
+    start();
+    for (let round = 1; round <= 4; round++) {
+      await eventually(() => bound() === round, `bound for the ${round}th time`, 30_000);
+      smsc.resetSessions();
+      await eventually(() => waits().length === round, 'it waits');
+    }
+
+    expect(waits()).to.deep.equal([1_000, 2_000, 4_000, 5_000]);
   });
 });
