@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MochaProcess, type Outcome } from './mocha-process.ts';
-import { ALONE, LONG, plan } from './plan.ts';
+import { LONG, plan } from './plan.ts';
 import { runUnits } from './run.ts';
 
 describe('the test runner', function () {
@@ -25,11 +25,10 @@ describe('the test runner', function () {
 
   describe('a plan', () => {
     it('gives each file to one process', () => {
-      const files = [...Array.from({ length: 40 }, (_, i) => `test/some-${i}.test.ts`), ...LONG, ...ALONE];
+      const files = [...Array.from({ length: 40 }, (_, i) => `test/some-${i}.test.ts`), ...LONG];
 
-      const { together, alone } = plan(files);
+      const dealt = plan(files).flatMap((unit) => unit.files);
 
-      const dealt = [...together, ...alone].flatMap((unit) => unit.files);
       expect(dealt).to.have.members(files);
       expect(dealt).to.have.length(files.length);
     });
@@ -37,17 +36,14 @@ describe('the test runner', function () {
     it('runs only what is asked for', () => {
       const [one = ''] = LONG;
 
-      expect(plan([one, 'test/a.test.ts'])).to.deep.equal({
-        together: [
-          { name: one, files: [one] },
-          { name: 'other files, 1 of 1', files: ['test/a.test.ts'] },
-        ],
-        alone: [],
-      });
+      expect(plan([one, 'test/a.test.ts'])).to.deep.equal([
+        { name: one, files: [one] },
+        { name: 'other files, 1 of 1', files: ['test/a.test.ts'] },
+      ]);
     });
 
     it('names files that are there', () => {
-      expect([...LONG, ...ALONE].filter((name) => !existsSync(name))).to.deep.equal([]);
+      expect(LONG.filter((name) => !existsSync(name))).to.deep.equal([]);
     });
   });
 
@@ -122,15 +118,15 @@ describe('the test runner', function () {
     const stopping = new AbortController().signal;
 
     it('sums what all processes counted; one that breaks off is one failure more', async () => {
-      const together = [
+      const units = [
         { name: 'good', files: [file('good', passes, passes)] },
         { name: 'bad', files: [file('bad', passes, fails)] },
         { name: 'broken', files: [file('broken', passes, `it('quits', () => { process.exit(0); });`)] },
+        { name: 'noisy', files: [file('noisy', passes, `console.log('a word');`)] },
       ];
-      const alone = [{ name: 'noisy', files: [file('noisy', passes, `console.log('a word');`)] }];
       let said = '';
 
-      const totals = await runUnits({ together, alone }, { jobs: 2, stopping, say: (text) => (said += text) });
+      const totals = await runUnits(units, { jobs: 2, stopping, say: (text) => (said += text) });
 
       expect(totals).to.deep.equal({ passed: 5, failed: 2, skipped: 0 });
       expect(said).to.match(/✔ good: 2 passed \(\d+ s\)\n/);
@@ -142,10 +138,7 @@ describe('the test runner', function () {
     it('that is stopped ends its processes and begins no other', async () => {
       const stop = new AbortController();
       const unit = (name: string) => ({ name, files: [file(name, `it('never ends', () => { for (;;); });`)] });
-      const run = runUnits(
-        { together: [unit('first'), unit('second')], alone: [unit('third')] },
-        { jobs: 1, stopping: stop.signal, say: () => {} },
-      );
+      const run = runUnits([unit('first'), unit('second')], { jobs: 1, stopping: stop.signal, say: () => {} });
 
       stop.abort();
 

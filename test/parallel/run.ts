@@ -1,5 +1,5 @@
 import { MochaProcess, type Outcome } from './mocha-process.ts';
-import type { Plan, Unit } from './plan.ts';
+import type { Unit } from './plan.ts';
 
 /** Sums of all units. */
 export interface Totals {
@@ -9,14 +9,14 @@ export interface Totals {
 }
 
 export interface RunOptions {
-  /** Processes at a time, until those come that are alone. */
+  /** Processes at a time. */
   readonly jobs: number;
   readonly stopping: AbortSignal;
   say(text: string): void;
 }
 
 /** Runs all units, each in a mocha process; says a line for each as it ends, and what failed at the end. */
-export async function runUnits({ together, alone }: Plan, { jobs, stopping, say }: RunOptions): Promise<Totals> {
+export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: RunOptions): Promise<Totals> {
   const ended: [Unit, Outcome][] = [];
   const run = async (unit: Unit): Promise<void> => {
     const mocha = new MochaProcess(unit.files);
@@ -27,8 +27,11 @@ export async function runUnits({ together, alone }: Plan, { jobs, stopping, say 
     ended.push([unit, outcome]);
     say(lineOf(unit, outcome));
   };
-  await inTurn(together, jobs, stopping, run);
-  await inTurn(alone, 1, stopping, run);
+  const waiting = [...units];
+  const worker = async (): Promise<void> => {
+    for (let unit = waiting.shift(); unit !== undefined && !stopping.aborted; unit = waiting.shift()) await run(unit);
+  };
+  await Promise.all(Array.from({ length: jobs }, worker));
 
   for (const [unit, outcome] of ended.filter(([, outcome]) => isBad(outcome))) say(failuresOf(unit, outcome));
   const sum = (count: (outcome: Outcome) => number): number =>
@@ -38,19 +41,6 @@ export async function runUnits({ together, alone }: Plan, { jobs, stopping, say 
     failed: sum(({ failed, trouble }) => failed + (trouble === undefined ? 0 : 1)),
     skipped: sum(({ skipped }) => skipped),
   };
-}
-
-async function inTurn(
-  units: readonly Unit[],
-  jobs: number,
-  stopping: AbortSignal,
-  run: (unit: Unit) => Promise<void>,
-): Promise<void> {
-  const waiting = [...units];
-  const worker = async (): Promise<void> => {
-    for (let unit = waiting.shift(); unit !== undefined && !stopping.aborted; unit = waiting.shift()) await run(unit);
-  };
-  await Promise.all(Array.from({ length: jobs }, worker));
 }
 
 const isBad = ({ failed, trouble }: Outcome): boolean => failed > 0 || trouble !== undefined;

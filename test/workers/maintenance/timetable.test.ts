@@ -9,7 +9,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** Nothing else of this process runs meanwhile, as in a process that is suspended. */
 function blockUntil(wallMs: number): void {
-  while (Date.now() < wallMs);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wallMs - Date.now());
 }
 
 describe('maintenance timetable', () => {
