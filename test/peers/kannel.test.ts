@@ -196,10 +196,12 @@ describe('the simulator and Kannel', () => {
   it('said nothing that tshark finds wrong', async () => {
     const file = join(folder, 'capture.pcap');
 
-    await writePcap(frames, file, smsc.port);
+    // Kannel goes on with its binds meanwhile.
+    const said = [...frames];
+    await writePcap(said, file, smsc.port);
     const { pdus, malformed } = await dissect(file, smsc.port);
 
     expect(malformed).deep.equal([]);
-    expect(pdus).length(frames.length).above(10);
+    expect(pdus).length(said.length).above(10);
   });
 });
