@@ -1,11 +1,10 @@
 import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../shared/mongo/errors.ts';
 import type { ProcessDocument } from '../shared/processes/report.ts';
-import type { GatewayDeps } from './deps.ts';
-import { sendJson, sendProblem } from './http/answer.ts';
+import { RETRY_AFTER, sendJson, sendProblem } from './http/answer.ts';
 import type { Handler, Reply } from './http/context.ts';
-import { RETRY_AFTER } from './http/unanswered.ts';
-import { ReadCache } from './read-cache.ts';
+import type { GatewayDeps } from './process/deps.ts';
+import { ReadCache } from './process/read-cache.ts';
 
 /** For whoever runs the product: its supervisor, its load balancer. Without a key, and without secrets. */
 

@@ -1,12 +1,12 @@
 import { createChatAccepter } from '../shared/conversations/open.ts';
-import { createAccepter } from '../shared/messages/accept.ts';
+import { createAccepter } from '../shared/payment/accept.ts';
 import { runApp } from '../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
-import { KeyUses } from './http/key-uses.ts';
 import { GatewayServer } from './http/server.ts';
 import { listenForScrapes } from './metrics.ts';
+import { KeyUses } from './process/key-uses.ts';
 
 runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const accepter = createAccepter({ db, clock, log });

@@ -4,7 +4,7 @@ import { isStoreTrouble } from '../shared/mongo/errors.ts';
 import { aggregateMetrics } from '../shared/processes/report.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../shared/runtime/log.ts';
-import { ReadCache } from './read-cache.ts';
+import { ReadCache } from './process/read-cache.ts';
 
 /** What `METRICS_PORT` serves is made at most so often, for all who ask: it reads the report of every process. */
 const FRESH_MS = 5_000;

@@ -14,30 +14,36 @@ interface Source {
   readonly text: string;
   /** Modules imported for their values; relative ones as paths from the root. */
   readonly imports: readonly string[];
+  /** Files of ours that it names in an import, for values or types. */
+  readonly names: readonly string[];
 }
 
 const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => read(join(ROOT, top)));
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
-  smpp: /^workers\/smpp\/pdu\.ts$/,
+  smpp: /^workers\/smpp\/session\/pdu\.ts$/,
   undici: /^workers\/webhooks\/|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
-  'csv-parse/sync': /^shared\/templates\/csv\.ts$/,
+  'csv-parse/sync': /^scripts\/ops\/templates\/csv\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
-  'libphonenumber-js/max': /^shared\/messages\/number-check\.ts$/,
-  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^shared\/keys\/allowed-addresses\.ts$|^gateway\/http\//,
-  mongodb: /^shared\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/messages\/debit\.ts$|^scripts\//,
+  'libphonenumber-js/max': /^shared\/accounts\/number-check\.ts$/,
+  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^scripts\/ops\/allowed-addresses\.ts$|^gateway\/(http|access)\//,
+  mongodb:
+    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/debit\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
   piscina: /^workers\/batches\/render-threads\.ts$/,
   pm2: /^$/,
 };
+
+/** A payment has two ends, the gateway that begins it and whoever finishes it: they are read together, in one room. */
+const BOTH_ENDS = /^shared\/payment\//;
 
 /** Folders of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
 const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
@@ -78,13 +84,39 @@ describe('house rules', () => {
           .filter((module) => module.startsWith('shared/'))
           .filter((module) => {
             const other = LAYERS.indexOf(module.split('/')[1] ?? '');
-            // runtime/ and config/ are one layer: a setting's error is a StartError.
-            return other === -1 || (other > layer && other > 1);
+            return other === -1 || other > layer;
           })
           .map((module) => `${path} imports ${module}`);
       });
 
     expect(strays).to.deep.equal([]);
+  });
+
+  it('folders import one way: no circle leads from a folder back to it, not even of types', () => {
+    const arrows = new Map<string, Set<string>>();
+    for (const { path, names } of sources) {
+      const from = dirname(path);
+      const to = arrows.get(from) ?? new Set();
+      for (const name of names) if (dirname(name) !== from) to.add(dirname(name));
+      arrows.set(from, to);
+    }
+
+    expect([...arrows.keys()].filter((folder) => reaches(arrows, folder).has(folder)).sort()).to.deep.equal([]);
+  });
+
+  it('what one process alone uses lives with that process', () => {
+    const byName = new Map(sources.map((source) => [source.path, source]));
+    const processes = new Map<string, Set<string>>();
+    for (const { path } of sources.filter((source) => !source.path.startsWith('shared/'))) {
+      const [top = '', second = ''] = path.split('/');
+      const owner = top === 'gateway' ? top : `${top}/${second}`;
+      for (const used of filesReachedFrom(path, byName)) {
+        if (used.startsWith('shared/')) processes.set(used, (processes.get(used) ?? new Set()).add(owner));
+      }
+    }
+    const strays = [...processes].filter(([path, owners]) => owners.size < 2 && !BOTH_ENDS.test(path));
+
+    expect(strays.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
   });
 
   it('a worker imports no other worker', () => {
@@ -133,7 +165,7 @@ function read(folder: string): Source[] {
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       const text = readFileSync(file, 'utf8');
-      return { path: relative(ROOT, file), text, imports: importsOf(file, text) };
+      return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
     });
 }
 
@@ -142,4 +174,34 @@ function importsOf(file: string, text: string): string[] {
   return [...statements]
     .filter(([, names = '']) => !/^\{(\s*type\s+\w+\s*,?)+\s*\}\s*from/.test(names.trim()))
     .map(([, , module = '']) => (module.startsWith('.') ? relative(ROOT, join(dirname(file), module)) : module));
+}
+
+/** Folders that `from` imports, and that these import in turn. */
+function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
+  const found = new Set<string>();
+  const next = [...(arrows.get(from) ?? [])];
+  for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
+    if (found.has(folder)) continue;
+    found.add(folder);
+    next.push(...(arrows.get(folder) ?? []));
+  }
+  return found;
+}
+
+/** Files that `path` imports, and those in turn as far as they are in shared/. */
+function filesReachedFrom(path: string, byName: ReadonlyMap<string, Source>): Set<string> {
+  const found = new Set<string>();
+  const next = [...(byName.get(path)?.names ?? [])];
+  for (let file = next.pop(); file !== undefined; file = next.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    if (file.startsWith('shared/')) next.push(...(byName.get(file)?.names ?? []));
+  }
+  return found;
+}
+
+function namesOf(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+\.ts)'/g)].map(([, module = '']) =>
+    relative(ROOT, join(dirname(file), module)),
+  );
 }

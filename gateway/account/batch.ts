@@ -1,12 +1,12 @@
 import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
-import { findPaidBatch } from '../../shared/batches/find-paid.ts';
 import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isBatchId } from '../../shared/runtime/ids.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import type { ReadingDeps } from '../http/dear-reads.ts';
+import { findPaidBatch } from '../sms/find-paid-batch.ts';
 
 /** GET /v2/batches/{id} (extension): how far a bulk request is. Another account's batch is as unknown as one that never was. */
 export function createBatch({ db, answerRead }: ReadingDeps): Handler {

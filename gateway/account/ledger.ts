@@ -1,9 +1,9 @@
-import type { LedgerEntryDocument } from '../../shared/credits/ledger-entry.ts';
-import { readStatement } from '../../shared/credits/statement.ts';
+import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
+import { readStatement } from '../../shared/ledger/statement.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import type { ReadingDeps } from '../http/dear-reads.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';

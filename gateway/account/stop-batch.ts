@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { findPaidBatch } from '../../shared/batches/find-paid.ts';
 import { hasStoppable, refundedCredits } from '../../shared/batches/progress.ts';
 import { beginStop, readBatch } from '../../shared/batches/store.ts';
 import { isBatchId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
+import type { Charge } from '../access/rate-limit.ts';
+import { ReadLanes } from '../access/read-lanes.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import type { Charge } from '../http/rate-limit.ts';
-import { ReadLanes } from '../http/read-lanes.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { findPaidBatch } from '../sms/find-paid-batch.ts';
 import { countCost } from './batch.ts';
 
 interface StopDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'stopping'> {

@@ -8,7 +8,7 @@ import {
 import type { ProblemAnswer } from '../http/answer.ts';
 import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import { ReadCache } from '../read-cache.ts';
+import { ReadCache } from '../process/read-cache.ts';
 
 /** How long the answer for a host is believed. Nobody connects on the strength of it: that is checked anew at every connect. */
 const BELIEVED_MS = 10_000;

@@ -2,8 +2,8 @@ import type { ChatAcceptOutcome } from '../../shared/conversations/accept-outcom
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { MessageId } from '../../shared/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
+import { refusal } from '../http/payment-refusal.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import { refusal } from '../sms/refusal.ts';
 
 type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
 

@@ -5,7 +5,7 @@ import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type FieldProblems, wrongType } from '../http/fields.ts';
-import type { Refused } from '../http/idempotency.ts';
+import type { Refused } from '../idempotency/once.ts';
 import type { ChatRequest, ChatSend } from './send.ts';
 import { checkedText, requiredText } from './text-fields.ts';
 

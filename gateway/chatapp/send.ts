@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import type { ChatDraft } from '../../shared/conversations/draft.ts';
-import { findAcceptedChat } from '../../shared/conversations/find-accepted.ts';
 import { wouldOpen } from '../../shared/conversations/open.ts';
 import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { parseReference, parseTo, parseValidUntil } from '../fields/message-fields.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, optionalBoolean, refuseUnknown } from '../http/fields.ts';
-import type { Action, Refused, Verdict } from '../http/idempotency.ts';
-import { ReadCache } from '../read-cache.ts';
-import { parseReference, parseTo, parseValidUntil } from '../sms/message-fields.ts';
+import type { Action, Refused, Verdict } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { ReadCache } from '../process/read-cache.ts';
+import { findAcceptedChat } from './find-accepted.ts';
 import { invalidUrlRequest } from './public-url.ts';
 import { chatRefusal } from './refusal.ts';
 
 /** One of the four sends: its own fields, what they come to, and its answer; all else is the same for all of them. */
 export interface ChatSend {
-  /** Of the action; stable (http/idempotency.ts). */
+  /** Of the action; stable (idempotency/once.ts). */
   readonly name: string;
   /** Beside those that every send has. */
   readonly fields: readonly string[];

@@ -1,6 +1,6 @@
 import { readTemplateStatuses } from '../../shared/chat-templates/store.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import type { ReadingDeps } from '../http/dear-reads.ts';
 import { listJson } from '../http/list-json.ts';
 
 /**

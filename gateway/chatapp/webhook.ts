@@ -11,12 +11,12 @@ import {
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { RETRY_AFTER } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http/fields.ts';
-import type { Action, Refused } from '../http/idempotency.ts';
-import { RETRY_AFTER } from '../http/unanswered.ts';
+import type { Action, Refused } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Counter, Histogram } from 'prom-client';
-import type { GatewayDeps } from '../deps.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 import type { Reply } from './context.ts';
 
 /** The caller hung up before it could be answered; nginx's number for it. Only in logs and metrics. */

@@ -32,6 +32,9 @@ export function sendProblem(res: Reply, slug: ProblemSlug, more: ProblemAnswer =
   answer(res, PROBLEMS[slug].status, PROBLEM_TYPE, JSON.stringify(body), more.headers);
 }
 
+/** Seconds. The driver has looked for the store for some seconds already when this is said. */
+export const RETRY_AFTER = ['Retry-After', '2'] as const;
+
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** On every answer. Nothing here may be kept by a cache: it is about one account and changes by itself. */

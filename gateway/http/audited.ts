@@ -4,7 +4,7 @@ import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/sto
 import { auditView } from '../../shared/audit/view.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { minuteAuditId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 import type { Caller } from './context.ts';
 
 /** A setting that a key is about to change. */

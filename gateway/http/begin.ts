@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { newId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 import { accessLog } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import type { Handler } from './context.ts';

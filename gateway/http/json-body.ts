@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
+import { cameInCrumbs } from '../edge/crumbs.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from './context.ts';
-import { cameInCrumbs } from './crumbs.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { parseOffsetTime } from '../../shared/runtime/offset-time.ts';
 import { type FieldProblems, refuseUnknown } from './fields.ts';
+import { parseOffsetTime } from './offset-time.ts';
 
 /**
  * The only reader of query strings; Express's own is off. As strict as bodies are: a parameter that the endpoint does not

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { Connections } from './connections.ts';
-import { expressObjects } from './express-objects.ts';
-import { Pipelining } from './pipelining.ts';
+import { Connections } from '../edge/connections.ts';
+import { expressObjects } from '../edge/express-objects.ts';
+import { Pipelining } from '../edge/pipelining.ts';
+import { Turns } from '../edge/turns.ts';
 import { refuse } from './refusal.ts';
-import { Turns } from './turns.ts';
 
 /** Milliseconds. */
 interface ServerTimes {

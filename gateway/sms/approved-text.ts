@@ -1,15 +1,15 @@
 import type { Route } from '../../shared/messages/message.ts';
 import { planText } from '../../shared/sms/segment.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import { matchTemplate } from '../../shared/templates/match.ts';
-import { explainMismatch, type Mismatch } from '../../shared/templates/mismatch.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
-import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
+import { type PlannedText, textProblem } from '../fields/message-fields.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import type { Caller } from '../http/context.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
-import { type PlannedText, textProblem } from './message-fields.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
+import { matchTemplate } from '../templates/match.ts';
+import { explainMismatch, type Mismatch } from '../templates/mismatch.ts';
+import type { IndexedTemplate } from '../templates/template-index.ts';
 
 /**
  * The rule of DLT accounts ("DLT", decisions.md): a text is an instance of an approved template of its sender for the route.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readBalance } from '../../shared/accounts/store.ts';
-import type { GatewayDeps } from '../deps.ts';
 import { sendJson } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 
 /** GET /v2/balance ("Balance record"). */
 export function createBalance({ db }: Pick<GatewayDeps, 'db'>): Handler {

@@ -2,11 +2,11 @@ import type { BatchContent, BatchEntry } from '../../shared/batches/batch.ts';
 import { type Encoding, planText } from '../../shared/sms/segment.ts';
 import type { Pattern } from '../../shared/templates/pattern.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
-import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
+import { textProblem } from '../fields/message-fields.ts';
+import type { Recipients } from '../fields/recipients.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
-import { textProblem } from './message-fields.ts';
-import type { Recipients } from './recipients.ts';
+import type { IndexedTemplate } from '../templates/template-index.ts';
 
 /** What the recipients of a batch get, and how the longest of it will travel. */
 export interface BulkContent {

@@ -1,21 +1,21 @@
+import type { NumberRules } from '../../shared/accounts/number-check.ts';
 import { type BatchDocument, type BatchEntry, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
-import type { NewBatch } from '../../shared/batches/unpaid-store.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { Route } from '../../shared/messages/message.ts';
-import type { NumberRules } from '../../shared/messages/number-check.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import type { IndexedTemplate } from '../../shared/templates/template-index.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { parseMessage, parsePriority, parseReference, parseRoute, parseSender } from '../fields/message-fields.ts';
+import { parseParams, parseRecipients, type Recipients, withoutDuplicates } from '../fields/recipients.ts';
 import type { Caller, JsonObject } from '../http/context.ts';
 import { type FieldProblems, invalidRequest, optionalBoolean, optionalString } from '../http/fields.ts';
-import type { Refused } from '../http/idempotency.ts';
+import type { Refused } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
+import type { IndexedTemplate } from '../templates/template-index.ts';
 import { type Approval, approveTemplate, approveText, findApproved, hasEntityId } from './approved-text.ts';
 import { type BulkContent, hasParams, planTemplate } from './bulk-content.ts';
-import { parseMessage, parsePriority, parseReference, parseRoute, parseSender } from './message-fields.ts';
-import { parseParams, parseRecipients, type Recipients, withoutDuplicates } from './recipients.ts';
 import { createMaySendAs } from './registered-senders.ts';
+import type { NewBatch } from './unpaid-store.ts';
 
 /** What a bulk request may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */
 export const BULK_FIELDS = [

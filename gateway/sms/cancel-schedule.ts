@@ -1,8 +1,8 @@
+import { cancelSchedule } from '../../shared/payment/cancel-schedule.ts';
 import { isScheduleId } from '../../shared/runtime/ids.ts';
-import { cancelSchedule } from '../../shared/schedules/cancel.ts';
-import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 
 /**
  * DELETE /v2/schedule/{schedule_id} ("Cancel result"): it is not sent, and its credits are back when this is answered. Asked

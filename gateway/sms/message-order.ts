@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import type { NumberRules } from '../../shared/accounts/number-check.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import type { Route } from '../../shared/messages/message.ts';
-import type { NumberRules } from '../../shared/messages/number-check.ts';
 import { laneOf, type Priority, pathOf } from '../../shared/messages/routing.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import type { GatewayDeps } from '../deps.ts';
-import { scopeMissing } from '../http/authenticate.ts';
-import type { Caller, JsonObject } from '../http/context.ts';
-import { type FieldProblems, invalidRequest, optionalBoolean } from '../http/fields.ts';
-import type { Refused } from '../http/idempotency.ts';
-import { approveTemplate, approveText, findApproved, hasEntityId, renderText } from './approved-text.ts';
+import { scopeMissing } from '../access/authenticate.ts';
 import {
   type PlannedText,
   parseMessage,
@@ -20,7 +14,13 @@ import {
   parseSender,
   parseTemplate,
   parseTo,
-} from './message-fields.ts';
+} from '../fields/message-fields.ts';
+import type { Caller, JsonObject } from '../http/context.ts';
+import { type FieldProblems, invalidRequest, optionalBoolean } from '../http/fields.ts';
+import type { Refused } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
+import { approveTemplate, approveText, findApproved, hasEntityId, renderText } from './approved-text.ts';
 import { createMaySendAs } from './registered-senders.ts';
 
 /** What a request for one message may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */

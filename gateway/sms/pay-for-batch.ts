@@ -1,16 +1,16 @@
 import { chunksOf } from '../../shared/batches/batch.ts';
 import { removeUnreleased } from '../../shared/batches/store.ts';
-import { type NewBatch, storeUnpaid } from '../../shared/batches/unpaid-store.ts';
-import { PAY_WITHIN_MS } from '../../shared/idempotency/key-claim.ts';
-import type { AcceptOutcome } from '../../shared/messages/accept.ts';
+import type { AcceptOutcome } from '../../shared/payment/accept.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { PAY_WITHIN_MS } from '../idempotency/key-claim.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 import type { BulkOrder } from './bulk-order.ts';
+import { type NewBatch, storeUnpaid } from './unpaid-store.ts';
 
 /**
  * Stores a batch with its recipients, then has it paid for by `pay`. What was refused is removed before the answer; where the
- * outcome is not known, or the gateway dies, it goes when its time to pay is over (batches/prune.ts). Rejects as `pay` does.
+ * outcome is not known, or the gateway dies, it goes when its time to pay is over (workers/maintenance/pruning/unpaid-batches.ts). Rejects as `pay` does.
  */
 export async function payForBatch(
   { db, clock, log }: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,

@@ -2,9 +2,9 @@ import type { Route } from '../../shared/messages/message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { findSender } from '../../shared/senders/store.ts';
-import type { GatewayDeps } from '../deps.ts';
 import type { Caller } from '../http/context.ts';
-import { ReadCache } from '../read-cache.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { ReadCache } from '../process/read-cache.ts';
 
 const REMEMBERED_SENDERS = 20_000;
 

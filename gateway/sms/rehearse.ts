@@ -1,9 +1,9 @@
-import { wouldRefuse } from '../../shared/messages/debit.ts';
+import { wouldRefuse } from '../../shared/payment/debit.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { GatewayDeps } from '../deps.ts';
-import type { Verdict } from '../http/idempotency.ts';
-import { type ResultId, refusal } from './refusal.ts';
+import { type ResultId, refusal } from '../http/payment-refusal.ts';
+import type { Verdict } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 
 interface Price {
   readonly account: AccountId;

@@ -1,10 +1,10 @@
+import { findBooked } from '../../shared/payment/find-booked.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isScheduleId } from '../../shared/runtime/ids.ts';
-import { findBooked } from '../../shared/schedules/find-booked.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
-import type { GatewayDeps } from '../deps.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../process/deps.ts';
 
 /** GET /v2/schedule/{schedule_id} (extension). Another account's schedule is as unknown as one that never was. */
 export function createScheduleState({ db }: Pick<GatewayDeps, 'db'>): Handler {

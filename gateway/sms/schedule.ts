@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
+import { findBooked } from '../../shared/payment/find-booked.ts';
 import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
-import { findBooked } from '../../shared/schedules/find-booked.ts';
 import {
   type Booking,
   endOfValidity,
@@ -9,17 +9,17 @@ import {
   scheduledBatchId,
   type Validity,
 } from '../../shared/schedules/schedule.ts';
-import type { ScheduleTime } from '../../shared/schedules/schedule-time.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { HOUR_MS, parseGivenValidUntil, parseScheduleTime } from '../fields/message-fields.ts';
+import type { ScheduleTime } from '../fields/schedule-time.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
-import type { Accepted, Action } from '../http/idempotency.ts';
+import { refusal } from '../http/payment-refusal.ts';
+import type { Accepted, Action } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { BULK_FIELDS, type BulkOrder, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
-import { HOUR_MS, parseGivenValidUntil, parseScheduleTime } from './message-fields.ts';
 import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
 
 /**

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { findPaidBatch } from '../../shared/batches/find-paid.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { parseValidUntil } from '../fields/message-fields.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
-import type { Action } from '../http/idempotency.ts';
+import { refusal } from '../http/payment-refusal.ts';
+import type { Action } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { BULK_FIELDS, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
 import { deferral } from './deferral.ts';
-import { parseValidUntil } from './message-fields.ts';
+import { findPaidBatch } from './find-paid-batch.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
 
 /**

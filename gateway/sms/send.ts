@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
-import { findAccepted } from '../../shared/messages/find-accepted.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type MessageId, newId } from '../../shared/runtime/ids.ts';
-import type { ApprovedTemplates } from '../../shared/templates/approved-templates.ts';
-import type { GatewayDeps } from '../deps.ts';
+import { parseValidUntil } from '../fields/message-fields.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
-import type { Action } from '../http/idempotency.ts';
+import { refusal } from '../http/payment-refusal.ts';
+import type { Action } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { deferral } from './deferral.ts';
-import { parseValidUntil } from './message-fields.ts';
+import { findAccepted } from './find-accepted.ts';
 import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
-import { refusal } from './refusal.ts';
 import { rehearse } from './rehearse.ts';
 
 /** POST /v2/send: one message to one recipient. What is refused is neither stored nor charged. */

@@ -1,6 +1,6 @@
 import { readApprovedTexts } from '../../shared/templates/store.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import type { ReadingDeps } from '../http/dear-reads.ts';
 import { listJson } from '../http/list-json.ts';
 
 /** GET /v2/templates ("DLT template"): the account's approved ones, by id. Read from the store: a decision shows at once. */

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { createAccount } from '../../shared/accounts/store.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { topUp } from '../../shared/credits/change.ts';
 import { createKey } from '../../shared/keys/store.ts';
+import { topUp } from '../../shared/ledger/change.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';

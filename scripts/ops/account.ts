@@ -1,4 +1,5 @@
 import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { homeOf, isCountry } from '../../shared/accounts/number-check.ts';
 import {
   createAccount,
   findAccount,
@@ -7,7 +8,6 @@ import {
   setAccountStatus,
   updateAccount,
 } from '../../shared/accounts/store.ts';
-import { homeOf, isCountry } from '../../shared/messages/number-check.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';

@@ -1,6 +1,5 @@
 import { CARRIER_DEFAULTS, type CarrierDlt, type CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier, type CarrierInput } from '../../shared/carriers/carrier-form.ts';
-import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import {
   CarrierExists,
   createCarrier,
@@ -10,6 +9,7 @@ import {
 } from '../../shared/carriers/store.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
+import { listConditions } from './list-conditions.ts';
 import { choice, flag, integer, list, name, optional, type Parameter, required, words } from './parameters.ts';
 import { table } from './show.ts';
 

@@ -1,4 +1,4 @@
-import { topUp } from '../../shared/credits/change.ts';
+import { topUp } from '../../shared/ledger/change.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
 import { KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { requestsOfDay } from '../../shared/keys/key-use.ts';
 import { createKey, findKey, listKeys, revokeKey, updateKey } from '../../shared/keys/store.ts';
 import { findKeyUses } from '../../shared/keys/use-store.ts';
 import { existing } from './account.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from './allowed-addresses.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';

@@ -1,7 +1,7 @@
 import { listAccounts } from '../../shared/accounts/store.ts';
-import type { LedgerEntryDocument } from '../../shared/credits/ledger-entry.ts';
-import { readStatement } from '../../shared/credits/statement.ts';
-import { type LedgerVerdict, verifyLedger } from '../../shared/credits/verify.ts';
+import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
+import { readStatement } from '../../shared/ledger/statement.ts';
+import { type LedgerVerdict, verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, type Context, defineCommand } from './command.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { readCustomerList } from '../../shared/chat-opt-ins/customer-list.ts';
 import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
+import { readCustomerList } from './customer-list.ts';
 import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 

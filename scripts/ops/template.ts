@@ -1,8 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { ROUTES } from '../../shared/messages/routing.ts';
-import type { CsvProblem } from '../../shared/templates/csv.ts';
-import { ENCODINGS } from '../../shared/templates/csv-encoding.ts';
-import { importTemplateCsv, type UnusableSender } from '../../shared/templates/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
@@ -11,11 +8,14 @@ import {
   TemplateExists,
 } from '../../shared/templates/store.ts';
 import type { NewTemplate, TemplateDocument } from '../../shared/templates/template.ts';
-import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
+import type { CsvProblem } from './templates/csv.ts';
+import { ENCODINGS } from './templates/csv-encoding.ts';
+import { importTemplateCsv, type UnusableSender } from './templates/import-csv.ts';
+import { routesOfSenders, templateFaults } from './templates/template-form.ts';
 
 const account = required(accountId, 'the account');
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);

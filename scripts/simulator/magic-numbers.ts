@@ -1,7 +1,7 @@
-import type { Behaviour, Outcome } from './outcome.ts';
-import { RecentCounts } from './recent-counts.ts';
+import { RecentCounts } from './provider/recent-counts.ts';
 import { STATUS } from './smpp/commands.ts';
 import type { Submit } from './smpp/submit.ts';
+import type { Behaviour, Outcome } from './smsc/outcome.ts';
 
 /** What a destination that ends in `ending` does. */
 export interface MagicNumber {

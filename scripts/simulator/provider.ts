@@ -13,7 +13,7 @@ import {
 } from './provider/magic-customers.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
 import { TEMPLATES, templatePage } from './provider/templates.ts';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit } from './smsc/rate-limit.ts';
 
 /** A running chat-app provider in the shapes of the WhatsApp Cloud API. */
 export interface Provider {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookLine } from './lines.ts';
+import { RecentCounts } from './provider/recent-counts.ts';
 import { type Reply, replyTo } from './receiver/behaviours.ts';
 import { Received, type ReceivedWebhook } from './receiver/received.ts';
 import { Signatures } from './receiver/signatures.ts';
-import { RecentCounts } from './recent-counts.ts';
 
 export interface ReceiverOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes a free one. */

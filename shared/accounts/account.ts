@@ -1,10 +1,10 @@
 import type { Binary } from 'mongodb';
-import type { Opening } from '../conversations/conversation.ts';
 import type { AccountId, GroupId, ScheduleId } from '../runtime/ids.ts';
+import type { Opening } from './opening.ts';
 
 /**
  * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
- * must follow in other documents (see credits/ and messages/accept.ts).
+ * must follow in other documents (see credits/ and payment/accept.ts).
  */
 export interface AccountDocument {
   readonly _id: AccountId;
@@ -29,9 +29,9 @@ export interface AccountDocument {
   readonly senders: 'any' | 'registered';
   /** `on`: senders must be registered, and every text must match an approved template of its sender. Absent: `off`. */
   readonly dlt?: 'on' | 'off';
-  /** Which receipts and answers of carriers are kept for timelines (messages/message-log.ts). Absent: `unusual`. */
+  /** Which receipts and answers of carriers are kept for timelines (settlement/message-log.ts). Absent: `unusual`. */
   readonly log?: 'unusual' | 'all';
-  /** Whether recipients must be numbers of their country's plan, and mobile ones (messages/number-check.ts). Absent: neither. */
+  /** Whether recipients must be numbers of their country's plan, and mobile ones (accounts/number-check.ts). Absent: neither. */
   readonly numberCheck?: 'on' | 'mobile';
   /** Two letters, ISO 3166-1: where a number without a country code would be from. Absent: `IN` with DLT. */
   readonly country?: string;

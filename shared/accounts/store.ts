@@ -112,7 +112,7 @@ export async function readSendingRules(
   return new Map(found.map((account) => [account._id, account]));
 }
 
-/** The accounts that want everything logged that carriers say (messages/message-log.ts). */
+/** The accounts that want everything logged that carriers say (settlement/message-log.ts). */
 export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
   const found = await accounts(db)
     .find({ log: 'all' }, { projection: { _id: 1 } })

@@ -19,7 +19,7 @@ export interface BatchDocument
   readonly open?: true;
   /** There while `unpaid`. */
   readonly unpaid?: {
-    /** By the store's time: from then on no debit pays for it, and it is removed (batches/prune.ts). */
+    /** By the store's time: from then on no debit pays for it, and it is removed (workers/maintenance/pruning/unpaid-batches.ts). */
     readonly payBy: Date;
     /** What it and its recipients take. */
     readonly bytes: number;
@@ -46,7 +46,7 @@ export interface BatchDocument
   readonly stopGroups?: number;
   /** The last of them, until it is known that all that follows from it is done. */
   readonly stopGroup?: StopGroup;
-  /** There when all its messages ended long ago: they may be removed from then on (batches/prune.ts). */
+  /** There when all its messages ended long ago: they may be removed from then on (workers/maintenance/pruning/unpaid-batches.ts). */
   readonly counts?: BatchCounts;
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { ledgerCollection } from '../credits/ledger-store.ts';
+import { ledgerCollection } from '../ledger/store.ts';
 import type { MessageDocument, MessageState } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
 import { type BatchId, batchMessageRange } from '../runtime/ids.ts';

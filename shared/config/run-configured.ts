@@ -2,6 +2,7 @@ import { armCrashPoint, parseCrashPoint } from '../runtime/crash-point.ts';
 import { type Lifecycle, runProcess, StartError } from '../runtime/lifecycle.ts';
 import { createLog, type Log } from '../runtime/log.ts';
 import { readEnvironment } from './environment.ts';
+import { pm2LogFile } from './pm2.ts';
 import { type Config, loadConfig } from './settings.ts';
 
 /** The first lines of every process: settings, a log at the level that they say, and a lifecycle. Bad settings end it with one sentence each. */
@@ -19,6 +20,6 @@ export function runConfigured(
   }
   const crash = parseCrashPoint(config.crashAt);
   if (crash !== undefined) armCrashPoint(crash);
-  const log = createLog(app, config.logLevel);
+  const log = createLog(app, config.logLevel, pm2LogFile());
   runProcess(log, (life) => start({ config, log, life }));
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from '../credits/refusal.ts';
+import type { Refusal } from '../ledger/refusal.ts';
 import type { ConversationId } from '../runtime/ids.ts';
 
 /** What became of a chat-app message that wants to be accepted. */

@@ -1,7 +1,7 @@
+import type { OpenConversation } from '../accounts/opening.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { ChatAcceptOutcome } from './accept-outcome.ts';
-import type { OpenConversation } from './conversation.ts';
 import type { ChatOrder } from './decide.ts';
 import { type ChatDraft, isFreeForm, queuedChatMessage } from './draft.ts';
 

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { isApplied } from '../credits/applied.ts';
+import { isApplied } from '../ledger/applied.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ConversationId, MessageId } from '../runtime/ids.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AccountDocument } from '../accounts/account.ts';
-import { type Refusal, refusalOf } from '../credits/refusal.ts';
+import type { OpenConversation, Opening } from '../accounts/opening.ts';
+import { type Refusal, refusalOf } from '../ledger/refusal.ts';
 import { isoDate } from '../runtime/clock.ts';
 import { type MessageId, newId } from '../runtime/ids.ts';
-import { type ConversationDocument, conversationKey, type OpenConversation, type Opening } from './conversation.ts';
+import { type ConversationDocument, conversationKey } from './conversation.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
 import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
 

@@ -1,6 +1,6 @@
+import type { OpenConversation } from '../accounts/opening.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import type { OpenConversation } from './conversation.ts';
 
 /** A chat-app message as the caller wants it: checked, not paid yet. */
 export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Refusal } from '../credits/refusal.ts';
+import type { Refusal } from '../ledger/refusal.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { ChatAcceptOutcome, SessionClosed } from './accept-outcome.ts';
@@ -17,7 +17,7 @@ import { readChatState } from './read-state.ts';
  * customer at once, one opens and charges, the other rides (docs/decisions/0013).
  *
  * While one group of an account is in flight, what arrives waits together and goes in the next. A process that dies after the
- * debit leaves the openings in the account, and the sweep does the rest (messages/finish-pending.ts).
+ * debit leaves the openings in the account, and the sweep does the rest (workers/maintenance/finish-pending.ts).
  */
 export interface ChatAccepter {
   /** Rejects with the store's error when nothing happened. With `payBy`, before that moment of the store's time or never. */

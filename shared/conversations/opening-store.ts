@@ -1,12 +1,13 @@
 import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
-import { enterInLedger, ledgerEntryOf } from '../credits/ledger-store.ts';
-import { payerFilter } from '../credits/refusal.ts';
+import type { OpenConversation, Opening } from '../accounts/opening.ts';
+import { payerFilter } from '../ledger/refusal.ts';
+import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
-import { insertMessages } from '../messages/insert.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
+import { insertMessages } from '../payment/insert.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
-import { conversationKey, type OpenConversation, type Opening } from './conversation.ts';
+import { conversationKey } from './conversation.ts';
 import { ensureConversations } from './store.ts';
 
 /** A conversation to be paid for, with the messages that are stored with it: the opener, and others that ride in it. */
@@ -80,7 +81,7 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
     } satisfies Record<keyof Omit<PendingChange, 'schedules'>, unknown>;
     opening[group] = one.opening;
   });
-  // One object for all: dotted paths cost the store more (credits/change.ts).
+  // One object for all: dotted paths cost the store more (ledger/change.ts).
   const set = {
     $set: {
       balance: { $subtract: ['$balance', required] },

@@ -1,6 +1,6 @@
+import type { OpenConversation, Opening } from '../accounts/opening.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answered, Arrival } from './arrival.ts';
-import type { OpenConversation, Opening } from './conversation.ts';
 import type { ChatDecision } from './decide.ts';
 
 /** It opens a conversation and is charged with it. */

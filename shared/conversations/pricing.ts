@@ -1,4 +1,4 @@
-import type { Opener } from './conversation.ts';
+import type { Opener } from '../accounts/opening.ts';
 
 /** What a conversation costs, in credits: settings CHAT_USER_CREDITS and CHAT_BUSINESS_CREDITS. */
 export interface ChatPrices {

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
-import { insertMessages } from '../messages/insert.ts';
+import type { OpenConversation } from '../accounts/opening.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
+import { insertMessages } from '../payment/insert.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, MessageId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered } from './arrival.ts';
-import type { OpenConversation } from './conversation.ts';
 import { openerUpdate } from './opening-store.ts';
 import type { PlannedRider } from './plan.ts';
 import { insertBy } from './rider-store.ts';

@@ -1,4 +1,5 @@
-import type { ConversationDocument, Opener } from './conversation.ts';
+import type { Opener } from '../accounts/opening.ts';
+import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
 const SESSION_MS = 24 * 3_600_000;

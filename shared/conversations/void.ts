@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { applyCredits, type Credit } from '../credits/change.ts';
+import { applyCredits, type Credit } from '../ledger/change.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, MessageId } from '../runtime/ids.ts';

@@ -1,6 +1,5 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
-import { pm2LogFile } from '../config/pm2.ts';
 
 /**
  * One JSON line per fact. Values are flat scalars, so that no document, body or PDU can slip in whole; phone numbers are
@@ -31,9 +30,9 @@ export function maskNumber(number: string): string {
   return number.length < 8 ? number : `${number.slice(0, 4)}${'*'.repeat(number.length - 6)}${number.slice(-2)}`;
 }
 
-export function createLog(name: string, level: LogLevel): Log {
+/** `file`: where lines go instead of to the standard output. */
+export function createLog(name: string, level: LogLevel, file?: string): Log {
   // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
-  const file = pm2LogFile();
   // Opened here and now: a process that cannot start ends before a file that is being opened could take its last lines.
   const dest = file === undefined ? 1 : openSync(file, 'a');
   const destination = pino.destination({ dest, sync: false, minLength: 12_288 });

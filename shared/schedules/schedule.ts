@@ -1,4 +1,4 @@
-import { CREDITS_PER_MESSAGE } from '../credits/refund.ts';
+import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 import type { MessageDraft } from '../messages/draft.ts';
 import {
   type AccountId,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';

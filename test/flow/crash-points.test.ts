@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { eventId, newId } from '../../shared/runtime/ids.ts';
@@ -36,7 +36,7 @@ interface Case {
 /** Recipients that belong to one case. */
 type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Longer than a rested change of an account waits for the sweep (messages/finish-pending.ts), and some more. */
+/** Longer than a rested change of an account waits for the sweep (workers/maintenance/finish-pending.ts), and some more. */
 const SETTLED_MS = 90_000;
 const CRASHED_MS = 45_000;
 const BULK = 300;

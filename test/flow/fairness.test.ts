@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Submit } from '../../scripts/simulator/smpp/submit.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import { LOWER_LANES_SHARE } from '../../shared/messages/claim-plan.ts';
 import type { MessageDocument, Route } from '../../shared/messages/message.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { LOWER_LANES_SHARE } from '../../workers/smpp/claim/claim-plan.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeAccount } from '../support/make.ts';
 import { type Answer, ask, type Product, startProduct } from '../support/product.ts';
@@ -15,15 +15,15 @@ import { type Answer, ask, type Product, startProduct } from '../support/product
  */
 const PER_SECOND = 200;
 const WINDOW = 20;
-/** Claimed ahead of the rate (workers/smpp/dispatch.ts): 0.1 s. */
+/** Claimed ahead of the rate (workers/smpp/submit/dispatch.ts): 0.1 s. */
 const AHEAD = PER_SECOND / 10;
-/** An empty lane is looked at every 0.1 s, what was read ahead is believed for 0.05 s (shared/messages/claim.ts). */
+/** An empty lane is looked at every 0.1 s, what was read ahead is believed for 0.05 s (workers/smpp/claim/claim.ts). */
 const BELIEVED = 0.15 * PER_SECOND;
 /** A round of claims on each side of such a time, and submits that the carrier's socket has and its process has not read. */
 const SLACK = 2 * WINDOW;
-/** Messages of one account in a row, at most (shared/messages/claim-plan.ts). */
+/** Messages of one account in a row, at most (workers/smpp/claim/claim-plan.ts). */
 const TURN = 15;
-/** A pause is known to all workers after 2 s (shared/messages/claim-gates.ts). */
+/** A pause is known to all workers after 2 s (shared/claim/claim-gates.ts). */
 const PAUSE_KNOWN = 2 * PER_SECOND;
 const WAIT_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import { mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
 import type { StoredMessage } from '../../shared/messages/message.ts';
 import { newId } from '../../shared/runtime/ids.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { RateDocument } from '../../gateway/access/window.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import type { RateDocument } from '../../shared/rate/window.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
 import { type Product, startProduct } from '../support/product.ts';

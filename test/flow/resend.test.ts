@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import { isHeldOpen } from '../../shared/messages/copies.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { eventually } from '../support/eventually.ts';

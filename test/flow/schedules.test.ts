@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { batchMessageRange, type ScheduleId } from '../../shared/runtime/ids.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';

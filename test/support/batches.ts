@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batches/batch.ts';
 import { batchCollection, insertChunks } from '../../shared/batches/store.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
-import { createAccepter } from '../../shared/messages/accept.ts';
+import { createAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';

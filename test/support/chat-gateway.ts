@@ -3,7 +3,7 @@ import request from 'supertest';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
 import { recordInbound } from '../../shared/conversations/store.ts';
-import { readStatement } from '../../shared/credits/statement.ts';
+import { readStatement } from '../../shared/ledger/statement.ts';
 import type { ProviderChange } from '../../shared/providers/store.ts';
 import { type AccountGateway, accountAtGateway } from './account-gateway.ts';
 import { makeChatTemplate, makeProvider } from './chatapp.ts';

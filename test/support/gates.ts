@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { ClaimGates } from '../../shared/messages/claim-gates.ts';
+import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 
 /** Gates that hold what the store says, at any hour. */

@@ -1,13 +1,13 @@
 import type { Express } from 'express';
 import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
-import type { GatewayDeps } from '../../gateway/deps.ts';
-import { KeyUses } from '../../gateway/http/key-uses.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
+import type { GatewayDeps } from '../../gateway/process/deps.ts';
+import { KeyUses } from '../../gateway/process/key-uses.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import { createAccepter } from '../../shared/messages/accept.ts';
+import { createAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';

@@ -1,10 +1,10 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
-import type { Accepter, BatchAccepter, Booker } from '../../shared/messages/accept.ts';
-import { debitEach } from '../../shared/messages/debit.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
+import { debitEach } from '../../shared/payment/debit.ts';
 import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';

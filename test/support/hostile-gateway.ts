@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { verifyLedger } from '../../shared/credits/verify.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';

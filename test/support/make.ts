@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { topUp } from '../../shared/credits/change.ts';
+import { topUp } from '../../shared/ledger/change.ts';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
 import { groupRefundId } from '../../shared/batches/progress.ts';
-import { applyCredits } from '../../shared/credits/change.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/credits/refund.ts';
+import { applyCredits } from '../../shared/ledger/change.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/cancelled.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/message.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';

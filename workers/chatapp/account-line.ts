@@ -1,13 +1,13 @@
-import type { Departure } from '../../shared/conversations/depart.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { MessageId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
+import type { Departure } from './depart.ts';
 import type { Figures } from './figures.ts';
 import { Pacing } from './pacing.ts';
 import { judgeSend, type SendVerdict } from './provider/answer.ts';
@@ -30,7 +30,7 @@ export interface AccountLineOptions {
   held(): boolean;
   /** Whether the account's messages may leave at all (claim-gates.ts). */
   mayLeave(): Promise<boolean>;
-  /** Asked between claim and send (conversations/depart.ts): a message whose session has closed is refused and never sent. */
+  /** Asked between claim and send (workers/chatapp/depart.ts): a message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
   /** The provider said that token, number or account are not allowed. */

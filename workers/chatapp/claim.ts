@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
+import { QueuedTaker } from '../../shared/claim/take-queued.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { QueuedTaker } from '../../shared/messages/take-queued.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 

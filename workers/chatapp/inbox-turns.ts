@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
 import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
 import { dueItems } from '../../shared/chat-inbox/store.ts';
-import { LeaseLostError } from '../../shared/messages/settle.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { LeaseLostError } from '../../shared/settlement/settle.ts';
 import type { Figures } from './figures.ts';
 import type { ShareDuty } from './share-duty.ts';
 

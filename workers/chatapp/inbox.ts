@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
 import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { insertMessages } from '../../shared/messages/insert.ts';
-import { LeaseLostError, type Settler } from '../../shared/messages/settle.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { insertMessages } from '../../shared/payment/insert.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { LeaseLostError, type Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import type { Figures } from './figures.ts';
 import { inboundMessage } from './inbound.ts';

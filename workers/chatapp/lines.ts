@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { markChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
+import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/providers/provider.ts';
 import { noteTrouble, stopProvider } from '../../shared/providers/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

@@ -1,12 +1,12 @@
-import { checkDeparture } from '../../shared/conversations/depart.ts';
+import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
-import { ClaimGates } from '../../shared/messages/claim-gates.ts';
-import { MessageLog } from '../../shared/messages/log-store.ts';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/promotional-hours.ts';
 import { countProcesses } from '../../shared/processes/report.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { MessageLog } from '../../shared/settlement/log-store.ts';
+import { checkDeparture } from './depart.ts';
 import { ChatWorker } from './worker.ts';
 
 const APP = 'chatapp';

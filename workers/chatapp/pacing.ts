@@ -1,6 +1,6 @@
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { Throttle } from '../../shared/rate/throttle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { Throttle } from '../../shared/runtime/throttle.ts';
 
 export interface PacingOptions {
   readonly provider: Pick<ProviderDocument, 'perSecond' | 'windowSize' | 'perCustomerMs'>;

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
 import type { Lease } from '../../shared/leases/lease.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { MessageLog } from '../../shared/messages/log-store.ts';
-import { oldestOwed, redoIntents, Settler } from '../../shared/messages/settle.ts';
-import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
-import { takeOverUnknowns } from '../../shared/messages/unknowns.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import type { MessageLog } from '../../shared/settlement/log-store.ts';
+import { oldestOwed, redoIntents, Settler } from '../../shared/settlement/settle.ts';
+import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
+import { takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import type { Figures } from './figures.ts';
 

@@ -3,9 +3,9 @@ import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../sh
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
-import { sentWith } from '../../shared/messages/receipt-outcome.ts';
 import { mayBecome, STATES } from '../../shared/messages/status.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
+import { sentWith } from '../../shared/settlement/receipt-outcome.ts';
 import { errorReason } from './provider/answer.ts';
 import { errorRule } from './provider/error-table.ts';
 

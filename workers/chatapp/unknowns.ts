@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import type { ShareDuty } from './share-duty.ts';
 
 type Policy = ProviderDocument['unknownPolicy'];

@@ -1,13 +1,13 @@
-import type { SubmitOutcome } from '../../shared/messages/submit-outcome.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { SubmitOutcome } from '../../shared/settlement/submit-outcome.ts';
 import type { SendVerdict } from './provider/answer.ts';
 
 /** Once more, then it is refused. */
 const TWO_TRIES = 2;
 
 /**
- * What a verdict makes of the message; the change itself is decided as for an SMS of one part (messages/submit-outcome.ts).
+ * What a verdict makes of the message; the change itself is decided as for an SMS of one part (settlement/submit-outcome.ts).
  * `probe`: it was sent to see whether the provider is back, so that its failure tells nothing about the message. Pure.
  */
 export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boolean): SubmitOutcome {

@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
 import { finishItems, retryItem } from '../../shared/chat-inbox/store.ts';
+import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { Shares, shareOf } from '../../shared/leases/shares.ts';
-import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
-import type { MessageLog } from '../../shared/messages/log-store.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import { listProviders } from '../../shared/providers/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -12,6 +11,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import type { AccountLineOptions } from './account-line.ts';
 import { accountsWithWork } from './claim.ts';
@@ -37,7 +37,7 @@ export interface ChatWorkerOptions {
   /** Where it can be heard that something is queued or came in. */
   readonly listen?: ListenForChanges | undefined;
   countWorkers(): Promise<number>;
-  /** Whether messages may leave (conversations/depart.ts). */
+  /** Whether messages may leave (workers/chatapp/depart.ts). */
   readonly depart: AccountLineOptions['depart'];
   /** From 0 to 1. */
   random(): number;

@@ -1,7 +1,7 @@
 import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
+import { StoreError } from './bson/errors.ts';
 import { errorReply } from './commands/reply.ts';
-import { StoreError } from './errors.ts';
-import type { Store } from './store.ts';
+import type { Store } from './commands/store.ts';
 
 interface Job {
   readonly run: () => Buffer;

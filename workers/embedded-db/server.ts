@@ -8,16 +8,16 @@ import { type DirectoryLock, takeDirectory } from '../../shared/runtime/director
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { isListening, listenForOwner } from '../../shared/runtime/unix-socket.ts';
+import { StoreError } from './bson/errors.ts';
 import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
-import { StoreError } from './errors.ts';
+import { Store } from './commands/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes } from './storage/store-files.ts';
-import { Store } from './store.ts';
 import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
 import type { Request } from './wire/message.ts';

@@ -1,13 +1,13 @@
 import { date, string } from './bson/value.ts';
 import { OK } from './commands/reply.ts';
+import type { Store } from './commands/store.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { planQuery } from './plan/plan.ts';
+import { type Hit, PAUSE, Scan } from './plan/scan.ts';
 import type { Filter } from './query/filter.ts';
-import { planQuery } from './query/plan.ts';
 import { predicate } from './query/predicate.ts';
-import { type Hit, PAUSE, Scan } from './query/scan.ts';
 import type { Collection } from './storage/catalog.ts';
 import type { Index } from './storage/index-definition.ts';
-import type { Store } from './store.ts';
 
 /** Removed in one transaction; the rest follows in the next ones, so that others are not held up. */
 const BATCH = 500;

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
-import { pruneUnpaid } from '../../shared/batches/prune.ts';
 import { Lease } from '../../shared/leases/lease.ts';
-import { finishPending } from '../../shared/messages/finish-pending.ts';
-import { oldestOwed, redoIntents, Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { oldestOwed, redoIntents, Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
+import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import { sweepDue } from './sweep-due.ts';
 
 const LEASE = 'maintenance';

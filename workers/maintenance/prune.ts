@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import { strayChunkWalk } from '../../shared/batches/prune.ts';
-import { batchWalk } from '../../shared/batches/prune-old.ts';
-import { conversationWalk } from '../../shared/conversations/prune.ts';
-import { isRedoOpen, messageWalk } from '../../shared/messages/prune.ts';
-import { type PruneTurn, pruneAlong } from '../../shared/mongo/prune-walk.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { scheduleWalk } from '../../shared/schedules/prune.ts';
-import { deliveryWalk } from '../../shared/webhooks/prune.ts';
+import { batchWalk } from './pruning/batches.ts';
+import { conversationWalk } from './pruning/conversations.ts';
+import { deliveryWalk } from './pruning/deliveries.ts';
+import { isRedoOpen, messageWalk } from './pruning/messages.ts';
+import { scheduleWalk } from './pruning/schedules.ts';
+import { strayChunkWalk } from './pruning/unpaid-batches.ts';
+import { type PruneTurn, pruneAlong } from './pruning/walk.ts';
 
 /** How long things are kept after their end, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
 export interface Retention {

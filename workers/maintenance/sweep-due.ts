@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { Settler } from '../../shared/messages/settle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Settler } from '../../shared/settlement/settle.ts';
 import { decideDue } from './decide-due.ts';
 
 /** Messages of one group: what is overdue in masses (a carrier was down for two days) is worked off group by group. */

@@ -3,9 +3,9 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
-import { releaseDue } from '../../shared/schedules/release.ts';
 import { nextDue } from '../../shared/schedules/store.ts';
 import { Alarm } from './alarm.ts';
+import { releaseDue } from './release.ts';
 
 export interface WorkerOptions {
   readonly db: Db;

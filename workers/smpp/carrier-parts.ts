@@ -1,29 +1,29 @@
 import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { Claimer } from '../../shared/messages/claim.ts';
-import type { ClaimGates } from '../../shared/messages/claim-gates.ts';
-import type { Departures } from '../../shared/messages/departures.ts';
-import type { MessageLog } from '../../shared/messages/log-store.ts';
-import { keysOf } from '../../shared/messages/receipt-lookup.ts';
-import { Settler, type Stream } from '../../shared/messages/settle.ts';
-import { OutcomeSettler } from '../../shared/messages/settle-outcomes.ts';
-import { ReceiptSettler } from '../../shared/messages/settle-receipts.ts';
+import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
-import { Throttle } from '../../shared/rate/throttle.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import { Throttle } from '../../shared/runtime/throttle.ts';
+import type { MessageLog } from '../../shared/settlement/log-store.ts';
+import { Settler, type Stream } from '../../shared/settlement/settle.ts';
+import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
-import { AccountChains } from './account-chains.ts';
-import { Answers } from './answers.ts';
-import { Bind, type BindState } from './bind.ts';
-import { Dispatch } from './dispatch.ts';
-import { References } from './encode.ts';
-import type { Figures } from './figures.ts';
-import type { Line } from './line.ts';
-import { Receive } from './receive.ts';
-import type { Segment } from './submission.ts';
-import { Window } from './window.ts';
+import { Claimer } from './claim/claim.ts';
+import type { Departures } from './claim/departures.ts';
+import { keysOf } from './receipts/receipt-lookup.ts';
+import { Receive } from './receipts/receive.ts';
+import { ReceiptSettler } from './receipts/settle-receipts.ts';
+import { Bind, type BindState } from './session/bind.ts';
+import type { Figures } from './session/figures.ts';
+import { Window } from './session/window.ts';
+import { AccountChains } from './submit/account-chains.ts';
+import { Answers } from './submit/answers.ts';
+import { Dispatch } from './submit/dispatch.ts';
+import { References } from './submit/encode.ts';
+import type { Line } from './submit/line.ts';
+import type { Segment } from './submit/submission.ts';
 
 /** What a carrier's parts are made of, whoever holds it. */
 export interface CarrierSupplies {

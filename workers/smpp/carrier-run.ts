@@ -1,10 +1,10 @@
 import type { Lease } from '../../shared/leases/lease.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settle.ts';
-import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/unknowns.ts';
-import type { BindState } from './bind.ts';
-import { BindReporter } from './bind-reporter.ts';
+import { oldestOwed, redoIntents } from '../../shared/settlement/settle.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import { type CarrierParts, type CarrierSupplies, joinParts } from './carrier-parts.ts';
 import { Rounds } from './rounds.ts';
+import type { BindState } from './session/bind.ts';
+import { BindReporter } from './session/bind-reporter.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
   readonly lease: Lease;

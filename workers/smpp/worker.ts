@@ -1,10 +1,8 @@
 import type { Db } from 'mongodb';
 import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
+import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { Lease } from '../../shared/leases/lease.ts';
-import { ClaimGates } from '../../shared/messages/claim-gates.ts';
-import { Departures } from '../../shared/messages/departures.ts';
-import { MessageLog } from '../../shared/messages/log-store.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -12,9 +10,11 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { CarrierRun } from './carrier-run.ts';
-import { createFigures, type Figures } from './figures.ts';
+import { Departures } from './claim/departures.ts';
+import { createFigures, type Figures } from './session/figures.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;

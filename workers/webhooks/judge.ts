@@ -1,7 +1,7 @@
 import { type DeliveryDocument, triesMade } from '../../shared/webhooks/delivery.ts';
 import type { Completion } from '../../shared/webhooks/delivery-store.ts';
-import { nextTry } from '../../shared/webhooks/retry-schedule.ts';
 import type { PostResult } from './post.ts';
+import { nextTry } from './retry-schedule.ts';
 
 /** "A receiving handler answers with HTTP 200 to acknowledge" (Events); every 2xx counts. A redirect does not. */
 export function isSuccess(result: number | string): boolean {

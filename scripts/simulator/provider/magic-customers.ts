@@ -1,4 +1,4 @@
-import { RecentCounts } from '../recent-counts.ts';
+import { RecentCounts } from './recent-counts.ts';
 
 /** What the provider does with a message to a customer. */
 export interface MagicCustomer {

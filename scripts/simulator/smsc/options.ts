@@ -1,6 +1,6 @@
-import type { Behaviour } from '../outcome.ts';
 import type { WholeText } from '../smpp/reassembly.ts';
 import type { IdForm } from './message-ids.ts';
+import type { Behaviour } from './outcome.ts';
 import type { ReceiptForm } from './receipts.ts';
 
 /** `in`: from the client to the SMSC. `out`: from the SMSC to the client. */

@@ -1,10 +1,10 @@
-import type { ReceiptPlan } from '../outcome.ts';
 import { MESSAGE_STATE, TAG } from '../smpp/commands.ts';
 import type { Tlvs } from '../smpp/read-fields.ts';
 import type { Submit } from '../smpp/submit.ts';
 import { alphabetOf, encodeGsm7 } from '../smpp/text.ts';
 import type { DeliverSm } from './deliver-sm.ts';
 import { type IdForm, idInReceipt } from './message-ids.ts';
+import type { ReceiptPlan } from './outcome.ts';
 
 /** Where a receipt says what it says: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
 export const RECEIPT_FORMS = ['both', 'text', 'tlv'] as const;

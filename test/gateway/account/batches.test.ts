@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { advance, batchCollection } from '../../../shared/batches/store.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import { splitNext } from '../../../workers/batches/split.ts';

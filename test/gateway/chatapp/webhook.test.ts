@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { PAY_WITHIN_MS } from '../../../gateway/idempotency/key-claim.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { PAY_WITHIN_MS } from '../../../shared/idempotency/key-claim.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';

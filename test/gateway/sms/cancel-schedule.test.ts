@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { releaseDue } from '../../../shared/schedules/release.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

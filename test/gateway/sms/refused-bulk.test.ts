@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { UNPAID_BYTES_MAX } from '../../../gateway/sms/unpaid-store.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import { batchCollection } from '../../../shared/batches/store.ts';
-import { UNPAID_BYTES_MAX } from '../../../shared/batches/unpaid-store.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
 import { MAGIC_CUSTOMERS } from '../../../scripts/simulator/provider/magic-customers.ts';
-import { RecentCounts } from '../../../scripts/simulator/recent-counts.ts';
+import { RecentCounts } from '../../../scripts/simulator/provider/recent-counts.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { eventually } from '../../support/eventually.ts';

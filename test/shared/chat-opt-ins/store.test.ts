@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readCustomerList } from '../../../shared/chat-opt-ins/customer-list.ts';
+import { readCustomerList } from '../../../scripts/ops/customer-list.ts';
 import { addOptIns, isOptedIn, listOptIns, removeOptIn } from '../../../shared/chat-opt-ins/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import {
-  type ConversationDocument,
-  conversationKey,
-  type Opening,
-} from '../../../shared/conversations/conversation.ts';
+import type { Opening } from '../../../shared/accounts/opening.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { type ChatOrder, type ChatState, decideChats } from '../../../shared/conversations/decide.ts';
 import { conversationPrice } from '../../../shared/conversations/pricing.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { MongoServerSelectionError } from 'mongodb';
+import { findAcceptedChat } from '../../../gateway/chatapp/find-accepted.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { findAcceptedChat } from '../../../shared/conversations/find-accepted.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { finishPending } from '../../../shared/messages/finish-pending.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft } from '../../support/chat.ts';
 import { type LossyStore, openLossyStore } from '../../support/lossy-store.ts';
 import { makeAccount } from '../../support/make.ts';

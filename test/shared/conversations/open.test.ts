@@ -1,12 +1,12 @@
 import { expect } from 'chai';
+import { findAcceptedChat } from '../../../gateway/chatapp/find-accepted.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { findAcceptedChat } from '../../../shared/conversations/find-accepted.ts';
 import { type ChatAccepter, createChatAccepter, wouldOpen } from '../../../shared/conversations/open.ts';
-import { topUp } from '../../../shared/credits/change.ts';
-import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
+import { topUp } from '../../../shared/ledger/change.ts';
+import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
 import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';

@@ -1,14 +1,19 @@
 import { expect } from 'chai';
-import { isRefundable } from '../../../shared/credits/refund.ts';
+import { isRefundable } from '../../../shared/ledger/refund.ts';
 import { applyChange, type Change } from '../../../shared/messages/change.ts';
 import { isHeldOpen, MAX_COPIES, UNCONFIRMED } from '../../../shared/messages/copies.ts';
 import type { Claim, MessageDocument, Part } from '../../../shared/messages/message.ts';
-import { type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown } from '../../../shared/messages/receipt-lookup.ts';
-import { decideReceipt, decideUnknown } from '../../../shared/messages/receipt-outcome.ts';
-import { decideOutcome, MAX_TRIES, type SubmitOutcome } from '../../../shared/messages/submit-outcome.ts';
-import { decideByPolicy } from '../../../shared/messages/unknown-policy.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
+import { decideOutcome, MAX_TRIES, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideDue } from '../../../workers/maintenance/decide-due.ts';
+import {
+  type IncomingReceipt,
+  keysOf,
+  mayMeanCopy,
+  onlyUnknown,
+} from '../../../workers/smpp/receipts/receipt-lookup.ts';
 import { makeMessage } from '../../support/make.ts';
 
 type Answer = 'ok' | 'refused' | 'throttled' | 'retry' | 'last_retry' | 'never';

@@ -1,20 +1,17 @@
 import { expect } from 'chai';
+import { findPaidBatch } from '../../../gateway/sms/find-paid-batch.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { findPaidBatch } from '../../../shared/batches/find-paid.ts';
-import { pruneUnpaid } from '../../../shared/batches/prune.ts';
 import { findOpen } from '../../../shared/batches/store.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
-import { debitEach } from '../../../shared/messages/debit.ts';
-import { finishPending } from '../../../shared/messages/finish-pending.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
+import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
+import { debitEach } from '../../../shared/payment/debit.ts';
+import { findBooked } from '../../../shared/payment/find-booked.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { cancelSchedule } from '../../../shared/schedules/cancel.ts';
-import { findBooked } from '../../../shared/schedules/find-booked.ts';
-import { releaseDue } from '../../../shared/schedules/release.ts';
 import {
   type Booking,
   bookedSchedule,
@@ -23,6 +20,9 @@ import {
   scheduledBatchId,
   scheduledMessageId,
 } from '../../../shared/schedules/schedule.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { pruneUnpaid } from '../../../workers/maintenance/pruning/unpaid-batches.ts';
+import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

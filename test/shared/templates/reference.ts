@@ -1,8 +1,8 @@
+import type { IndexedTemplate } from '../../../gateway/templates/template-index.ts';
 import type { Pattern } from '../../../shared/templates/pattern.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
 import { isOfType } from '../../../shared/templates/slot-value.ts';
-import type { IndexedTemplate } from '../../../shared/templates/template-index.ts';
 
 /** The plain reading of a pattern: try every length of every slot. Exponential, and that is what makes it easy to believe. */
 export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 0): boolean {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { matchTemplate } from '../../../shared/templates/match.ts';
+import { matchTemplate } from '../../../gateway/templates/match.ts';
+import { indexTemplates } from '../../../gateway/templates/template-index.ts';
 import { renderTemplate } from '../../../shared/templates/render.ts';
-import { indexTemplates } from '../../../shared/templates/template-index.ts';
 import { patternOf, templateOf } from './reference.ts';
 
 describe('templates/render', () => {

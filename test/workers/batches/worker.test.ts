@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
 import { advance, batchCollection, beginStop, readChunk } from '../../../shared/batches/store.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { Claimer } from '../../../shared/messages/claim.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import {
@@ -19,6 +18,7 @@ import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
 import type { BatchWorker } from '../../../workers/batches/worker.ts';
+import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { makeBatch, makeEntries, payBatch, startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGates } from '../../support/gates.ts';

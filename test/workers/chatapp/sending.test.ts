@@ -4,14 +4,14 @@ import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-t
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
-import type { LedgerEntryDocument } from '../../../shared/credits/ledger-entry.ts';
-import { readMessageLog } from '../../../shared/messages/log-store.ts';
+import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import type { MessageState } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
+import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';

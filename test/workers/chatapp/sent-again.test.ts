@@ -4,10 +4,10 @@ import { fateOf } from '../../../shared/conversations/charge.ts';
 import { applyChange, type Change } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { Claim } from '../../../shared/messages/message.ts';
-import { decideOutcome, type SubmitOutcome } from '../../../shared/messages/submit-outcome.ts';
-import { decideByPolicy } from '../../../shared/messages/unknown-policy.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { decideOutcome, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 

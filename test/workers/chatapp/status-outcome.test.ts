@@ -5,9 +5,9 @@ import { fateOf } from '../../../shared/conversations/charge.ts';
 import { applyChange } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { mayHaveLeft } from '../../../shared/messages/copies.ts';
-import { decideByPolicy } from '../../../shared/messages/unknown-policy.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 

@@ -5,8 +5,8 @@ import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
+import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
-import { Store } from '../../../workers/embedded-db/store.ts';
 import { tempDir } from './store-under-test.ts';
 
 /** Inserts, then a fault of ours: what no command of the wire may have, so the test makes it. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { expect } from 'chai';
-import { verifyLedger } from '../../../shared/credits/verify.ts';
-import { createAccepter } from '../../../shared/messages/accept.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
+import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { cancelSchedule } from '../../../shared/schedules/cancel.ts';
 import { type Booking, type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { OrphanDocument } from '../../../shared/messages/orphan.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
+import type { OrphanDocument } from '../../../workers/smpp/receipts/orphan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { CARRIER, openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
 

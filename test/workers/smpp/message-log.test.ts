@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { readMessageLog } from '../../../shared/messages/log-store.ts';
-import type { LogRecord } from '../../../shared/messages/message-log.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { readMessageLog } from '../../../shared/settlement/log-store.ts';
+import type { LogRecord } from '../../../shared/settlement/message-log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 

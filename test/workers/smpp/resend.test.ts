@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Behaviour } from '../../../scripts/simulator/outcome.ts';
+import type { Behaviour } from '../../../scripts/simulator/smsc/outcome.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { isHeldOpen, UNCONFIRMED } from '../../../shared/messages/copies.ts';
-import { readMessageLog } from '../../../shared/messages/log-store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { RETRY_PAUSES_MS } from '../../../shared/webhooks/retry-schedule.ts';
 import { isSuccess, judge } from '../../../workers/webhooks/judge.ts';
+import { RETRY_PAUSES_MS } from '../../../workers/webhooks/retry-schedule.ts';
 import { makeDelivery } from '../../shared/webhooks/make.ts';
 
 const startedAt = new Date('2026-11-21T10:00:00Z');

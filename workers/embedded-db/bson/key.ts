@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { notSupported } from '../errors.ts';
+import { notSupported } from './errors.ts';
 import { exactDouble, exactNumber, type Fraction, nearestDouble } from './number.ts';
 import { rankOf } from './order.ts';
 import { byteAt, int32At, TYPE, valueEnd } from './read.ts';

@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts';
+import { StoreError } from './errors.ts';
 import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE, valueEnd } from './read.ts';
 
 /** A dotted path, split once: `parts.0.key`. */

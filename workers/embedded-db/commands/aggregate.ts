@@ -1,20 +1,20 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
+import { isPlainCount, parseGroup } from '../plan/group.ts';
+import { collecting, fromList, mapping, projected, type Results, sorted, window } from '../plan/results.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
-import { isPlainCount, parseGroup } from '../query/group.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
-import { collecting, fromList, mapping, projected, type Results, sorted, window } from '../query/results.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
-import type { Store } from '../store.ts';
 import { applyTree } from '../update/apply.ts';
 import { parseStage as parseUpdateStage } from '../update/pipeline.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { type FindQuery, findResults } from './find.ts';
 import { cursorReply } from './reply.ts';
+import type { Store } from './store.ts';
 
 const DEFAULT_BATCH = 101;
 const EVERYTHING: Filter = { kind: 'and', filters: [] };

@@ -1,16 +1,16 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { documentBytes, Elements, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
+import { fromList } from '../plan/results.ts';
 import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
-import { fromList } from '../query/results.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { checkNamespace } from '../storage/namespace.ts';
-import type { Store } from '../store.ts';
 import { type Command, fieldsOf, refuseOptions } from './command.ts';
 import { dropCollection, ID_SPEC } from './indexes.ts';
 import { cursorReply, OK, reply } from './reply.ts';
+import type { Store } from './store.ts';
 
 export const CREATE_REFUSED = [
   'capped',

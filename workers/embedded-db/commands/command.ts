@@ -1,6 +1,6 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements as ElementReader, type Elements, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString, isNullish, typeName } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { checkDatabase } from '../storage/namespace.ts';
 
 /** A parsed command: its fields by name, and the document sequences that came beside it. */

@@ -1,16 +1,16 @@
+import { StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { parsePath, visitPath } from '../bson/path.ts';
 import { isEmptyContainer, TYPE, type Value } from '../bson/read.ts';
 import { asString } from '../bson/value.ts';
-import { StoreError } from '../errors.ts';
+import type { Results } from '../plan/results.ts';
+import { PAUSE } from '../plan/scan.ts';
 import { parseFilter } from '../query/filter.ts';
-import type { Results } from '../query/results.ts';
-import { PAUSE } from '../query/scan.ts';
-import type { Store } from '../store.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { overTurns } from './cursors.ts';
 import { type FindQuery, findResults } from './find.ts';
 import { reply } from './reply.ts';
+import type { Store } from './store.ts';
 
 export function queryOf(command: Command): FindQuery {
   const query = command.document('query');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { StoreError } from '../errors.ts';
-import type { Results } from '../query/results.ts';
-import { PAUSE } from '../query/scan.ts';
+import { StoreError } from '../bson/errors.ts';
+import type { Results } from '../plan/results.ts';
+import { PAUSE } from '../plan/scan.ts';
 
 /** Open cursors are forgotten after mongod's ten minutes without a getMore. */
 const IDLE_MS = 10 * 60 * 1000;

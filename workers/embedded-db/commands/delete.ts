@@ -1,11 +1,11 @@
+import { StoreError } from '../bson/errors.ts';
 import { Elements, MISSING, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
-import { StoreError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
-import type { Store } from '../store.ts';
 import { type Command, checkFields, documentOf, fieldsOf, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement, findTargets } from './statements.ts';
+import type { Store } from './store.ts';
 
 const STATEMENT = new Set(['q', 'limit', 'hint', 'collation']);
 

@@ -1,18 +1,18 @@
+import { StoreError } from '../bson/errors.ts';
 import { documentBytes, Elements, MISSING, TYPE, type Value } from '../bson/read.ts';
 import type { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
+import { type Plan, planQuery } from '../plan/plan.ts';
+import { PAUSE, Scan } from '../plan/scan.ts';
 import { parseFilter } from '../query/filter.ts';
-import { type Plan, planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
-import { PAUSE, Scan } from '../query/scan.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Store } from '../store.ts';
 import { leadingQuery, stagesOf } from './aggregate.ts';
 import { Command } from './command.ts';
 import { queryOf } from './count.ts';
 import { type FindQuery, parseFind, passOver } from './find.ts';
 import { reply } from './reply.ts';
+import type { Store } from './store.ts';
 
 /**
  * Says which index a command would use, in mongod's shape: `winningPlan` is COLLSCAN, IDHACK, or FETCH over an IXSCAN

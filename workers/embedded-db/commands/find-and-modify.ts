@@ -1,13 +1,13 @@
+import { StoreError } from '../bson/errors.ts';
 import { fieldOf, TYPE } from '../bson/read.ts';
-import { StoreError } from '../errors.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
-import type { Store } from '../store.ts';
 import { parseUpdate } from '../update/update.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { reply } from './reply.ts';
 import { findTargets } from './statements.ts';
+import type { Store } from './store.ts';
 import { changeDocument, upsertDocument } from './update.ts';
 
 const ID = Buffer.from('_id');

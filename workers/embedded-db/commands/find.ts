@@ -1,18 +1,18 @@
+import { StoreError } from '../bson/errors.ts';
 import type { Value } from '../bson/read.ts';
 import { TYPE } from '../bson/read.ts';
 import { typeName } from '../bson/value.ts';
-import { StoreError } from '../errors.ts';
+import { type Plan, planQuery } from '../plan/plan.ts';
+import { fromList, fromScan, projected, type Results, sorted, window } from '../plan/results.ts';
+import { Scan } from '../plan/scan.ts';
 import { type Filter, idOf, parseFilter } from '../query/filter.ts';
-import { type Plan, planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseProjection } from '../query/projection.ts';
-import { fromList, fromScan, projected, type Results, sorted, window } from '../query/results.ts';
-import { Scan } from '../query/scan.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
-import type { Store } from '../store.ts';
 import { type Command, refuseOptions } from './command.ts';
 import type { Batch } from './cursors.ts';
 import { cursorReply, reply } from './reply.ts';
+import type { Store } from './store.ts';
 
 const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;

@@ -1,14 +1,14 @@
+import { StoreError } from '../bson/errors.ts';
 import { documentBytes, fieldOf, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
-import { fromList } from '../query/results.ts';
+import { fromList } from '../plan/results.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { type Index, indexFromSpec, isIdKey } from '../storage/index-definition.ts';
 import { normaliseSpec } from '../storage/index-spec.ts';
-import type { Store } from '../store.ts';
 import type { Command } from './command.ts';
 import { cursorReply, reply } from './reply.ts';
+import type { Store } from './store.ts';
 
 const MAX_INDEXES = 64;
 /** Documents or entries that are read or removed between two looks at the table. */

@@ -1,7 +1,7 @@
-import type { Store } from '../store.ts';
 import type { Command } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement } from './statements.ts';
+import type { Store } from './store.ts';
 
 export function insert(store: Store, command: Command): Buffer {
   const collection = store.catalog.ensure(command.db, command.collection());

@@ -1,7 +1,6 @@
+import { StoreError } from '../bson/errors.ts';
 import { TYPE } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
-import { StoreError } from '../errors.ts';
-import type { Store } from '../store.ts';
 import { aggregate } from './aggregate.ts';
 import {
   CREATE_REFUSED,
@@ -23,6 +22,7 @@ import { createIndexes, dropIndexes, listIndexes } from './indexes.ts';
 import { insert } from './insert.ts';
 import { OK } from './reply.ts';
 import { buildInfo, hello, serverStatus } from './server-commands.ts';
+import type { Store } from './store.ts';
 import { update } from './update.ts';
 
 /** One command: a write runs inside the group's transaction, a read on the last commit. */

@@ -1,5 +1,5 @@
+import { codeName, DuplicateKeyError, StoreError } from '../bson/errors.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { codeName, DuplicateKeyError, StoreError } from '../errors.ts';
 import type { Batch } from './cursors.ts';
 
 const writer = new BsonWriter(64 * 1024);

@@ -1,7 +1,7 @@
-import type { Store } from '../store.ts';
 import type { Command } from './command.ts';
 import { reply } from './reply.ts';
 import { MAX_WRITE_BATCH } from './statements.ts';
+import type { Store } from './store.ts';
 
 /** What drivers may send in one message (mongod's own number). */
 export const MAX_MESSAGE_BYTES = 48_000_000;

@@ -1,14 +1,14 @@
+import { StoreError } from '../bson/errors.ts';
 import { TYPE, type Value } from '../bson/read.ts';
-import { StoreError } from '../errors.ts';
+import { planQuery } from '../plan/plan.ts';
+import { type Hit, PAUSE, Scan } from '../plan/scan.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, idOf } from '../query/filter.ts';
-import { planQuery } from '../query/plan.ts';
 import { predicate } from '../query/predicate.ts';
-import { type Hit, PAUSE, Scan } from '../query/scan.ts';
 import { compareSortKeys, type SortField, sortKey } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Store } from '../store.ts';
 import type { WriteError } from './reply.ts';
+import type { Store } from './store.ts';
 
 /** mongod's limit, told to drivers in `hello`. */
 export const MAX_WRITE_BATCH = 100_000;

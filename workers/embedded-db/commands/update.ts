@@ -1,16 +1,16 @@
+import { StoreError } from '../bson/errors.ts';
 import { Elements, fieldOf, MISSING, type Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
+import type { Hit } from '../plan/scan.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
-import type { Hit } from '../query/scan.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Store } from '../store.ts';
 import { parseUpdate, type Update } from '../update/update.ts';
 import { upsertSeed } from '../update/upsert.ts';
 import { type Command, documentOf, flagOf, refuseOption } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement, findTargets } from './statements.ts';
+import type { Store } from './store.ts';
 
 export function update(store: Store, command: Command): Buffer {
   const context = { nowMs: store.now() };

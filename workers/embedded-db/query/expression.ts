@@ -1,8 +1,8 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import {
   add,
   arrayValue,

@@ -1,7 +1,7 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { type Path, parsePath, SELF } from '../bson/path.ts';
 import { Elements, isEmptyContainer, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asNumber, asString, isTruthy, show, typeByName, typeName } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { compileRegex, type TextTest } from './regex.ts';
 

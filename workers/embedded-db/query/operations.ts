@@ -1,3 +1,4 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { arithmetic } from '../bson/number.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { Elements, TYPE, type Value, valuesOf } from '../bson/read.ts';
@@ -15,7 +16,6 @@ import {
   typeName,
 } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 
 /** What expressions compute from values that are there already. */
 

@@ -1,7 +1,7 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 
 /** Gives the document with the fields that were asked for, or without those that were not wanted. */
 export type Projection = (doc: Buffer) => Buffer;

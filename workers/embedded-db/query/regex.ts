@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { notSupported, StoreError } from '../errors.ts';
+import { notSupported, StoreError } from '../bson/errors.ts';
 
 /** Says whether a text matches. Throws 51156 when that takes too long. */
 export type TextTest = (text: string) => boolean;

@@ -1,8 +1,8 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { compareAt } from '../bson/order.ts';
 import { indexedValues, newIndexedValues, type Path, parsePath } from '../bson/path.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
 
 /** `{ account: 1, _id: -1 }`. */
 export interface SortField {

@@ -1,8 +1,8 @@
+import { DuplicateKeyError, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { byteAt, documentBytes, fieldOf, findElement, int32At, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { newObjectId, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { DuplicateKeyError, StoreError } from '../errors.ts';
 import { copyWithoutId } from '../update/update.ts';
 import { affectedIndexes } from './affected-indexes.ts';
 import type { Catalog, Collection } from './catalog.ts';

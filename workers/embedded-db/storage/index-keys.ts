@@ -1,7 +1,7 @@
+import { StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { type IndexedValues, indexedValues, newIndexedValues, type Path } from '../bson/path.ts';
 import { byteAt, findElement, TYPE } from '../bson/read.ts';
-import { StoreError } from '../errors.ts';
 import type { Index } from './index-definition.ts';
 
 /** Stands where other entries have the rank of their `_id`: something below FF follows every component (see key.ts). */

@@ -1,7 +1,7 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, isEmptyContainer, TYPE, type Value } from '../bson/read.ts';
 import { asFlag, asNumber, asString, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 
 /** Accepted and without meaning here. */

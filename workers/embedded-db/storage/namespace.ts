@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../bson/errors.ts';
 
 /** mongod's limits; a key of LMDB has room for more. */
 const NAMESPACE_BYTES_MAX = 255;

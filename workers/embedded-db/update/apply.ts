@@ -1,7 +1,7 @@
+import { StoreError } from '../bson/errors.ts';
 import { byteAt, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { NULL, show } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
 import { creates, type DocumentScope, type UpdateNode } from './node.ts';
 
 /** mongod's limit on filling an array up to an index. */

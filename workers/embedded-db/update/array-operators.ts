@@ -1,9 +1,9 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { equals } from '../bson/order.ts';
 import { SELF } from '../bson/path.ts';
 import { Elements, TYPE, type Value, valueEnd, valuesOf } from '../bson/read.ts';
 import { asNumber, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { isOperators, parseElementOperators, parseFilter } from '../query/filter.ts';
 import { type Predicate, predicate } from '../query/predicate.ts';
 import { type Change, type DocumentScope, idOf } from './node.ts';

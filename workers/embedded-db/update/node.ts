@@ -1,7 +1,7 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { MAX_DEPTH, parsePath } from '../bson/path.ts';
 import { fieldOf, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import type { Scope } from '../query/expression.ts';
 
 /**

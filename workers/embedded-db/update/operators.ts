@@ -1,9 +1,9 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { arithmetic } from '../bson/number.ts';
 import { compare } from '../bson/order.ts';
 import { parsePath, plainElement } from '../bson/path.ts';
 import { byteAt, Elements, fieldOf, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { asString, date, isNumber, show, typeName } from '../bson/value.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { addToSet, pop, pull, pullAll, push } from './array-operators.ts';
 import { addChange, type Change, type DocumentScope, idOf, newTree, REMOVE, type UpdateTree } from './node.ts';
 

@@ -1,7 +1,7 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { notSupported, StoreError } from '../errors.ts';
 import { parseExpression } from '../query/expression.ts';
 import { isOperators } from '../query/filter.ts';
 import { applyTree } from './apply.ts';

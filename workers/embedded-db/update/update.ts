@@ -1,8 +1,8 @@
+import { StoreError } from '../bson/errors.ts';
 import { equals } from '../bson/order.ts';
 import { byteAt, Elements, fieldOf, findElement, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { show } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
-import { StoreError } from '../errors.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { applyTree } from './apply.ts';
 import type { DocumentScope } from './node.ts';

@@ -1,0 +1,120 @@
+import type { Request } from 'express';
+import { findAccounts } from '../../shared/accounts/store.ts';
+import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
+import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
+import { findKeys } from '../../shared/keys/store.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { inSubnets, parseSubnet, type Subnet } from '../../shared/webhooks/public-address.ts';
+import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
+import type { CallerAddress } from '../http/caller-address.ts';
+import { type Caller, callerOf, type Handler, type Reply } from '../http/context.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { ReadCache } from '../process/read-cache.ts';
+import type { Unauthorized } from './unauthorized.ts';
+
+/** Keys, and made-up key ids, that one process remembers. */
+const REMEMBERED_KEYS = 20_000;
+
+interface KnownKey extends Omit<Caller, 'account' | 'address'> {
+  readonly account: AccountId;
+  readonly secretHash: Uint8Array;
+  readonly status: KeyDocument['status'];
+  readonly expiresMs: number;
+  /** Undefined: from everywhere. */
+  readonly allowed: readonly Subnet[] | undefined;
+}
+
+/** Who presents a good key; else what is wrong. Rejects with the store's error. */
+export type Identify = (req: Request) => Promise<Caller | ProblemSlug>;
+
+/**
+ * "Authentication". A key is read once per `KEY_CACHE_MS` and process, and so is its account, which serves all its keys; those in use
+ * are read again together, in the background; a key whose account is gone is no key. One that is limited to addresses is as good as none elsewhere: whoever stole it can neither use it nor use up its requests.
+ */
+export function createIdentify(
+  { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,
+  addressOf: CallerAddress,
+): Identify {
+  const keys = new ReadCache<string, KnownKey>({
+    ttlMs: config.keyCacheMs,
+    maxEntries: REMEMBERED_KEYS,
+    clock,
+    nameOf: (id) => id,
+    readMany: async (ids) => new Map((await findKeys(db, ids)).map((key) => [key._id, knownKey(key)])),
+  });
+
+  const accounts = new ReadCache<AccountId, Caller['account']>({
+    ttlMs: config.keyCacheMs,
+    maxEntries: REMEMBERED_KEYS,
+    clock,
+    nameOf: (id) => id,
+    readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
+  });
+
+  return async (req) => {
+    const presented = bearerKey(req.headers.authorization);
+    if (presented === 'missing') return 'key_missing';
+    if (presented === 'malformed') return 'key_invalid';
+    const key = await keys.get(presented.id);
+    if (key === undefined || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
+    // From here on the caller is the owner of the key, so the reason helps nobody else.
+    if (key.status !== 'active') return 'key_revoked';
+    if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
+    const account = await accounts.get(key.account);
+    if (account === undefined) return 'key_invalid';
+    const address = addressOf(req);
+    if (key.allowed !== undefined && !inSubnets(address, key.allowed)) return 'ip_not_allowed';
+    keyUses.note(key.keyId, address);
+    return { account, address, keyId: key.keyId, perMinute: key.perMinute, scopes: key.scopes };
+  };
+}
+
+/** The first handler of every endpoint: it asks for a key. */
+export function createAuthenticate(identify: Identify, unauthorized: Unauthorized): Handler {
+  return async (req, res: Reply, next) => {
+    const who = await identify(req);
+    if (typeof who === 'string') return unauthorized(req, res, who);
+    res.locals.caller = who;
+    next();
+  };
+}
+
+function knownKey(key: KeyDocument): KnownKey {
+  return {
+    account: key.account,
+    keyId: key._id,
+    perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
+    scopes: key.scopes,
+    secretHash: key.secretHash.value(),
+    status: key.status,
+    expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    // What cannot be read allows nothing.
+    allowed: key.allowedIps?.map(parseSubnet).filter((subnet) => subnet !== undefined),
+  };
+}
+
+/** Scopes that a key must have together. */
+export type ScopeSet = readonly KeyScope[];
+
+/** Behind `createAuthenticate`: the key must have all scopes of one of the sets. */
+export function requireScope(...sets: readonly ScopeSet[]): Handler {
+  return (_req, res: Reply, next) => {
+    const { scopes } = callerOf(res);
+    const lacking = sets.map((set) => set.filter((scope) => !scopes.includes(scope)));
+    if (lacking.some((missing) => missing.length === 0)) next();
+    else sendProblem(res, ...scopeMissing(...lacking));
+  };
+}
+
+/** `lacking`: what would have to be added to the key, in one way or another. */
+export function scopeMissing(...lacking: readonly ScopeSet[]): readonly [ProblemSlug, ProblemAnswer] {
+  const ways = lacking.map((missing) => missing.map((scope) => `"${scope}"`).join(' and '));
+  return ['scope_missing', { detail: `This key may not do that: it lacks the scope ${ways.join(', or ')}.` }];
+}
+
+function bearerKey(header: string | undefined): KeyText | 'missing' | 'malformed' {
+  const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? [];
+  if (token === undefined) return 'missing';
+  return parseKey(token) ?? 'malformed';
+}

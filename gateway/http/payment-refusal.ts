@@ -1,0 +1,37 @@
+import type { AcceptOutcome } from '../../shared/payment/accept.ts';
+import { type BatchId, isBatchId, isScheduleId, type MessageId, type ScheduleId } from '../../shared/runtime/ids.ts';
+import { type ProblemAnswer, RETRY_AFTER } from './answer.ts';
+import type { ProblemSlug } from './problem.ts';
+
+type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }> | { readonly kind: 'too_much_unpaid' };
+
+/** Of what a request makes. */
+export type ResultId = MessageId | BatchId | ScheduleId;
+
+/** What to say when messages were not accepted (or perhaps not); every kind is the slug of its problem. */
+export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSlug, ProblemAnswer] {
+  const { kind } = outcome;
+  switch (kind) {
+    case 'insufficient_credits': {
+      const needs = outcome.required === 1 ? '1 credit' : `${outcome.required} credits`;
+      return [kind, { detail: `This request needs ${needs}; the balance is ${outcome.balance}.` }];
+    }
+    case 'account_suspended':
+      return [kind, {}];
+    case 'credits_expired':
+      return [kind, { detail: `The credits could be used until ${outcome.expiryDate}.` }];
+    case 'too_much_unpaid':
+      return [kind, { headers: RETRY_AFTER }];
+    case 'too_late':
+      return ['store_unavailable', { headers: RETRY_AFTER }];
+    case 'outcome_unknown':
+      return [kind, { extra: { [nameOf(id)]: id }, headers: RETRY_AFTER }];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function nameOf(id: ResultId): string {
+  if (isBatchId(id)) return 'batch_id';
+  return isScheduleId(id) ? 'schedule_id' : 'message_id';
+}

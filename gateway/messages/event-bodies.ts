@@ -1,0 +1,64 @@
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../../shared/messages/any-message.ts';
+import type { AccountId, EventId, MessageId } from '../../shared/runtime/ids.ts';
+import { eventBody } from '../../shared/webhooks/payload.ts';
+import type { ListedEvent } from './event-list.ts';
+
+export interface EventBody {
+  readonly id: EventId;
+  /** The very payload that is posted. */
+  readonly body: string;
+}
+
+export interface EventBodies {
+  readonly bodies: readonly EventBody[];
+  /** How many of the events were looked at, from the first; the others are for another page. */
+  readonly taken: number;
+}
+
+/** Characters of all bodies together. What a customer writes may have 64 KB, and 500 of these held a gateway for seconds. */
+const WEIGHT_MAX = 1_048_576;
+/** Messages of the first read; the next ones have what weighs about `GROUP_WEIGHT`, by the weight of those before. */
+const FIRST_GROUP = 16;
+const GROUP_MAX = 256;
+const GROUP_WEIGHT = 131_072;
+
+/** The bodies of these events, in their order: as many as weigh no more than a page may, one at least. What is gone by now is left out. */
+export async function readEventBodies(
+  db: Db,
+  account: AccountId,
+  events: readonly ListedEvent[],
+): Promise<EventBodies> {
+  const bodies: EventBody[] = [];
+  let taken = 0;
+  let weight = 0;
+  for (let size = FIRST_GROUP; taken < events.length; ) {
+    const group = events.slice(taken, taken + size);
+    const messages = await readMessages(db, account, group);
+    let groupWeight = 0;
+    for (const { id, message: messageId, entry } of group) {
+      const message = messages.get(messageId);
+      const body = message === undefined ? '' : eventBody(message, entry);
+      if (bodies.length > 0 && weight + body.length > WEIGHT_MAX) return { bodies, taken };
+      if (body !== '') bodies.push({ id, body });
+      taken += 1;
+      weight += body.length;
+      groupWeight += body.length;
+    }
+    size = Math.max(1, Math.min(GROUP_MAX, Math.floor((group.length * GROUP_WEIGHT) / Math.max(groupWeight, 1))));
+  }
+  return { bodies, taken };
+}
+
+async function readMessages(
+  db: Db,
+  account: AccountId,
+  events: readonly ListedEvent[],
+): Promise<ReadonlyMap<MessageId, AnyMessage>> {
+  const ids = [...new Set(events.map(({ message }) => message))];
+  const found = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: ids }, account }, { batchSize: ids.length + 1 })
+    .toArray();
+  return new Map(found.map((message) => [message._id, message]));
+}

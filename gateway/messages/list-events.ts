@@ -1,0 +1,79 @@
+import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import { CHAT_EVENTS, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
+import { sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery, parseQueryTime } from '../http/query.ts';
+import { type EventBody, readEventBodies } from './event-bodies.ts';
+import { cutPage, type EventPlace, listEvents } from './event-list.ts';
+
+const PARAMETERS = ['event', 'message_id', 'since', 'until', 'limit', 'cursor'] as const;
+
+/** Entries of a page that count as one request: some 4 ms of the embedded store. */
+const ENTRIES_PER_REQUEST = 100;
+
+/**
+ * GET /v2/events (extension): what happened to the account's messages in the last seven days, newest first, in pages: the
+ * payloads that webhooks get, whether there are any or not. How far one page looks: gateway/messages/event-list.ts.
+ */
+export function createEvents({ db, clock, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, PARAMETERS, problems);
+    const filter = {
+      name: parseEvent(query.event, problems),
+      message: parseMessage(query.message_id, problems),
+      since: parseQueryTime('since', query.since, problems),
+      until: parseQueryTime('until', query.until, problems),
+    };
+    const limit = parseLimit(query.limit, problems);
+    const cursor = parseCursor(query.cursor, 'events', isPlace, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    const account = callerOf(res).account._id;
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const { events, next: nextListed } = await listEvents(db, account, filter, clock.now(), after, limit);
+      const { bodies, taken } = await readEventBodies(db, account, events);
+      const { next } = cutPage(events, taken, nextListed);
+      return pageOf('events', bodies.map(eventRecord), next === undefined ? undefined : textOf(next));
+    });
+  };
+}
+
+/** The very payload that is posted, behind the id that is the header `webhook-id` of the post. */
+function eventRecord({ id, body }: EventBody): object {
+  const payload: object = JSON.parse(body);
+  return { event_id: id, ...payload };
+}
+
+function parseEvent(name: string | undefined, problems: FieldProblems): MessageEvent | undefined {
+  if (name === undefined) return undefined;
+  const known = CHAT_EVENTS.find((event) => event === name);
+  if (known === undefined) problems.add('event', 'invalid_value', `It must be one of ${CHAT_EVENTS.join(', ')}.`);
+  return known;
+}
+
+function parseMessage(id: string | undefined, problems: FieldProblems): MessageId | undefined {
+  if (id === undefined || isMessageId(id)) return id;
+  problems.add('message_id', 'invalid_value', 'It must be a message_id, `msg_` and 26 characters.');
+  return undefined;
+}
+
+type PlaceText = `${number}:${EventPlace['id']}`;
+
+function isPlace(text: string): text is PlaceText {
+  return /^(0|[1-9]\d{0,14}):(evt_[0-9a-hjkmnp-tv-z]{26}_[a-z]{0,20})?$/.test(text);
+}
+
+function placeOf(text: PlaceText): EventPlace {
+  const colon = text.indexOf(':');
+  const id = text.slice(colon + 1) as EventPlace['id']; // by the form of the text
+  return { atMs: Number(text.slice(0, colon)), id };
+}
+
+function textOf({ atMs, id }: EventPlace): PlaceText {
+  return `${atMs}:${id}`;
+}

@@ -1,0 +1,92 @@
+import type { MessageState } from '../../shared/messages/message.ts';
+import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { STATES } from '../../shared/messages/status.ts';
+import { type BatchId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
+import type { ReadingDeps } from '../access/dear-reads.ts';
+import { sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery, parseQueryTime } from '../http/query.ts';
+import { listMessages } from './message-list.ts';
+import { messageRecord } from './message-record.ts';
+
+/** The recipient is `to`, as everywhere; so the times have names of their own. */
+const PARAMETERS = [
+  'channel',
+  'direction',
+  'state',
+  'to',
+  'reference',
+  'batch_id',
+  'created_from',
+  'created_before',
+  'limit',
+  'cursor',
+] as const;
+
+/** Entries of a page that count as one request: some 3 ms of the embedded store. */
+const ENTRIES_PER_REQUEST = 250;
+
+/** GET /v2/messages (extension): the account's messages, newest first, in pages. How far one page looks: gateway/messages/message-list.ts. */
+export function createMessages({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, PARAMETERS, problems);
+    const { to, reference } = query;
+    if (to !== undefined) {
+      const problem = recipientProblem(to);
+      if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
+    }
+    const createdFrom = parseQueryTime('created_from', query.created_from, problems);
+    const createdBefore = parseQueryTime('created_before', query.created_before, problems);
+    const filter = {
+      channel: parseChoice('channel', query.channel, ['sms', 'chatapp'], problems),
+      direction: parseChoice('direction', query.direction, ['in', 'out'], problems),
+      states: parseState(query.state, problems),
+      to,
+      reference,
+      batch: parseBatch(query.batch_id, problems),
+      createdFrom,
+      createdBefore,
+    };
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'messages', isMessageId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const account = callerOf(res).account._id;
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const { messages, next } = await listMessages(db, account, filter, after, limit);
+      return pageOf('messages', messages.map(messageRecord), next);
+    });
+  };
+}
+
+function parseChoice<const Name extends string>(
+  parameter: string,
+  text: string | undefined,
+  choices: readonly Name[],
+  problems: FieldProblems,
+): Name | undefined {
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined && text !== undefined) {
+    problems.add(parameter, 'invalid_value', `It must be one of ${choices.join(', ')}.`);
+  }
+  return choice;
+}
+
+/** The states that the API shows by this name. */
+function parseState(shown: string | undefined, problems: FieldProblems): readonly MessageState[] | undefined {
+  if (shown === undefined) return undefined;
+  const states = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].shown === shown); // the table's own keys
+  if (states.length > 0) return states;
+  const all = [...new Set(Object.values(STATES).map((rule) => rule.shown))];
+  problems.add('state', 'invalid_value', `It must be one of ${all.join(', ')}.`);
+  return undefined;
+}
+
+function parseBatch(id: string | undefined, problems: FieldProblems): BatchId | undefined {
+  if (id === undefined || isBatchId(id)) return id;
+  problems.add('batch_id', 'invalid_value', 'It must be a batch_id, `bat_` and 26 characters.');
+  return undefined;
+}

@@ -1,0 +1,50 @@
+import type { Db } from 'mongodb';
+import type { Config } from '../../shared/config/settings.ts';
+import type { ChatAccepter } from '../../shared/conversations/open.ts';
+import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
+
+import type { KeyUses } from './key-uses.ts';
+
+/** What the gateway is built from; every file takes the part that it needs. */
+export interface GatewayDeps {
+  readonly db: Db;
+  /** Only with the embedded store. */
+  readonly listen?: ListenForChanges | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: Pick<
+    Config,
+    | 'auditDays'
+    | 'authFailuresPerMinute'
+    | 'chatBusinessCredits'
+    | 'chatMediaAllowHttp'
+    | 'chatUserCredits'
+    | 'dltVarMax'
+    | 'keyCacheMs'
+    | 'maxSegments'
+    | 'promotionalFrom'
+    | 'promotionalUntil'
+    | 'trustProxy'
+    | 'validityHours'
+    | 'webhookAllowHttp'
+    | 'webhookAllowSubnets'
+  >;
+  readonly accepter: Accepter;
+  readonly batchAccepter: BatchAccepter;
+  readonly booker: Booker;
+  readonly chatAccepter: ChatAccepter;
+  /** Opens and seals secrets: of providers, of webhooks. */
+  readonly box: SecretBox;
+  /** Looks up the hosts of addresses that callers give. */
+  readonly resolveHost: ResolveHost;
+  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly metrics: Metrics;
+  /** Aborted when the process begins to stop: answers then close their connection. */
+  readonly stopping: AbortSignal;
+}

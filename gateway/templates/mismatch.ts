@@ -1,0 +1,134 @@
+import { SLOT_MEANING } from '../../shared/templates/slot.ts';
+import { type Difference, differenceOf, differenceWork, excerpt } from './difference.ts';
+import { mostAlike } from './fingerprint.ts';
+import { matchTemplate } from './match.ts';
+import type { IndexedTemplate, TemplateIndex } from './template-index.ts';
+
+/** What a carrier's DLT scrubbing would have answered (adwings', smsgatewayhub's and Exotel's lists agree on these). */
+export const SCRUB_CODES = {
+  template_not_found: '630',
+  text_not_matched: '633',
+  header_not_of_template: '634',
+  variable_too_long: '635',
+} as const;
+
+/** Why no template of the sender fits a text, for the error `template_mismatch`. */
+export interface Mismatch {
+  readonly kind: 'no_template' | 'other_sender' | Difference['kind'];
+  readonly scrubCode: (typeof SCRUB_CODES)[keyof typeof SCRUB_CODES];
+  /** For people. It quotes the text: an answer to its sender may have it, a log line may not. */
+  readonly detail: string;
+  /** The nearest template; absent when the sender has none. With it alone, where they differ would have taken too long to find. */
+  readonly template?: Pick<IndexedTemplate, 'dltId' | 'name'>;
+  /** Index of the code unit in the text where it begins to differ, or where the value begins that does not fit. */
+  readonly at?: number;
+  /** Excerpts at that place. */
+  readonly expected?: string;
+  readonly found?: string;
+  /** The slot that does not take its value. */
+  readonly slot?: {
+    /** Counts from 1, as people do. */
+    readonly number: number;
+    readonly type: string;
+    readonly length: number;
+    readonly max: number;
+  };
+}
+
+/** Templates that are compared in full, chosen by their fingerprints: so many, or fewer when they and the text are very long. */
+const COMPARED_MAX = 4;
+/** `differenceWork` of all that are compared: up to 5 ms, 25 the first time. */
+const COMPARED_WORK_MAX = 400_000;
+
+/**
+ * Explains why `matchTemplate(own, text)` found nothing. `account` are the templates of all senders of the account: one
+ * that fits there says that the sender is the wrong one. Bounded (`COMPARED_WORK_MAX`), and some 0.3 ms for ordinary texts.
+ */
+export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text: string): Mismatch {
+  const elsewhere = matchTemplate(account, text);
+  if (elsewhere !== undefined) return otherSender(elsewhere);
+  const alike = mostAlike(own.fingerprints, text, COMPARED_MAX).flatMap((t) => own.templates[t] ?? []);
+  const [nearest] = alike;
+  if (nearest === undefined) {
+    const detail = 'The sender has no approved template for this route.';
+    return { kind: 'no_template', scrubCode: SCRUB_CODES.template_not_found, detail };
+  }
+  const compared = compareNearest(alike, text);
+  // A template of which all the fixed text is there is nearer than one that merely looks alike.
+  const told = compared.find(({ difference }) => difference.kind !== 'text_differs') ?? compared[0];
+  if (told === undefined) return differsSomewhere(nearest);
+  const { template, difference } = told;
+  return difference.kind === 'text_differs' ? textDiffers(template, difference) : slotDiffers(template, difference);
+}
+
+interface Compared {
+  readonly template: IndexedTemplate;
+  readonly difference: Difference;
+}
+
+/** The most alike first; none when already that one is too much. */
+function compareNearest(alike: readonly IndexedTemplate[], text: string): Compared[] {
+  const compared: Compared[] = [];
+  let work = 0;
+  for (const template of alike) {
+    work += differenceWork(template.pattern, text);
+    if (work > COMPARED_WORK_MAX) break;
+    compared.push({ template, difference: differenceOf(template.pattern, text) });
+  }
+  return compared;
+}
+
+function differsSomewhere({ dltId, name }: IndexedTemplate): Mismatch {
+  return {
+    kind: 'text_differs',
+    scrubCode: SCRUB_CODES.text_not_matched,
+    detail: `Nearest is template ${dltId}; it has too many slots for a text of this length to say where they differ.`,
+    template: { dltId, name },
+  };
+}
+
+function otherSender({ dltId, name, senders }: IndexedTemplate): Mismatch {
+  return {
+    kind: 'other_sender',
+    scrubCode: SCRUB_CODES.header_not_of_template,
+    detail: `The text matches template ${dltId}, approved for ${senders.join(', ')}, but not for this sender and route together.`,
+    template: { dltId, name },
+  };
+}
+
+function textDiffers(
+  template: IndexedTemplate,
+  { at, expected, found }: Difference & { kind: 'text_differs' },
+): Mismatch {
+  const has = found === '' ? 'the text ends' : `the text has ${JSON.stringify(found)}`;
+  const wants = expected === '' ? 'nothing more' : JSON.stringify(expected);
+  return {
+    kind: 'text_differs',
+    scrubCode: SCRUB_CODES.text_not_matched,
+    detail: `Nearest is template ${template.dltId}; at character ${at + 1} ${has} where it has ${wants}.`,
+    template: { dltId: template.dltId, name: template.name },
+    at,
+    expected,
+    found,
+  };
+}
+
+function slotDiffers(template: IndexedTemplate, difference: Exclude<Difference, { kind: 'text_differs' }>): Mismatch {
+  const { kind, at, index, slot, value } = difference;
+  const found = excerpt(value, 0);
+  const number = index + 1;
+  const where = `Nearest is template ${template.dltId}; slot ${number} ({#${slot.type}#}, at character ${at + 1})`;
+  const tooLong = kind === 'slot_too_long';
+  return {
+    kind,
+    scrubCode: tooLong ? SCRUB_CODES.variable_too_long : SCRUB_CODES.text_not_matched,
+    detail: tooLong
+      ? `${where} takes ${slot.max} characters, but got ${value.length}.`
+      : `${where} takes ${SLOT_MEANING[slot.type]}, but got ${JSON.stringify(found)}.`,
+    template: { dltId: template.dltId, name: template.name },
+    at,
+    expected: `{#${slot.type}#}`,
+    found,
+    slot: { number, type: slot.type, length: value.length, max: slot.max },
+  };
+}

@@ -1,0 +1,20 @@
+import type { Db } from 'mongodb';
+import { readBindReports } from '../../shared/carriers/bind-report-store.ts';
+import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
+import { listCarriers } from '../../shared/carriers/store.ts';
+import { type CarrierCondition, carrierCondition } from './carrier-condition.ts';
+import { heldEpochs } from './holders.ts';
+
+/** All carriers, by id, and how each stands at `now`. */
+export async function listConditions(
+  db: Db,
+  now: Date,
+): Promise<readonly ({ readonly carrier: CarrierDocument } & CarrierCondition)[]> {
+  const carriers = await listCarriers(db);
+  const leases = carriers.map(({ _id }) => carrierLease(_id));
+  const [epochs, reports] = await Promise.all([heldEpochs(db, leases, now), readBindReports(db)]);
+  return carriers.map((carrier) => ({
+    carrier,
+    ...carrierCondition(carrier, epochs.get(carrierLease(carrier._id)), reports.get(carrier._id)),
+  }));
+}

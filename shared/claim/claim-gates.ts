@@ -1,0 +1,67 @@
+import type { Db } from 'mongodb';
+import { readHeldAccounts } from '../accounts/store.ts';
+import type { MessageDocument } from '../messages/message.ts';
+import { type PromotionalHours, promotionalDeferral } from '../messages/promotional-hours.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { readPausedTemplates } from '../templates/store.ts';
+
+export interface ClaimGatesOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly hours: PromotionalHours;
+}
+
+/** A pause is seen by all workers at the latest then; it costs each of them two small reads. */
+const FRESH_MS = 2_000;
+
+/**
+ * What may not leave now, for all claimers of a process: messages of held accounts (suspended, paused) and of paused templates, and outside its hours
+ * the lane of promotional messages under DLT. Nothing is rewritten when a gate shuts or opens.
+ */
+export class ClaimGates {
+  readonly #options: ClaimGatesOptions;
+  #held: ReadonlySet<AccountId> = new Set();
+  #pausedTemplates: ReadonlyMap<AccountId, readonly string[]> = new Map();
+  #freshUntilMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: ClaimGatesOptions) {
+    this.#options = options;
+  }
+
+  get held(): ReadonlySet<AccountId> {
+    return this.#held;
+  }
+
+  /** DLT ids, by account. */
+  get pausedTemplates(): ReadonlyMap<AccountId, readonly string[]> {
+    return this.#pausedTemplates;
+  }
+
+  holds({ account, template }: Pick<MessageDocument, 'account' | 'template'>): boolean {
+    if (this.#held.has(account)) return true;
+    return template !== undefined && this.#pausedTemplates.get(account)?.includes(template) === true;
+  }
+
+  get promotionalOpen(): boolean {
+    const { clock, hours } = this.#options;
+    return promotionalDeferral(hours, clock.now()) === undefined;
+  }
+
+  /** Reads again what is too old. Rejects with the store's error: what cannot be known is not claimed. */
+  async refresh(): Promise<void> {
+    if (this.#options.clock.monotonicMs() < this.#freshUntilMs) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { db, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    [this.#held, this.#pausedTemplates] = await Promise.all([readHeldAccounts(db), readPausedTemplates(db)]);
+    this.#freshUntilMs = startedMs + FRESH_MS;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Collection, Db } from 'mongodb';
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { Claim } from '../messages/message.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
+import { type MessageId, newId } from '../runtime/ids.ts';
+
+export interface TakerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Of whom the claim speaks: a carrier, or a share of the chat-app accounts. */
+  readonly carrier: string;
+  /** Of the lease. */
+  readonly epoch: number;
+}
+
+/**
+ * The claim itself: queued → submitting, in one update for many, each stamped with the claim. Of two that want the same
+ * message one gets it, the other sees that it matched fewer and asks which are its own.
+ */
+export class QueuedTaker<M extends AnyMessage> {
+  readonly #options: TakerOptions;
+  readonly #messages: Collection<AnyMessage>;
+  /** A claim whose answer was lost: what it took is ours and was never written, and nobody else would find it. */
+  #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
+
+  constructor(options: TakerOptions) {
+    this.#options = options;
+    this.#messages = options.db.collection('messages');
+  }
+
+  /** Those of the messages that are ours now, as they are after the claim. Throws the driver's error; then ask `recover` first. */
+  async take(picked: readonly M[]): Promise<M[]> {
+    if (picked.length === 0) return [];
+    const { carrier, epoch, clock } = this.#options;
+    const claim: Claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
+    const ids = picked.map((message) => message._id);
+    this.#uncertain = { ids, claim };
+    const { modifiedCount } = await this.#messages.updateMany(
+      { _id: { $in: ids }, state: 'queued' },
+      { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
+    );
+    if (modifiedCount > 0) crashPoint('claim:taken');
+    const taken =
+      modifiedCount === picked.length
+        ? picked.map((message) => ({ ...message, state: 'submitting' as const, claim, v: message.v + 1 }))
+        : await this.#taken(ids, claim);
+    this.#uncertain = undefined;
+    return taken;
+  }
+
+  /** What a claim took whose answer was lost. */
+  async recover(): Promise<M[]> {
+    if (this.#uncertain === undefined) return [];
+    const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);
+    this.#uncertain = undefined;
+    return taken;
+  }
+
+  async #taken(ids: readonly MessageId[], claim: Claim): Promise<M[]> {
+    const mine = { _id: { $in: [...ids] }, 'claim.id': claim.id, state: 'submitting' } as const;
+    return (await this.#messages.find(mine).toArray()) as M[]; // those of `picked`, which were M; a message never changes its channel
+  }
+}

@@ -1,0 +1,128 @@
+import type { Db, Document } from 'mongodb';
+import type { AccountDocument, ChangeId, LedgerReason, PendingChange } from '../accounts/account.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import type { LedgerEntryDocument } from './entry.ts';
+import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
+
+/** Something that adds credits: a top-up or a refund. Its id makes it happen once, however often it is asked for. */
+export interface Credit {
+  readonly id: Exclude<ChangeId, `grp_${string}`>;
+  /** Credits, > 0. */
+  readonly amount: number;
+  readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
+  /** What the ledger entry names, for example the refunded message. */
+  readonly reference?: string;
+}
+
+/** Lost races in a row before we give up: each loss means that another top-up or refund of this account went through. */
+const TRIES_MAX = 100;
+
+/**
+ * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document: a
+ * compare-and-set on its counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`). The
+ * counter is read before the look whether an id is pending or in the ledger, so whoever applies one in between makes the
+ * update match nothing. Then the ledger entries, then the pending changes are cleared; after a crash the sweep does both.
+ *
+ * Returns which ids were applied by this call; an id that is missing there had been applied before. Throws
+ * `UnknownAccount`, and the store's errors: the call may then be repeated.
+ */
+export async function applyCredits(db: Db, account: AccountId, credits: readonly Credit[]): Promise<readonly string[]> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  const shown = Object.fromEntries(credits.map(({ id }) => [`pending.${id}.seq`, 1]));
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const before = await accounts.findOne({ _id: account }, { projection: { credits: 1, ...shown } });
+    if (before === null) throw new UnknownAccount(account);
+    const entered = await ledgerCollection(db)
+      .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
+      .toArray();
+    const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
+    // Also when an id is asked for twice at once.
+    const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
+    if (todo.length === 0) return [];
+
+    const [first] = todo;
+    const after = await accounts.findOneAndUpdate({ _id: account, credits: before.credits }, creditPipeline(todo), {
+      returnDocument: 'after',
+      projection: { [`pending.${first?.id}`]: 1 },
+    });
+    if (after === null) continue;
+    const applied = first === undefined ? undefined : after.pending?.[first.id];
+    if (applied === undefined) throw new Error(`the credit ${first?.id} was applied without its pending change`);
+    crashPoint('credit:applied');
+    await enterInLedger(db, entriesOf(account, todo, applied));
+    crashPoint('credit:entered');
+    await accounts.updateOne(
+      { _id: account },
+      { $unset: Object.fromEntries(todo.map(({ id }) => [`pending.${id}`, ''])) },
+    );
+    return todo.map(({ id }) => id);
+  }
+  throw new Error(`${TRIES_MAX} other credits of account ${account} came between`);
+}
+
+export interface TopUp {
+  readonly kind: 'applied' | 'already';
+  readonly balance: number;
+  /** What the id added; undefined while the ledger does not tell it (the redo of an earlier call is still to come). */
+  readonly added: number | undefined;
+}
+
+/** Adds `amount` credits once: the same `id` again changes nothing, whatever the amount. */
+export async function topUp(db: Db, account: AccountId, amount: number, id: string): Promise<TopUp> {
+  const applied = await applyCredits(db, account, [{ id: `top_${id}`, amount, reason: 'top_up', reference: id }]);
+  const now = await db
+    .collection<AccountDocument>('accounts')
+    .findOne({ _id: account }, { projection: { balance: 1 } });
+  const balance = now?.balance ?? 0;
+  if (applied.length > 0) return { kind: 'applied', balance, added: amount };
+  const before = await ledgerCollection(db).findOne({ account, change: `top_${id}` }, { projection: { amount: 1 } });
+  return { kind: 'already', balance, added: before?.amount };
+}
+
+export class UnknownAccount extends Error {
+  readonly code = 'unknown_account';
+  constructor(account: string) {
+    super(`There is no account ${account}.`);
+  }
+}
+
+/** The ledger entries of credits that one update applied together: the first one's pending change tells where the others stand. */
+function entriesOf(account: AccountId, credits: readonly Credit[], first: PendingChange): LedgerEntryDocument[] {
+  let balanceAfter = first.balanceAfter - first.amount;
+  return credits.map(({ id, amount, reason, reference }, i) => {
+    balanceAfter += amount;
+    const named = reference === undefined ? {} : { reference };
+    return ledgerEntryOf(account, id, { seq: first.seq + i, amount, balanceAfter, reason, at: first.at, ...named });
+  });
+}
+
+/** One object for all: hundreds of dotted paths cost the store ten times as much. */
+function creditPipeline(credits: readonly Credit[]): Document[] {
+  const changes: Record<string, unknown> = {};
+  let sum = 0;
+  credits.forEach(({ id, amount, reason, reference }, i) => {
+    sum += amount;
+    changes[id] = {
+      seq: { $add: ['$seq', i + 1] },
+      amount,
+      balanceAfter: { $add: ['$balance', sum] },
+      reason,
+      at: '$$NOW',
+      ...(reference === undefined ? {} : { reference: { $literal: reference } }),
+    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules'>, unknown> & {
+      reference?: unknown;
+    };
+  });
+  return [
+    {
+      $set: {
+        pending: { $mergeObjects: ['$pending', changes] },
+        balance: { $add: ['$balance', sum] },
+        seq: { $add: ['$seq', credits.length] },
+        credits: { $add: ['$credits', 1] },
+        pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
+      },
+    },
+  ];
+}

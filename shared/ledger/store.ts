@@ -1,0 +1,31 @@
+import type { Collection, Db } from 'mongodb';
+import type { ChangeId, PendingChange } from '../accounts/account.ts';
+import { insertNew } from '../mongo/insert-new.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { type LedgerEntryDocument, ledgerEntryId } from './entry.ts';
+
+export function ledgerCollection(db: Db): Collection<LedgerEntryDocument> {
+  return db.collection('ledger');
+}
+
+/** The ledger entry that a change of the account document leads to; the same every time it is asked. */
+export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
+  const { seq, amount, balanceAfter, reason, reference, schedules, at } = pending;
+  return {
+    _id: ledgerEntryId(account, seq),
+    account,
+    seq,
+    amount,
+    balanceAfter,
+    reason,
+    change,
+    ...(reference === undefined ? {} : { reference }),
+    ...(schedules === undefined ? {} : { schedules }),
+    at,
+  };
+}
+
+/** Inserts entries; those that are there already are left as they are, so it may be done again after a crash. */
+export async function enterInLedger(db: Db, entries: readonly LedgerEntryDocument[]): Promise<void> {
+  await insertNew(db, 'ledger', entries);
+}

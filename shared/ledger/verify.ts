@@ -1,0 +1,65 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import { ledgerEntryId } from './entry.ts';
+import { ledgerCollection } from './store.ts';
+
+export interface LedgerVerdict {
+  readonly account: AccountId;
+  /** Links of the chain, those still pending included. */
+  readonly entries: number;
+  readonly balance: number;
+  /** Empty when the chain is whole and ends in the balance. */
+  readonly problems: readonly string[];
+}
+
+/** The most problems that are listed; a broken chain tends to be broken everywhere behind the first gap. */
+const PROBLEMS_MAX = 20;
+
+/**
+ * Walks the account's ledger: seq 1…n without a gap, each balance the one before plus the amount, the end equal to the
+ * account's balance. Changes whose entry is not written yet count as the chain's tail. True at any moment, also while
+ * messages flow: the account is read first, and only its `seq` entries are looked at.
+ */
+export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVerdict> {
+  const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
+  if (document === null) return { account, entries: 0, balance: 0, problems: ['there is no such account'] };
+
+  const pending = new Map<number, PendingChange>();
+  for (const change of Object.values(document.pending ?? {})) pending.set(change.seq, change);
+  const problems: string[] = [];
+  let seq = 0;
+  let balance = 0;
+  const take = (link: { seq: number; amount: number; balanceAfter: number }): void => {
+    if (balance + link.amount !== link.balanceAfter) {
+      problems.push(`seq ${link.seq}: ${balance} ${signed(link.amount)} is not ${link.balanceAfter}`);
+    }
+    seq = link.seq;
+    balance = link.balanceAfter;
+  };
+  const takePendingUpTo = (end: number): void => {
+    while (seq < end) {
+      const change = pending.get(seq + 1);
+      if (change === undefined) {
+        problems.push(`seq ${seq + 1} is missing`);
+        seq++;
+      } else take(change);
+    }
+  };
+
+  const range = { $gt: ledgerEntryId(account, 0), $lte: ledgerEntryId(account, document.seq) };
+  for await (const entry of ledgerCollection(db).find({ _id: range }).sort({ _id: 1 })) {
+    takePendingUpTo(entry.seq - 1);
+    take(entry);
+    if (problems.length >= PROBLEMS_MAX) break;
+  }
+  if (problems.length < PROBLEMS_MAX) {
+    takePendingUpTo(document.seq);
+    if (balance !== document.balance) problems.push(`the chain ends in ${balance}, the balance is ${document.balance}`);
+  }
+  return { account, entries: document.seq, balance: document.balance, problems };
+}
+
+function signed(amount: number): string {
+  return amount < 0 ? `− ${-amount}` : `+ ${amount}`;
+}

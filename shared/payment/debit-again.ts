@@ -1,0 +1,73 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import { PAYER } from '../ledger/refusal.ts';
+import { ledgerCollection } from '../ledger/store.ts';
+import { findAtOnce } from '../mongo/find-at-once.ts';
+import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
+
+/** What each request of an answered `debitEach` came to, in their order, when not all have paid. May be asked again. */
+export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
+  const accounts = await readAccounts(db, requests);
+  return Promise.all(
+    requests.map(async (request) => {
+      const debit = debitOf(accounts.get(request.account) ?? null, request);
+      return debit.kind === 'paid' || !(await isEntered(db, request)) ? debit : PAID;
+    }),
+  );
+}
+
+/** Lost races in a row: each means that another debit, top-up or refund of the account went through since it was read. */
+const TRIES_MAX = 50;
+
+/**
+ * A debit that was asked before and not answered, once more. This process may have slept since (a machine that stood still, a
+ * stopped process), and the sweep may have finished and cleared what it paid for, so a missing pending change proves nothing: the ledger
+ * is asked too, and the account pays only as it was read before both looks (a compare-and-set on `seq`, which every change
+ * raises). May be asked again. `unknown` when the account changed faster than that.
+ */
+export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const before = (await readAccounts(db, [request])).get(request.account) ?? null;
+    const found = debitOf(before, request);
+    if (found.kind === 'paid') return found;
+    if (await isEntered(db, request)) return PAID;
+    if (before === null) return found;
+    const after = await accounts.findOneAndUpdate(
+      { ...debitFilter(request), seq: before.seq },
+      debitPipeline(request),
+      { returnDocument: 'after', projection: projectionOf([request]) },
+    );
+    if (after !== null) return debitOf(after, request);
+    const now = (await readAccounts(db, [request])).get(request.account) ?? null;
+    // Nobody came between: the account itself, or the time, stands in the way.
+    if (now?.seq === before.seq) return debitOf(now, request);
+  }
+  return { kind: 'unknown' };
+}
+
+type Standing = Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'seq' | 'pending'>;
+
+async function readAccounts(
+  db: Db,
+  requests: readonly DebitRequest[],
+): Promise<ReadonlyMap<AccountDocument['_id'], Standing>> {
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: requests.map(({ account }) => account) } },
+    projection: projectionOf(requests),
+    sort: { _id: 1 },
+    limit: requests.length,
+  });
+  return new Map(found.map((account) => [account._id, account]));
+}
+
+function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {
+  const projection: Record<string, 1> = { ...PAYER, seq: 1 };
+  for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
+  return projection;
+}
+
+/** Whether it was paid and is not pending any more: its ledger entry is there. The account is read before this is asked. */
+async function isEntered(db: Db, { account, group }: DebitRequest): Promise<boolean> {
+  return (await ledgerCollection(db).findOne({ account, change: group }, { projection: { _id: 1 } })) !== null;
+}

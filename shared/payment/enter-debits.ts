@@ -1,0 +1,56 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
+import { findAtOnce } from '../mongo/find-at-once.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import { DECIDED, type DebitRequest, statedOf } from './debit.ts';
+
+/**
+ * Nobody waits for a ledger entry: until it is there the pending change of the account stands for it, in statements and in
+ * verification too. So what several groups have paid is read and entered at once.
+ */
+const GATHER_MS = 25;
+const DEBITS_MAX = 500;
+
+/**
+ * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. Gives false for one that
+ * was not found pending: the sweep has entered it, or an old view of the account was read; either way the sweep clears what
+ * is to be cleared. Doing it twice writes the same.
+ */
+export function debitEnterer(db: Db): Grouper<DebitRequest, boolean> {
+  return new Grouper<DebitRequest, boolean>({
+    maxItems: DEBITS_MAX,
+    gatherMs: GATHER_MS,
+    pauseMs: GATHER_MS,
+    run: async (debits) => {
+      const decided = await readDecided(db, debits);
+      const entries = debits.map((debit) => {
+        const pending = decided.get(debit.account)?.pending?.[debit.group];
+        return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...statedOf(debit) });
+      });
+      await enterInLedger(
+        db,
+        entries.filter((entry) => entry !== undefined),
+      );
+      return entries.map((entry) => entry !== undefined);
+    },
+  });
+}
+
+type Decided = Pick<AccountDocument, '_id' | 'pending'>;
+
+async function readDecided(
+  db: Db,
+  debits: readonly DebitRequest[],
+): Promise<ReadonlyMap<AccountDocument['_id'], Decided>> {
+  const projection: Record<string, 1> = {};
+  for (const { group } of debits) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
+  const accounts = [...new Set(debits.map(({ account }) => account))];
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: accounts } },
+    projection,
+    sort: { _id: 1 },
+    limit: accounts.length,
+  });
+  return new Map(found.map((account) => [account._id, account]));
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import type { CarrierDocument } from '../carriers/carrier.ts';
+import type { MessageState, Part, StoredMessage } from '../messages/message.ts';
+import { STATES } from '../messages/status.ts';
+import type { MessageId } from '../runtime/ids.ts';
+import type { PartReceipt, ReceiptTlvs } from './receipt-outcome.ts';
+import type { SubmitOutcome } from './submit-outcome.ts';
+
+/**
+ * What a message's timeline has beyond its history, append-only: written where something unusual happened, and always for
+ * accounts that ask for it. It decides nothing: whatever is lost of it is lost for the timeline only.
+ */
+export type LogRecord = ReceiptRecord | AnswerRecord | PolicyRecord;
+
+interface Logged {
+  /** `<message>:<hash of what it says>`: written twice it is there once, and the records of a message are a range of ids. */
+  readonly _id: string;
+  readonly message: MessageId;
+  readonly carrier: string;
+  readonly at: Date;
+}
+
+/** A receipt that was taken. The same receipt again, and again, is one record more. */
+export interface ReceiptRecord extends Logged {
+  readonly kind: 'receipt';
+  /** What it did: `duplicate` changed nothing. */
+  readonly result: 'matched' | 'unknown_settled' | 'duplicate';
+  /** Addresses and text as the carrier wrote them, the text up to the customer's words. */
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly tlvs?: ReceiptTlvs;
+  /** What was read in it. */
+  readonly key: string;
+  readonly part: PartReceipt;
+}
+
+/** What became of one claim's submit, all segments together. */
+export interface AnswerRecord extends Logged {
+  readonly kind: 'answer';
+  readonly outcome: SubmitOutcome['kind'];
+  readonly code?: string;
+  readonly reason?: string;
+  readonly parts?: readonly Part[];
+}
+
+/** The carrier's policy decided about a submit whose answer never came. */
+export interface PolicyRecord extends Logged {
+  readonly kind: 'policy';
+  readonly policy: CarrierDocument['unknownPolicy'];
+  /** `queued`: to be sent again. `failed`: it was refused when it was sent again, or never answered. Absent in older records. */
+  readonly became?: MessageState;
+}
+
+/** What a record keeps of a receipt as a carrier sent it. */
+export interface ToldReceipt {
+  readonly from: string;
+  readonly to: string;
+  /** Its text up to the customer's words. */
+  readonly excerpt: string;
+  readonly tlvs?: ReceiptTlvs;
+  readonly part: PartReceipt;
+  /** Set when it was stored as an orphan earlier. */
+  readonly orphan?: string;
+}
+
+/** Whether a receipt says more than that a sent message was delivered. `message` as it was before. */
+export function isUnusualReceipt(
+  message: StoredMessage,
+  receipt: Pick<ToldReceipt, 'part' | 'orphan'>,
+  result: ReceiptRecord['result'],
+): boolean {
+  return (
+    result !== 'matched' ||
+    receipt.part.state !== 'delivered' ||
+    receipt.orphan !== undefined ||
+    STATES[message.state].final
+  );
+}
+
+/** Whether an answer is more than "accepted, at the first try". `claimed` as it was before. */
+export function isUnusualAnswer(claimed: StoredMessage, { kind }: SubmitOutcome): boolean {
+  const { tries, throttles, outcome, earlier } = claimed;
+  return kind !== 'sent' || tries > 0 || throttles !== undefined || outcome !== undefined || earlier !== undefined;
+}
+
+export function receiptRecord(
+  carrier: string,
+  message: MessageId,
+  key: string,
+  receipt: ToldReceipt,
+  result: ReceiptRecord['result'],
+  at: Date,
+): ReceiptRecord {
+  const { from, to, excerpt: text, tlvs, part } = receipt;
+  const said = ['receipt', result, key, from, to, text, tlvs, part.state, part.error, part.doneAt];
+  return {
+    _id: recordId(message, said),
+    message,
+    carrier,
+    at,
+    kind: 'receipt',
+    result,
+    from,
+    to,
+    text,
+    ...(tlvs === undefined ? {} : { tlvs }),
+    key,
+    part,
+  };
+}
+
+/** Undefined for a message that nobody claimed. */
+export function answerRecord(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): AnswerRecord | undefined {
+  const { _id: message, claim } = claimed;
+  if (claim === undefined) return undefined;
+  return {
+    _id: recordId(message, ['answer', claim.id, claim.epoch, outcome]),
+    message,
+    carrier: claim.carrier,
+    at,
+    kind: 'answer',
+    outcome: outcome.kind,
+    ...('code' in outcome ? { code: outcome.code, reason: outcome.reason } : {}),
+    ...('parts' in outcome && outcome.parts.length > 0 ? { parts: outcome.parts } : {}),
+  };
+}
+
+export function policyRecord(
+  { _id: message, claim }: StoredMessage,
+  { _id: carrier, unknownPolicy: policy }: Pick<CarrierDocument, '_id' | 'unknownPolicy'>,
+  became: MessageState,
+  at: Date,
+): PolicyRecord {
+  return {
+    _id: recordId(message, ['policy', claim?.id, policy]),
+    message,
+    carrier,
+    at,
+    kind: 'policy',
+    policy,
+    became,
+  };
+}
+
+function recordId(message: MessageId, said: readonly unknown[]): string {
+  return `${message}:${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 22)}`;
+}

@@ -1,0 +1,202 @@
+import { type Change, entryAt, fitted } from '../messages/change.ts';
+import { endState, isHeldOpen, isOpen, isOpenPart, isTaken, isUnanswered, unknownParts } from '../messages/copies.ts';
+import type {
+  Claim,
+  Copy,
+  FinalState,
+  HistoryEntry,
+  MessageDocument,
+  Part,
+  PartState,
+  StoredMessage,
+} from '../messages/message.ts';
+import { mayBecome, STATES } from '../messages/status.ts';
+
+/** What a receipt says of one part of a message. */
+export interface PartReceipt {
+  readonly state: FinalState;
+  /** The carrier's error text. */
+  readonly error?: string;
+  /** In words, for `error_reason`. */
+  readonly reason?: string;
+  /** When the carrier says it happened. */
+  readonly doneAt?: Date;
+  /** The carrier's name, for people. */
+  readonly operator: string;
+}
+
+/** What a receipt says beside its text (SMPP 3.4 §5.3.2), for people. */
+export interface ReceiptTlvs {
+  readonly receiptedMessageId?: string;
+  readonly messageState?: number;
+  /** Three octets in hexadecimal: type of network, code. */
+  readonly networkErrorCode?: string;
+}
+
+/** `none`: the part is settled already (the same receipt again, or a later one that says less). */
+export type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };
+
+/** The carrier's clock may run this far ahead of ours. */
+const MAX_AHEAD_MS = 5 * 60_000;
+/** Dates of receipts are often whole minutes. */
+const MAX_BEFORE_MS = 60_000;
+
+/** The copies of a message, with what was told of them. */
+interface Copies {
+  readonly parts: readonly Part[];
+  readonly earlier: readonly Copy[];
+}
+
+/**
+ * The change that a receipt makes to the parts with its id, of whatever copy: usually one, but some carriers give all segments the
+ * same. A status never goes backwards; a message ends when its last part does, or one copy is delivered.
+ */
+export function decideReceipt(message: MessageDocument, key: string, receipt: PartReceipt, now: Date): ReceiptDecision {
+  const told = tell(copiesOf(message), receipt, (part) => part.key === key && mayReplace(part.state, receipt.state));
+  return told === undefined ? { kind: 'none' } : { kind: 'change', change: withCopies(message, told, receipt, now) };
+}
+
+/**
+ * The change that a receipt makes to a message which is the only one that it fits by its addresses: the id in the receipt is taken
+ * for that of the first part that has none, in the oldest of the copies that it may mean (`mayMean`).
+ */
+export function decideUnknown(
+  message: MessageDocument,
+  key: string,
+  receipt: PartReceipt,
+  now: Date,
+  mayMean: (copy: Claim) => boolean = () => true,
+): ReceiptDecision {
+  const { parts, earlier } = copiesOf(message);
+  const index = earlier.findIndex((copy) => isOpen(copy.parts) && mayMean(copy));
+  const copy = earlier[index];
+  if (copy !== undefined) {
+    const told = { parts, earlier: earlier.with(index, { ...copy, parts: tellFirst(copy.parts, key, receipt) }) };
+    return { kind: 'change', change: withCopies(message, told, receipt, now) };
+  }
+  const known = message.parts ?? unknownParts(message.segments);
+  if (!isUnanswered(message) || !isOpen(known) || message.claim === undefined || !mayMean(message.claim)) {
+    return { kind: 'none' };
+  }
+  const told = { parts: tellFirst(known, key, receipt), earlier };
+  return { kind: 'change', change: withCopies(message, told, receipt, now) };
+}
+
+function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
+  return { parts, earlier };
+}
+
+/** Undefined when the receipt says nothing new of any of the parts that are `meant`. */
+function tell({ parts, earlier }: Copies, receipt: PartReceipt, meant: (part: Part) => boolean): Copies | undefined {
+  let isNew = false;
+  const told = (part: Part): Part => {
+    if (!meant(part)) return part;
+    isNew = true;
+    return toldOf(part, receipt);
+  };
+  const after = {
+    parts: parts.map(told),
+    earlier: earlier.map((copy) => ({ ...copy, parts: copy.parts.map(told) })),
+  };
+  return isNew ? after : undefined;
+}
+
+function tellFirst(parts: readonly Part[], key: string, receipt: PartReceipt): readonly Part[] {
+  return parts.with(parts.findIndex(isOpenPart), toldOf({ key, state: 'unknown' }, receipt));
+}
+
+function toldOf(part: Part, { state, error }: PartReceipt): Part {
+  return { ...part, state, ...(error === undefined ? {} : { error }) };
+}
+
+/**
+ * What an answer or the carrier's policy makes of a message that counts as sent with these copies: receipts may have come before,
+ * and have told how it ended.
+ */
+export function sentWith(
+  message: StoredMessage,
+  parts: readonly Part[],
+  now: Date,
+  earlier: readonly Copy[] = message.earlier ?? [],
+): Change {
+  const sent = entryAt('sent', now, message.history);
+  const final = endState(earlier, parts);
+  const set = { parts, ...(earlier.length === 0 ? {} : { earlier }) };
+  const unset = [...(earlier.length === 0 ? (['earlier'] as const) : []), ...OPEN_FIELDS];
+  if (final === undefined) return fitted(message, { state: 'sent', set, unset, entries: [sent] });
+  const partial = parts.some(({ state }) => state === 'refused');
+  const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
+  const error = partial ? 'partial' : told.find(({ state }) => state === final)?.error;
+  const ended = {
+    ...(final === 'delivered' ? { deliveredAt: now } : {}),
+    ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
+    ...(final !== 'delivered' && partial ? { errorReason: 'The carrier refused a segment' } : {}),
+  };
+  const entries = [sent, entryAt(final, now, [sent])];
+  return fitted(message, { state: final, set: { ...set, ...ended }, unset: [...unset, 'due'], entries });
+}
+
+/** What a message has while its submit is unknown; of one that is held open, why the current copy was refused. */
+const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
+
+function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
+  const before = STATES.sent.from.includes(message.state);
+  // Until it counts as sent, a copy that is not known to be taken whole tells nothing of the message.
+  const known = before && !isTaken(parts) ? [] : parts;
+  const final = endState(earlier, known);
+  const isTold = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
+  // The current copy may still arrive, unless an earlier one has.
+  const waits = message.state === 'submitting' && !isHeldOpen(message) && !isTaken(parts) && final !== 'delivered';
+  const entries: HistoryEntry[] = before && isTold && !waits ? [entryAt('sent', now, message.history)] : [];
+  const state = entries.length > 0 ? 'sent' : message.state;
+  const history = [...message.history, ...entries];
+  const set = {
+    ...(message.parts === undefined && parts.length === 0 ? {} : { parts }),
+    ...(earlier.length === 0 ? {} : { earlier }),
+  };
+  if (STATES.sent.from.includes(state)) {
+    // What ends it later, an answer or the carrier's policy, does not know who delivered.
+    return { set: receipt.state === 'delivered' ? { ...set, operator: receipt.operator } : set };
+  }
+  if (final === undefined || !mayBecome(state, final, history, now)) {
+    if (entries.length === 0) return { set };
+    return fitted(message, { state, set, unset: OPEN_FIELDS, entries });
+  }
+  entries.push(entryAt(final, now, history));
+  const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
+  const ended = finalFields(final, told, receipt, message, now);
+  return fitted(message, { state: final, set: { ...set, ...ended }, unset: ['due', ...OPEN_FIELDS], entries });
+}
+
+function finalFields(
+  final: FinalState,
+  parts: readonly Part[],
+  receipt: PartReceipt,
+  message: MessageDocument,
+  now: Date,
+): NonNullable<Change['set']> {
+  if (final === 'delivered') {
+    return { operator: receipt.operator, deliveredAt: deliveredAt(receipt.doneAt, message, now) };
+  }
+  const code = parts.find((part) => part.state === final && part.error !== undefined)?.error ?? receipt.error;
+  const reason = code === receipt.error ? receipt.reason : undefined;
+  return {
+    ...(code === undefined ? {} : { errorCode: code }),
+    ...(reason === undefined ? {} : { errorReason: reason }),
+  };
+}
+
+/** The carrier's own time when it can be true (after the first submit, not in the future), else now. */
+function deliveredAt(done: Date | undefined, { earlier = [], claim }: MessageDocument, now: Date): Date {
+  const sentMs = (earlier[0] ?? claim)?.at.getTime() ?? 0;
+  if (done === undefined) return now;
+  const doneMs = done.getTime();
+  if (doneMs < sentMs - MAX_BEFORE_MS || doneMs > now.getTime() + MAX_AHEAD_MS) return now;
+  return new Date(Math.min(Math.max(doneMs, sentMs), now.getTime()));
+}
+
+function mayReplace(state: PartState, next: FinalState): boolean {
+  if (state === 'refused') return false;
+  if (state === 'accepted' || state === 'unknown') return true;
+  return state !== next && next === 'delivered' && STATES.delivered.from.includes(state);
+}

@@ -1,0 +1,158 @@
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { MessageDocument, StoredMessage } from '../messages/message.ts';
+import { isStoreTrouble } from '../mongo/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { Grouper } from '../runtime/grouper.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import type { MessageLog } from './log-store.ts';
+import { answerRecord, isUnusualAnswer } from './message-log.ts';
+import { LeaseLostError, type Settler } from './settle.ts';
+import { decideOutcome, type SubmitOutcome } from './submit-outcome.ts';
+
+export interface OutcomeSettlerOptions<M extends AnyMessage> {
+  readonly settler: Settler;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: nothing is kept for timelines. */
+  readonly messageLog?: MessageLog;
+  /** These messages were settled and have ids now: receipts for them may come, or have come already. */
+  onKeys(messages: readonly M[]): void;
+  onGroup(size: number): void;
+}
+
+interface Item<M> {
+  readonly claimed: M;
+  readonly outcome: SubmitOutcome;
+}
+
+const MAX_GROUP = 200;
+const GATHER_MS = 5;
+/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+const PAUSE_MS = 20;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+/** How often the store may refuse a group although it is there: then one of its messages is the reason. */
+const MAX_REFUSED = 3;
+
+/**
+ * Settles what became of submits, in groups. What a carrier answered is known to nobody else, so a group is tried again until
+ * the store takes it, or the lease is lost, or the process gives up at its stop: then those messages are unknown to the next holder.
+ */
+export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
+  readonly #options: OutcomeSettlerOptions<M>;
+  readonly #grouper: Grouper<Item<M>, M | undefined>;
+  #open = 0;
+  /** Counts of outcomes added and of those whose group has ended; groups end in order. */
+  #added = 0;
+  #ended = 0;
+  #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
+  #givenUp = false;
+
+  constructor(options: OutcomeSettlerOptions<M>) {
+    this.#options = options;
+    this.#grouper = new Grouper({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      pauseMs: PAUSE_MS,
+      run: (items) => this.#run(items),
+    });
+  }
+
+  /** Messages whose outcome is known here and not stored yet. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
+  async add(claimed: M, outcome: SubmitOutcome): Promise<M | undefined> {
+    this.#open += 1;
+    this.#added += 1;
+    try {
+      return await this.#grouper.add({ claimed, outcome });
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  /** Resolves when everything added so far is stored (or given up), at the latest after `waitMs`. */
+  async settled(waitMs: number): Promise<void> {
+    if (this.#ended >= this.#added) return;
+    const until = this.#added;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#waiting.push({
+        until,
+        resolve: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+      });
+    });
+  }
+
+  /** Ends retries: called when the process must end although the store is away. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #run(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
+    try {
+      return await this.#settle(items);
+    } finally {
+      this.#ended += items.length;
+      for (const waiting of this.#waiting) if (waiting.until <= this.#ended) waiting.resolve();
+      this.#waiting = this.#waiting.filter(({ until }) => until > this.#ended);
+    }
+  }
+
+  async #settle(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
+    const { settler, clock, log } = this.#options;
+    this.#options.onGroup(items.length);
+    const decisions = items.map(({ claimed, outcome }) => ({
+      message: claimed,
+      random: Math.random(),
+      decide(message: M) {
+        if (claimed.claim === undefined) return undefined;
+        return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
+      },
+    }));
+    const at = clock.now();
+    let refused = 0;
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        const settled = await settler.settle(decisions);
+        this.#options.onKeys(
+          settled.flatMap((message) => ((message?.parts ?? message?.earlier) === undefined ? [] : (message ?? []))),
+        );
+        for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);
+        return settled;
+      } catch (error) {
+        log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
+        if (error instanceof LeaseLostError || this.#givenUp) throw error;
+        if (!isStoreTrouble(error) && ++refused >= MAX_REFUSED) return this.#settleApart(items, error);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+
+  /** Behind everything: what was answered is stored. */
+  #log(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): void {
+    const { messageLog } = this.#options;
+    if (messageLog === undefined) return;
+    if (!isUnusualAnswer(claimed, outcome) && !messageLog.wantsUsual(claimed.account)) return;
+    const record = answerRecord(claimed, outcome, at);
+    if (record !== undefined) messageLog.add([record]);
+  }
+
+  /** One by one, so that a message that cannot be stored holds up no other; it stays as it is, and the next holder finds it unknown. */
+  async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
+    const [only] = items;
+    if (items.length === 1 && only !== undefined) {
+      this.#options.log.error('outcome_not_storable', { message_id: only.claimed._id, ...errorFields(reason) });
+      return [undefined];
+    }
+    const settled: (M | undefined)[] = [];
+    for (const item of items) settled.push(...(await this.#settle([item])));
+    return settled;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Collection, Db } from 'mongodb';
+import type { CarrierDocument } from '../carriers/carrier.ts';
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { MessageState } from '../messages/message.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId } from '../runtime/ids.ts';
+import type { MessageLog } from './log-store.ts';
+import { policyRecord } from './message-log.ts';
+import type { Settler } from './settle.ts';
+import { decideByPolicy } from './unknown-policy.ts';
+
+/**
+ * Submits whose answer never came. They may have arrived: sending them again could reach the customer twice, so nothing is
+ * done until an answer or a receipt settles them, or the carrier's waiting time is over and its policy decides.
+ */
+
+/** Decided in one go; more wait for the next. */
+const MAX_GROUP = 200;
+
+/**
+ * What an earlier holder of the carrier's lease left `submitting` is unknown from now on: it may have been written just before that
+ * holder ended. The new epoch in the claim makes the earlier holder, should it still live, settle nothing. `own`: also what this
+ * holder left in this epoch, when it ended while the store was away and could give nothing back. Returns how many.
+ */
+export async function takeOverUnknowns(db: Db, carrier: string, epoch: number, own = false): Promise<number> {
+  const { modifiedCount } = await db
+    .collection<AnyMessage>('messages')
+    .updateMany(
+      { 'claim.carrier': carrier, state: 'submitting', 'claim.epoch': own ? { $lte: epoch } : { $lt: epoch } },
+      { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
+    );
+  return modifiedCount;
+}
+
+export interface UnknownsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly settler: Pick<Settler, 'settle'>;
+  /** Whose claims they are, and what is done about those that waited long enough. */
+  readonly carrier: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
+  /** Only those of this account. */
+  readonly account?: AccountId;
+  /** Absent: nothing is kept for timelines. */
+  readonly messageLog?: MessageLog;
+}
+
+/**
+ * Applies the carrier's policy to unknowns that waited long enough, and ends those that were held open for an earlier copy. Returns
+ * the states that they went to.
+ */
+export async function decideUnknowns({
+  db,
+  clock,
+  settler,
+  carrier,
+  account,
+  messageLog,
+}: UnknownsOptions): Promise<readonly MessageState[]> {
+  const messages: Collection<AnyMessage> = db.collection('messages');
+  const now = clock.now();
+  const waited = await messages
+    .find({
+      'claim.carrier': carrier._id,
+      state: 'submitting',
+      outcome: 'unknown',
+      ...(account === undefined ? {} : { account }),
+      'claim.at': { $lte: new Date(now.getTime() - carrier.unknownWaitMs) },
+    })
+    .limit(MAX_GROUP)
+    .toArray();
+  if (waited.length === 0) return [];
+  const settled = await settler.settle(
+    waited.map((message) => ({
+      message,
+      decide: (stored: AnyMessage) =>
+        // A claim of another epoch, or a later one, has not waited yet.
+        stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
+          ? decideByPolicy(stored, carrier.unknownPolicy, now)
+          : undefined,
+    })),
+  );
+  const decided = waited.flatMap((message, i) => {
+    const became = settled[i]?.state;
+    return became === undefined ? [] : [{ message, became }];
+  });
+  messageLog?.add(decided.map(({ message, became }) => policyRecord(message, carrier, became, now)));
+  return decided.map(({ became }) => became);
+}

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { Loans } from '../../../gateway/access/loans.ts';
+import type { RateDocument } from '../../../gateway/access/window.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('loans', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('give no more back than the window lent, when what they hold is of the window before', async () => {
+    const rate = store.db.collection<RateDocument>('rate');
+    const [key, counter] = [newId('req'), newId('ctr')];
+    const loans = new Loans({ rate, clock: systemClock, counter, counting: new Set() });
+    // The new window lent 4, but the answer that told it was lost.
+    await rate.insertOne({
+      _id: key,
+      window: {
+        start: new Date(),
+        count: 3_000,
+        by: { [counter]: { granted: 1, loan: 4, lent: 4, count: 3_000 } },
+        recall: true,
+      },
+      at: new Date(),
+    });
+    const endsMs = systemClock.monotonicMs() + 60_000;
+
+    loans.keep(key, { left: 128, nextRank: 1, runsUntilMs: endsMs, endsMs });
+
+    const after = await eventually(async () => {
+      const found = await rate.findOne({ _id: key });
+      expect(found?.window.by[counter]?.lent).to.equal(0);
+      return found;
+    }, 'the loan is given back');
+    expect(after?.window.count).to.equal(2_996);
+  });
+});

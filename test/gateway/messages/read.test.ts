@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { readMessageStatus } from '../../../gateway/messages/read.ts';
+import { queuedMessage } from '../../../shared/messages/draft.ts';
+import { insertMessages } from '../../../shared/payment/insert.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('readMessageStatus', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('gives what the status shows, to the owner alone, and never the text', async () => {
+    const account = newId('acc');
+    const message = queuedMessage(account, newId('grp'), {
+      _id: newId('msg'),
+      to: '919876543210',
+      sender: 'HARKRA',
+      route: 'transactional',
+      path: 'transactional',
+      lane: 1,
+      text: 'a secret',
+      encoding: 'GSM7',
+      segments: 1,
+      validUntil: new Date(),
+    });
+    await insertMessages(store.db, [message]);
+
+    const own = await readMessageStatus(store.db, account, message._id);
+    const others = await readMessageStatus(store.db, newId('acc'), message._id);
+
+    const shown = { to: '919876543210', state: 'queued', segments: 1, history: [] };
+    expect(own).to.deep.equal({ _id: message._id, channel: 'sms', ...shown });
+    expect(others).to.equal(undefined);
+    expect(await readMessageStatus(store.db, account, newId('msg'))).to.equal(undefined);
+  });
+});

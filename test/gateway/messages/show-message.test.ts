@@ -1,0 +1,306 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { applyCredits } from '../../../shared/ledger/change.ts';
+import { refundMessages } from '../../../shared/ledger/refund.ts';
+import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { MessageLog } from '../../../shared/settlement/log-store.ts';
+import { answerRecord, policyRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-lookup.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+
+describe('GET /v2/messages/{message_id}', () => {
+  const site = accountAtGateway(100);
+
+  const ask = (id: string, as = site.key): request.Test =>
+    request(site.url).get(`/v2/messages/${id}`).set('Authorization', `Bearer ${as}`);
+  const messages = () => site.db.collection<MessageDocument>('messages');
+  const sent = async (changes: Partial<MessageDocument> = {}): Promise<MessageId> => {
+    const answer = await request(site.url)
+      .post('/v2/send')
+      .set('Authorization', `Bearer ${site.key}`)
+      .send({ to: '919876543210', message: 'a secret text', sender: 'HARKRA' });
+    const id: MessageId = answer.body.message_id;
+    if (Object.keys(changes).length > 0) await messages().updateOne({ _id: id }, { $set: changes });
+    return id;
+  };
+  /** Seconds after now, so that it is later than the message. */
+  const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+  const makeEndpoint = async (owner: AccountId): Promise<EndpointDocument['_id']> => {
+    const _id = newId('whk');
+    await site.db.collection<EndpointDocument>('endpoints').insertOne({
+      _id,
+      account: owner,
+      channel: 'sms',
+      url: 'https://example.com/hook',
+      events: ['message.sent', 'message.delivered'],
+      secrets: [{ sealed: 'sealed' }],
+      status: 'active',
+      createdAt: new Date(),
+    });
+    return _id;
+  };
+  const deliver = async (
+    message: MessageId,
+    state: HistoryEntry['state'],
+    endpoint: EndpointDocument['_id'],
+    attempts: DeliveryDocument['attempts'],
+  ): Promise<void> => {
+    const event = eventId(message, state);
+    await site.db.collection<DeliveryDocument>('deliveries').insertOne({
+      _id: deliveryId(event, endpoint),
+      account: site.account,
+      endpoint,
+      eventId: event,
+      event: `message.${state}`,
+      message,
+      body: 'the body',
+      state: 'done',
+      attempts,
+      createdAt: new Date(),
+    });
+  };
+
+  describe('200', () => {
+    it('a new message: accepted and paid, nothing else', async () => {
+      const id = await sent();
+
+      const { status, body, text } = await ask(id);
+
+      expect(status).to.equal(200);
+      const { created_at: createdAt, valid_until: validUntil, timeline, ...rest } = body;
+      expect(Date.parse(validUntil) - Date.parse(createdAt)).to.be.closeTo(48 * 3_600_000, 60_000);
+      expect(rest).to.deep.equal({
+        message_id: id,
+        to: '919876543210',
+        status: 'queued',
+        delivered_at: null,
+        operator: null,
+        channel: 'sms',
+        sender: 'HARKRA',
+        route: 'transactional',
+        segments: 1,
+        encoding: 'GSM7',
+        path: 'transactional',
+        carrier: null,
+        tries: 0,
+        parts: [],
+        webhooks: [],
+      });
+      expect(timeline.map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
+        { at: '', what: 'accepted' },
+        { at: '', what: 'path', path: 'transactional' },
+        { at: '', what: 'paid', credits: 1, ledger_seq: 2 },
+      ]);
+      expect(text).not.to.include('secret');
+    });
+
+    it('a delivered message: carrier, parts, states and every webhook attempt, in order', async () => {
+      const endpoint = await makeEndpoint(site.account);
+      const id = await sent({
+        state: 'delivered',
+        segments: 2,
+        claim: { id: newId('clm'), carrier: 'alpha', epoch: 1, at: soon(1) },
+        parts: [
+          { key: 'alpha:12:ab', state: 'delivered' },
+          { state: 'refused', error: '69' },
+        ],
+        history: [
+          { state: 'sent', at: soon(2) },
+          { state: 'delivered', at: soon(5) },
+        ],
+      });
+      await deliver(id, 'sent', endpoint, [
+        { at: soon(3), result: 500, durationMs: 12.4, excerpt: 'no' },
+        { at: soon(4), result: 200, durationMs: 5 },
+      ]);
+      await deliver(id, 'delivered', endpoint, [{ at: soon(6), result: 'timeout', durationMs: 10_000 }]);
+
+      const { body } = await ask(id);
+
+      expect(body).to.deep.include({
+        status: 'delivered',
+        carrier: 'alpha',
+        parts: [
+          { number: 1, state: 'delivered', carrier_message_id: '12:ab', error: null },
+          { number: 2, state: 'refused', carrier_message_id: null, error: '69' },
+        ],
+      });
+      expect(body.webhooks).to.have.deep.members([
+        { event_id: eventId(id, 'sent'), event: 'message.sent', webhook_id: endpoint, state: 'done', attempts: 2 },
+        {
+          event_id: eventId(id, 'delivered'),
+          event: 'message.delivered',
+          webhook_id: endpoint,
+          state: 'done',
+          attempts: 1,
+        },
+      ]);
+      expect(body.timeline.slice(3).map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
+        { at: '', what: 'taken', carrier: 'alpha' },
+        { at: '', what: 'state', status: 'sent' },
+        { at: '', what: 'webhook', event: 'message.sent', webhook_id: endpoint, result: 500, duration_ms: 12 },
+        { at: '', what: 'webhook', event: 'message.sent', webhook_id: endpoint, result: 200, duration_ms: 5 },
+        { at: '', what: 'state', status: 'delivered' },
+        {
+          at: '',
+          what: 'webhook',
+          event: 'message.delivered',
+          webhook_id: endpoint,
+          result: 'timeout',
+          duration_ms: 10_000,
+        },
+      ]);
+    });
+
+    it('what carriers said, raw and as it was read, and the template that the text matched', async () => {
+      const id = await sent({
+        template: '1107160000000000001',
+        entityId: '1101160000000000009',
+        claim: { id: newId('clm'), carrier: 'alpha', epoch: 1, at: soon(1) },
+        history: [{ state: 'failed', at: soon(9) }],
+        state: 'failed',
+      });
+      const claimed = await messages().findOne({ _id: id });
+      if (claimed === null) throw new Error('no such message');
+      const receipt: IncomingReceipt = {
+        candidates: [],
+        from: '919876543210',
+        to: 'HARKRA',
+        excerpt: 'id:7f sub:001 stat:UNDELIV err:650',
+        tlvs: { receiptedMessageId: '7f', messageState: 5, networkErrorCode: '030001' },
+        part: { state: 'failed', error: '650', reason: 'blocked', operator: 'Alpha', doneAt: soon(7) },
+      };
+      const log = new MessageLog({ db: site.db, clock: systemClock, log: silentLog, days: 30 });
+      const answers = [
+        answerRecord(claimed, { kind: 'throttled', code: 'ESME_RTHROTTLED', reason: 'Too fast' }, soon(2)),
+        answerRecord(claimed, { kind: 'unknown', parts: [{ state: 'unknown' }] }, soon(3)),
+      ].flatMap((record) => record ?? []);
+      log.add([
+        ...answers,
+        policyRecord(claimed, { _id: 'alpha', unknownPolicy: 'assume_sent' }, 'sent', soon(4)),
+        receiptRecord('alpha', id, 'alpha:7f', receipt, 'matched', soon(8)),
+      ]);
+      await eventually(() => log.idle, 'all is logged');
+
+      const { body } = await ask(id);
+
+      expect(body.timeline.map(({ what }: { what: string }) => what)).to.deep.equal([
+        'accepted',
+        'template',
+        'path',
+        'paid',
+        'taken',
+        'answer',
+        'answer',
+        'policy',
+        'receipt',
+        'state',
+      ]);
+      expect(body.timeline[1]).to.include({ template_id: '1107160000000000001', entity_id: '1101160000000000009' });
+      expect(body.timeline.slice(5, 9).map((entry: object) => ({ ...entry, at: '', done_at: '' }))).to.deep.equal([
+        {
+          at: '',
+          done_at: '',
+          what: 'answer',
+          carrier: 'alpha',
+          outcome: 'throttled',
+          error_code: 'ESME_RTHROTTLED',
+          error_reason: 'Too fast',
+        },
+        {
+          at: '',
+          done_at: '',
+          what: 'answer',
+          carrier: 'alpha',
+          outcome: 'unknown',
+          parts: [{ number: 1, state: 'unknown', carrier_message_id: null, error: null }],
+        },
+        { at: '', done_at: '', what: 'policy', carrier: 'alpha', policy: 'assume_sent', became: 'sent' },
+        {
+          at: '',
+          done_at: '',
+          what: 'receipt',
+          carrier: 'alpha',
+          result: 'matched',
+          carrier_message_id: '7f',
+          status: 'failed',
+          error_code: '650',
+          error_reason: 'blocked',
+          raw: { text: receipt.excerpt, receipted_message_id: '7f', message_state: 5, network_error_code: '030001' },
+        },
+      ]);
+    });
+
+    it('a refused message: why, and the refund with its place in the ledger', async () => {
+      const id = await sent({
+        state: 'rejected',
+        errorCode: 'carrier_69',
+        errorReason: 'Submit failed',
+        history: [{ state: 'rejected', at: new Date() }],
+      });
+      const message = await messages().findOne({ _id: id });
+      if (message === null) throw new Error('no such message');
+      await refundMessages(site.db, [message]);
+
+      const { body } = await ask(id);
+
+      expect(body).to.include({ status: 'rejected', error_code: 'carrier_69', error_reason: 'Submit failed' });
+      expect(body.timeline.at(-1)).to.include({ what: 'refunded', credits: 1, ledger_seq: 3 });
+    });
+
+    it('what was refunded together with others shows its own part', async () => {
+      const change = { id: 'ref_bat_x_00001', amount: 500, reason: 'refund' } as const;
+      const id = await sent({
+        state: 'rejected',
+        refund: change.id,
+        history: [{ state: 'rejected', at: new Date() }],
+      });
+      const message = await messages().findOne({ _id: id });
+      if (message === null) throw new Error('no such message');
+      await applyCredits(site.db, message.account, [change]);
+
+      const { body } = await ask(id);
+
+      expect(body.timeline.at(-1)).to.include({ what: 'refunded', credits: 1 });
+    });
+
+    it('an unknown outcome, and a message that nothing more will be heard of', async () => {
+      const unknown = await sent({ state: 'submitting', outcome: 'unknown' });
+      const closed = await sent({ state: 'sent', closedReason: 'no_receipt' });
+
+      expect((await ask(unknown)).body).to.include({ status: 'queued', outcome: 'unknown' });
+      expect((await ask(closed)).body).to.include({ status: 'sent', closed_reason: 'no_receipt' });
+    });
+
+    it("shows nothing of another account's endpoints", async () => {
+      const theirs = await makeEndpoint(await makeAccount(site.db, 0));
+      const id = await sent({ state: 'sent', history: [{ state: 'sent', at: new Date() }] });
+      await deliver(id, 'sent', theirs, [{ at: new Date(), result: 200, durationMs: 1 }]);
+
+      expect((await ask(id)).body.webhooks).to.deep.equal([]);
+    });
+  });
+
+  it('404: of another account, never made, or no id at all', async () => {
+    const id = await sent();
+    const stranger = await makeKey(site.db, await makeAccount(site.db, 0));
+
+    expectProblem(await ask(id, stranger), 'message_not_found');
+    for (const never of [newId('msg'), 'msg_x', newId('bat'), '%00']) {
+      expectProblem(await ask(never), 'message_not_found');
+    }
+  });
+
+  it('403 for a key that may only send', async () => {
+    expectProblem(await ask(newId('msg'), await makeKey(site.db, site.account, ['send'])), 'scope_missing');
+  });
+});

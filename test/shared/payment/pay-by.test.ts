@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { findAccepted } from '../../../gateway/sms/find-accepted.ts';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { queuedMessage } from '../../../shared/messages/draft.ts';
+import { createAccepter } from '../../../shared/payment/accept.ts';
+import { debitEach, wouldRefuse } from '../../../shared/payment/debit.ts';
+import { createDebitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('paying by a time', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const accounts = () => store.db.collection<AccountDocument>('accounts');
+  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
+  const over = (): Date => new Date(Date.now() - 1);
+  const ahead = (): Date => new Date(Date.now() + 60_000);
+
+  it('pays before it, and never after it', async () => {
+    const account = await makeAccount(store.db, 5);
+    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+
+    const inTime = await accepter.accept(account, [makeDraft()], ahead());
+    const late = await accepter.accept(account, [makeDraft()], over());
+
+    expect(inTime.kind).to.equal('accepted');
+    expect(late).to.deep.equal({ kind: 'too_late' });
+    expect(await balanceOf(account)).to.equal(4);
+  });
+
+  it('goes by the time of the store: a process whose clock stands still gains nothing', async () => {
+    const account = await makeAccount(store.db, 5);
+    const accepter = createAccepter({ db: store.db, clock: new ManualClock(new Date(0)), log: silentLog });
+
+    expect(await accepter.accept(account, [makeDraft()], over())).to.deep.equal({ kind: 'too_late' });
+    expect(await balanceOf(account)).to.equal(5);
+  });
+
+  it('lets one that is late stop nobody who asks together with it', async () => {
+    const account = await makeAccount(store.db, 5);
+    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+
+    const outcomes = await Promise.all([
+      accepter.accept(account, [makeDraft()]),
+      accepter.accept(account, [makeDraft()], over()),
+      accepter.accept(account, [makeDraft()], ahead()),
+    ]);
+
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'too_late', 'accepted']);
+    expect(await balanceOf(account)).to.equal(3);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  });
+
+  it('says what else stands in the way first', async () => {
+    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const poor = await makeAccount(store.db, 0);
+    const suspended = await makeAccount(store.db, 1, { status: 'suspended' });
+
+    expect((await accepter.accept(poor, [makeDraft()], over())).kind).to.equal('insufficient_credits');
+    expect((await accepter.accept(suspended, [makeDraft()], over())).kind).to.equal('account_suspended');
+  });
+
+  it('knows a debit that was in time when it is asked again too late', async () => {
+    const account = await makeAccount(store.db, 5);
+    const group = newId('grp');
+    const messages = [queuedMessage(account, group, makeDraft())];
+    const request = { account, group, messages, today: '2026-11-21', done: [] };
+    const debits = createDebitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog });
+    await debits([{ ...request, payBy: ahead() }]);
+
+    const [again] = await debits([{ ...request, payBy: over() }]);
+
+    expect(again?.kind).to.equal('paid');
+    expect(await balanceOf(account)).to.equal(4);
+  });
+});
+
+describe('what a debit would say', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const rows: readonly [string, number, Partial<AccountDocument>, string | undefined][] = [
+    ['nothing against it', 2, {}, undefined],
+    ['too few credits', 1, {}, 'insufficient_credits'],
+    ['a suspended account', 2, { status: 'suspended' }, 'account_suspended'],
+    ['expired credits', 2, { expiryDate: '2026-11-20' }, 'credits_expired'],
+    ['the last day of the credits', 2, { expiryDate: '2026-11-21' }, undefined],
+  ];
+  for (const [what, credits, overrides, kind] of rows) {
+    it(`is told without a debit: ${what}`, async () => {
+      const account = await makeAccount(store.db, credits, overrides);
+
+      const refused = await wouldRefuse(store.db, account, 2, '2026-11-21');
+
+      expect(refused?.kind).to.equal(kind);
+      const after = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+      expect(after?.balance).to.equal(credits);
+    });
+  }
+});
+
+describe('finding what was accepted', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('finds a message that is paid and not stored yet, and when it is stored, and for its account only', async () => {
+    const account = await makeAccount(store.db, 5);
+    const stranger = await makeAccount(store.db, 5);
+    const group = newId('grp');
+    const message = queuedMessage(account, group, makeDraft());
+    const find = (who: AccountId) => findAccepted(store.db, who, message._id);
+    expect(await find(account)).to.equal(undefined);
+
+    const messages = [queuedMessage(account, group, makeDraft()), message];
+    await debitEach(store.db, [{ account, group, messages, today: '2026-11-21', done: [] }]);
+    const pending = await find(account);
+    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    const stored = await find(account);
+
+    expect(pending).to.include({ _id: message._id, to: message.to });
+    expect(stored).to.deep.equal({ _id: message._id, to: message.to });
+    expect(await find(stranger)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { applyChange } from '../../../shared/messages/change.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import {
+  decideOutcome,
+  MAX_TRIES,
+  type SubmitOutcome,
+  THROTTLES_PER_TRY,
+} from '../../../shared/settlement/submit-outcome.ts';
+import { makeMessage } from '../../support/make.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const CLAIM = { id: newId('clm'), carrier: 'c', epoch: 3, at: NOW };
+const ACCEPTED = { state: 'accepted', key: 'c:1' } as const;
+const REFUSAL = { code: '0x14', reason: 'Message queue full at the carrier' };
+
+function claimed(overrides: Partial<MessageDocument> = {}): MessageDocument {
+  return makeMessage({ state: 'submitting', claim: CLAIM, v: 1, ...overrides });
+}
+
+function decide(message: MessageDocument, outcome: SubmitOutcome): MessageDocument {
+  const change = decideOutcome(message, CLAIM, outcome, NOW, 0.5);
+  return change === undefined ? message : applyChange(message, change);
+}
+
+describe('decideOutcome', () => {
+  it('all accepted: sent, with the keys its receipts will name', () => {
+    const after = decide(claimed(), { kind: 'sent', parts: [ACCEPTED] });
+
+    expect(after).to.deep.include({ state: 'sent', parts: [ACCEPTED], history: [{ state: 'sent', at: NOW }] });
+    expect(after.due).to.deep.equal(after.validUntil);
+  });
+
+  it('refused: rejected, with code and reason, and nothing due', () => {
+    const after = decide(claimed(), {
+      kind: 'rejected',
+      parts: [{ state: 'refused', error: '0x0B' }],
+      code: '0x0B',
+      reason: 'Invalid destination address',
+    });
+
+    expect(after).to.deep.include({ state: 'rejected', errorCode: '0x0B', errorReason: 'Invalid destination address' });
+    expect(after).not.to.have.property('due');
+  });
+
+  it('some accepted, others refused for good: failed, "partial", without a sent before', () => {
+    const parts = [ACCEPTED, { state: 'refused', error: '0x0B' } as const];
+
+    const after = decide(claimed({ segments: 2 }), { kind: 'partial', parts, code: '0x0B', reason: 'x' });
+
+    expect(after).to.deep.include({ state: 'failed', errorCode: 'partial', parts });
+    expect(after.history.map(({ state }) => state)).to.deep.equal(['failed']);
+  });
+
+  it('refused for now: waits longer each time, and is rejected after a few tries', () => {
+    let message = claimed();
+    const waits: number[] = [];
+    for (let tries = 1; tries < MAX_TRIES; tries++) {
+      const after = decide(message, { kind: 'retry', ...REFUSAL });
+      expect(after).to.include({ state: 'waiting', tries });
+      waits.push((after.due?.getTime() ?? 0) - NOW.getTime());
+      message = { ...after, state: 'submitting' };
+    }
+
+    const last = decide(message, { kind: 'retry', ...REFUSAL });
+
+    expect(waits).to.deep.equal([5_000, 15_000, 45_000, 135_000]);
+    expect(last).to.deep.include({ state: 'rejected', tries: MAX_TRIES, errorCode: '0x14' });
+  });
+
+  it('never waits beyond its validity', () => {
+    const validUntil = new Date(NOW.getTime() + 1_000);
+
+    expect(decide(claimed({ validUntil }), { kind: 'retry', ...REFUSAL }).due).to.deep.equal(validUntil);
+  });
+
+  it('throttled: goes back to its place and no try is counted, until there were many', () => {
+    let message = claimed();
+    for (let i = 1; i < THROTTLES_PER_TRY; i++) {
+      const after = decide(message, { kind: 'throttled', ...REFUSAL });
+      expect(after).to.include({ state: 'queued', tries: 0, throttles: i });
+      message = { ...after, state: 'submitting' };
+    }
+
+    expect(decide(message, { kind: 'throttled', ...REFUSAL })).to.include({ state: 'waiting', tries: 1 });
+  });
+
+  it('never written: goes back to the queue as it was', () => {
+    expect(decide(claimed(), { kind: 'requeue' })).to.include({ state: 'queued', tries: 0 });
+  });
+
+  it('no answer: unknown, stays where it is, keeps what is known of its parts', () => {
+    const parts = [ACCEPTED, { state: 'unknown' } as const];
+
+    const after = decide(claimed({ segments: 2 }), { kind: 'unknown', parts });
+
+    expect(after).to.deep.include({ state: 'submitting', outcome: 'unknown', parts, history: [] });
+  });
+
+  it('a late answer settles an unknown as an answer in time would have', () => {
+    const unknown = claimed({ outcome: 'unknown', parts: [{ state: 'unknown' }] });
+
+    const after = decide(unknown, { kind: 'sent', parts: [ACCEPTED] });
+
+    expect(after).to.deep.include({ state: 'sent', parts: [ACCEPTED] });
+    expect(after).not.to.have.property('outcome');
+  });
+
+  it('a late refusal settles an unknown too', () => {
+    const unknown = claimed({ outcome: 'unknown', parts: [{ state: 'unknown' }] });
+
+    expect(decide(unknown, { kind: 'throttled', ...REFUSAL })).not.to.have.property('outcome');
+    expect(decide(unknown, { kind: 'requeue' })).to.include({ state: 'queued' });
+  });
+
+  it('an answer that comes after policy said "sent" still brings the keys', () => {
+    const assumed = claimed({ state: 'sent', parts: [{ state: 'unknown' }], history: [{ state: 'sent', at: NOW }] });
+
+    const after = decide(assumed, { kind: 'sent', parts: [ACCEPTED] });
+
+    expect(after).to.deep.include({ state: 'sent', parts: [ACCEPTED] });
+    expect(after.history).to.have.length(1);
+  });
+
+  it('a late answer to one that the policy put back into the queue keeps it from going out again', () => {
+    const again = claimed({ state: 'queued' });
+
+    expect(decide(again, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({
+      ...{ state: 'sent', parts: [ACCEPTED] },
+      due: again.validUntil,
+    });
+    expect(decide(again, { kind: 'rejected', parts: [], ...REFUSAL })).to.equal(again);
+  });
+
+  it('an answer never takes back what a receipt said', () => {
+    const delivered = { state: 'delivered', key: 'c:1' } as const;
+    const known = claimed({ segments: 2, outcome: 'unknown', parts: [delivered, { state: 'unknown' }] });
+
+    const after = decide(known, { kind: 'sent', parts: [ACCEPTED, { state: 'accepted', key: 'c:2' }] });
+
+    expect(after).to.deep.include({ state: 'sent', parts: [delivered, { state: 'accepted', key: 'c:2' }] });
+  });
+
+  it('an answer never takes back a failure that was told before it came', () => {
+    const refused = { state: 'refused', key: 'c:1', error: 'x' } as const;
+    const failed = claimed({ state: 'failed', parts: [refused], history: [{ state: 'failed', at: NOW }] });
+
+    expect(decide(failed, { kind: 'sent', parts: [ACCEPTED] })).to.deep.include({ state: 'failed', parts: [refused] });
+  });
+
+  it('changes nothing of a message that somebody else claimed since', () => {
+    const other = claimed({ claim: { ...CLAIM, id: newId('clm') } });
+    const newer = claimed({ claim: { ...CLAIM, epoch: 4 } });
+
+    for (const message of [other, newer]) {
+      expect(decideOutcome(message, CLAIM, { kind: 'sent', parts: [ACCEPTED] }, NOW, 0)).to.equal(undefined);
+    }
+  });
+
+  for (const state of ['delivered', 'failed', 'expired', 'rejected', 'queued', 'waiting'] as const) {
+    it(`changes no state of a message that is ${state}`, () => {
+      const outcomes: SubmitOutcome[] = [
+        ...(state === 'queued' ? [] : [{ kind: 'sent', parts: [ACCEPTED] } as const]),
+        { kind: 'retry', ...REFUSAL },
+        { kind: 'throttled', ...REFUSAL },
+        { kind: 'requeue' },
+        { kind: 'unknown', parts: [{ state: 'unknown' }] },
+      ];
+      for (const outcome of outcomes) expect(decide(claimed({ state }), outcome).state).to.equal(state);
+    });
+  }
+});

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import type { ChatContent } from '../../../../shared/messages/chat-message.ts';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
+
+const TO = '919999999999';
+
+/** Contents with the JSON that the facts show for them (Cloud API, v23). */
+const CASES: readonly { readonly name: string; readonly content: ChatContent; readonly json: object }[] = [
+  {
+    name: 'a text',
+    content: { kind: 'text', text: 'hi' },
+    json: {
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: TO,
+      type: 'text',
+      text: { body: 'hi', preview_url: false },
+    },
+  },
+  {
+    name: 'a template with values',
+    content: { kind: 'template', name: 'order_update', language: 'en_US', params: ['Asha', '#1234'] },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'template',
+      template: {
+        name: 'order_update',
+        language: { code: 'en_US', policy: 'deterministic' },
+        components: [
+          {
+            type: 'body',
+            parameters: [
+              { type: 'text', text: 'Asha' },
+              { type: 'text', text: '#1234' },
+            ],
+          },
+        ],
+      },
+    },
+  },
+  {
+    name: 'a template without variables, which has no components',
+    content: { kind: 'template', name: 'hello_world', language: 'en', params: [] },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'template',
+      template: { name: 'hello_world', language: { code: 'en', policy: 'deterministic' } },
+    },
+  },
+  {
+    name: 'an image with its caption',
+    content: { kind: 'media', type: 'image', url: 'https://example.com/i.jpg', caption: 'Invoice' },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'image',
+      image: { link: 'https://example.com/i.jpg', caption: 'Invoice' },
+    },
+  },
+  {
+    name: 'a document without one',
+    content: { kind: 'media', type: 'document', url: 'https://example.com/i.pdf' },
+    json: { messaging_product: 'whatsapp', to: TO, type: 'document', document: { link: 'https://example.com/i.pdf' } },
+  },
+  {
+    name: 'audio',
+    content: { kind: 'media', type: 'audio', url: 'https://example.com/a.mp3' },
+    json: { messaging_product: 'whatsapp', to: TO, type: 'audio', audio: { link: 'https://example.com/a.mp3' } },
+  },
+  {
+    name: 'a sticker',
+    content: { kind: 'media', type: 'sticker', url: 'https://example.com/s.webp' },
+    json: { messaging_product: 'whatsapp', to: TO, type: 'sticker', sticker: { link: 'https://example.com/s.webp' } },
+  },
+  {
+    name: 'buttons',
+    content: {
+      kind: 'buttons',
+      body: 'Confirm?',
+      buttons: [
+        { id: 'yes', title: 'Yes' },
+        { id: 'no', title: 'No' },
+      ],
+    },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'interactive',
+      interactive: {
+        type: 'button',
+        body: { text: 'Confirm?' },
+        action: {
+          buttons: [
+            { type: 'reply', reply: { id: 'yes', title: 'Yes' } },
+            { type: 'reply', reply: { id: 'no', title: 'No' } },
+          ],
+        },
+      },
+    },
+  },
+];
+
+describe('sendPayload', () => {
+  for (const { name, content, json } of CASES) {
+    it(`has the provider's shape for ${name}, and our message id`, () => {
+      const id = newId('msg');
+
+      const payload = JSON.parse(sendPayload(id, TO, content).toString('utf8'));
+
+      expect(payload).to.deep.equal({ ...json, biz_opaque_callback_data: id });
+    });
+  }
+});

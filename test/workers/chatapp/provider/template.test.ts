@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { readTemplate } from '../../../../workers/chatapp/provider/template.ts';
+
+const account = newId('acc');
+const at = new Date('2026-11-21T10:00:00Z');
+
+function read(entry: object) {
+  return readTemplate(account, entry, at);
+}
+
+function withComponents(...components: readonly object[]) {
+  return read({ name: 'n', status: 'APPROVED', category: 'UTILITY', language: 'en', components });
+}
+
+describe('readTemplate', () => {
+  it('a template is stored by name and language, its words in lower case', () => {
+    const entry = {
+      name: 'order_update',
+      status: 'APPROVED',
+      category: 'UTILITY',
+      language: 'en_US',
+      id: '1',
+      components: [{ type: 'BODY', text: 'Dear {{1}}, {{2}} is on its way to {{1}}.' }],
+    };
+
+    expect(read(entry)).to.deep.equal({
+      _id: `${account}:order_update:en_US`,
+      account,
+      name: 'order_update',
+      language: 'en_US',
+      status: 'approved',
+      category: 'utility',
+      variables: 2,
+      syncedAt: at,
+    });
+  });
+
+  const SENDABLE: readonly (readonly [what: string, component: object])[] = [
+    ['a text header', { type: 'HEADER', format: 'TEXT', text: 'News' }],
+    ['a footer', { type: 'FOOTER', text: 'Bye' }],
+    ['quick replies', { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Yes' }] }],
+    ['a fixed link', { type: 'BUTTONS', buttons: [{ type: 'URL', url: 'https://example.com' }] }],
+    ['a number to call', { type: 'BUTTONS', buttons: [{ type: 'PHONE_NUMBER', phone_number: '+1' }] }],
+  ];
+  for (const [what, component] of SENDABLE) {
+    it(`${what} needs nothing of us`, () => {
+      expect(withComponents(component)).not.to.have.property('unsendable');
+    });
+  }
+
+  const UNSENDABLE: readonly (readonly [what: string, component: object, unsendable: string])[] = [
+    ['an image in the header', { type: 'HEADER', format: 'IMAGE' }, 'a header of type image'],
+    ['a variable in the header', { type: 'HEADER', format: 'TEXT', text: 'Hi {{1}}' }, 'a variable in its header'],
+    [
+      'a variable in a link',
+      { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY' }, { type: 'URL', url: 'https://example.com/{{1}}' }] },
+      'a variable in a button',
+    ],
+    ['a code to copy', { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE' }] }, 'a button of type copy_code'],
+    ['named variables', { type: 'BODY', text: 'Dear {{first_name}}' }, 'variables that have names'],
+    ['a carousel', { type: 'CAROUSEL', cards: [] }, 'a component of type carousel'],
+  ];
+  for (const [what, component, unsendable] of UNSENDABLE) {
+    it(`${what} cannot be sent, and it is said why`, () => {
+      expect(withComponents({ type: 'BODY', text: 'x' }, component)).to.include({ unsendable });
+    });
+  }
+
+  it('named variables are also told by the format', () => {
+    expect(read({ name: 'n', status: 'APPROVED', language: 'en', parameter_format: 'NAMED' })).to.have.property(
+      'unsendable',
+    );
+  });
+
+  const ODD: readonly (readonly [what: string, entry: unknown])[] = [
+    ['null', null],
+    ['a number', 1],
+    ['an empty object', {}],
+    ['a name that is a number', { name: 1, status: 'APPROVED', language: 'en' }],
+  ];
+  for (const [what, entry] of ODD) {
+    it(`${what} is no template`, () => {
+      expect(readTemplate(account, entry, at)).to.deep.equal({ problem: 'it has no name, language or status' });
+    });
+  }
+
+  const many = (what: object) => Array.from({ length: 65 }, () => what);
+  const TOO_LARGE: readonly (readonly [problem: string, entry: object])[] = [
+    ['its name is too long', { name: 'n'.repeat(513) }],
+    ['its language is too long', { language: 'l'.repeat(36) }],
+    ['its status or category is too long', { status: 's'.repeat(65) }],
+    ['its status or category is too long', { category: 'c'.repeat(65) }],
+    ['a text of it is too long', { components: [{ type: 'BODY', text: '{{1}}'.repeat(4_000) }] }],
+    ['a text of it is too long', { components: [{ type: 'BUTTONS', buttons: [{ url: 'u'.repeat(20_000) }] }] }],
+    ['it has too many components', { components: many({ type: 'FOOTER' }) }],
+    ['it has too many buttons', { components: [{ type: 'BUTTONS', buttons: many({ type: 'QUICK_REPLY' }) }] }],
+  ];
+  for (const [problem, entry] of TOO_LARGE) {
+    it(`${Object.keys(entry)[0]}: ${problem}`, () => {
+      const template = { name: 'n', status: 'APPROVED', category: 'UTILITY', language: 'en', ...entry };
+
+      expect(readTemplate(account, template, at)).to.deep.equal({ problem, name: template.name.slice(0, 64) });
+    });
+  }
+
+  it('a body with thousands of variables has the highest of their numbers', () => {
+    expect(withComponents({ type: 'BODY', text: `${'{{1}}'.repeat(3_000)}{{7}}` })).to.include({ variables: 7 });
+  });
+
+  it('an odd word for a type is kept, cut', () => {
+    const template = withComponents({ type: 'X'.repeat(10_000) });
+
+    expect(template).to.include({ unsendable: `a component of type ${'x'.repeat(64)}` });
+  });
+});

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
+import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../../shared/runtime/log.ts';
+import { Metrics } from '../../../../shared/runtime/metrics.ts';
+import { MessageLog } from '../../../../shared/settlement/log-store.ts';
+import { Settler } from '../../../../shared/settlement/settle.ts';
+import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
+import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
+import { createFigures } from '../../../../workers/smpp/session/figures.ts';
+import type { Deliver } from '../../../../workers/smpp/session/pdu.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { makeMessage } from '../../../support/make.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+const TEXT = 'id:4f1c sub:001 dlvrd:001 submit date:2611211004 done date:2611211005 stat:DELIVRD err:000 text:hi';
+
+function deliver(overrides: Partial<Deliver> = {}): Deliver {
+  return { from: '919876543210', to: 'HARKRA', esmClass: 0x04, dataCoding: 0, body: Buffer.from(TEXT), ...overrides };
+}
+
+describe('Receive', () => {
+  let store: TestStore;
+  let slowed: number;
+  beforeEach(async () => {
+    store = await openTestStore();
+    slowed = 0;
+  });
+  afterEach(() => store.close());
+
+  /** Takes a PDU as the worker would; gives the status of the answer. */
+  async function take(pdu: Deliver): Promise<number> {
+    const settler = new Settler({
+      db: store.db,
+      announcer: { announce: async () => {} },
+      lease: 'carrier:c',
+      epoch: 1,
+      stream: 'receipts',
+    });
+    const receive = new Receive({
+      carrier: {
+        ...CARRIER_DEFAULTS,
+        _id: 'c',
+        name: 'Carrier',
+        host: 'localhost',
+        port: 1,
+        systemId: 'x',
+        password: '',
+        createdAt: new Date(),
+      },
+      log: silentLog,
+      figures: createFigures(new Metrics()),
+      receipts: new ReceiptSettler({
+        db: store.db,
+        clock: systemClock,
+        settler,
+        carrier: 'c',
+        messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
+        onGroup: () => {},
+        answersStored: async () => {},
+      }),
+      slowDown: () => {
+        slowed += 1;
+      },
+    });
+    const statuses: number[] = [];
+    await receive.take(pdu, (status) => statuses.push(status));
+    expect(statuses).to.have.length(1);
+    return statuses[0] ?? -1;
+  }
+
+  it('keeps of an unusual receipt all but the words of the message, in the log of the message', async () => {
+    await sent();
+    const body = Buffer.from(TEXT.replace('DELIVRD', 'UNDELIV'));
+
+    expect(
+      await take(deliver({ body, receiptedMessageId: '4f1c', networkErrorCode: Buffer.from([3, 0, 1]) })),
+    ).to.equal(0);
+
+    const record = await eventually(() => store.db.collection('message_log').findOne({}), 'the receipt is logged');
+    expect(record).to.deep.include({
+      from: '919876543210',
+      text: TEXT.slice(0, TEXT.indexOf(' text:')).replace('DELIVRD', 'UNDELIV'),
+      tlvs: { receiptedMessageId: '4f1c', networkErrorCode: '030001' },
+    });
+    expect(JSON.stringify(record)).not.to.match(/text:|\bhi\b/);
+  });
+
+  async function sent(): Promise<() => Promise<MessageDocument | null>> {
+    const messages = store.db.collection<MessageDocument>('messages');
+    const message = makeMessage({
+      state: 'sent',
+      parts: [{ key: 'c:4f1c', state: 'accepted' }],
+      claim: { id: newId('clm'), carrier: 'c', epoch: 1, at: new Date('2026-11-21T10:00:00Z') },
+    });
+    await messages.insertOne(message);
+    return () => messages.findOne({ _id: message._id });
+  }
+
+  const FORMS: readonly (readonly [string, Partial<Deliver>])[] = [
+    ['as text', {}],
+    ['with a UDH bit or a reply path beside it', { esmClass: 0x04 | 0x80 }],
+    ['as real UCS-2', { dataCoding: 8, body: Buffer.from(TEXT, 'utf16le').swap16() }],
+    ['as ASCII that is called UCS-2', { dataCoding: 8 }],
+    ['as Latin-1', { dataCoding: 3 }],
+    ['as TLVs only', { body: Buffer.alloc(0), receiptedMessageId: '4f1c', messageState: 2 }],
+    ['as TLVs without the bits in esm_class', { esmClass: 0, receiptedMessageId: '4f1c', messageState: 2 }],
+  ];
+  for (const [how, overrides] of FORMS) {
+    it(`a receipt ${how} settles its message before it is answered`, async () => {
+      const stored = await sent();
+
+      expect(await take(deliver(overrides))).to.equal(0);
+
+      expect((await stored())?.state).to.equal('delivered');
+    });
+  }
+
+  const NOTHING: readonly (readonly [string, Partial<Deliver>])[] = [
+    ['an intermediate notification', { esmClass: 0x20 }],
+    ['a receipt that says ENROUTE', { body: Buffer.from('id:4f1c stat:ENROUTE err:000') }],
+    ['a receipt that cannot be read', { body: Buffer.from('00,0210021543,0210021500,,447887123456') }],
+  ];
+  for (const [what, overrides] of NOTHING) {
+    it(`${what} is taken and changes nothing`, async () => {
+      const stored = await sent();
+
+      expect(await take(deliver(overrides))).to.equal(0);
+
+      expect((await stored())?.state).to.equal('sent');
+      expect(await store.db.collection('orphans').countDocuments()).to.equal(0);
+    });
+  }
+
+  for (const esmClass of [0x00, 0x08, 0x10, 0x18, 0x40]) {
+    it(`esm_class 0x${esmClass.toString(16)}: a text that looks like a receipt is none, and is refused for good`, async () => {
+      const stored = await sent();
+
+      expect(await take(deliver({ esmClass }))).to.equal(0x65);
+
+      expect((await stored())?.state).to.equal('sent');
+    });
+  }
+
+  it('when the store is away it is to come again, and slower', async () => {
+    const { db } = store;
+    await db.admin().command({ ping: 1 });
+    const away = await openTestStore();
+    await store.close();
+    store = { ...away, db };
+
+    expect(await take(deliver())).to.equal(0x14);
+    expect(slowed).to.equal(1);
+
+    store = away;
+  });
+});

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
+import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
+import { Bind, type BindState } from '../../../../workers/smpp/session/bind.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { keepLines } from '../../../support/log-lines.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const ROUNDS = 8;
+
+describe('smpp worker: a bind that is lost', () => {
+  let smsc: Smsc;
+  let bind: Bind<never> | undefined;
+  const { random } = Math;
+  afterEach(async () => {
+    Math.random = random;
+    await bind?.stop(0);
+    bind = undefined;
+    await smsc.close();
+  });
+
+  const clock = new ManualClock();
+  let { log, lines } = keepLines();
+  const states: BindState[] = [];
+  beforeEach(() => {
+    ({ log, lines } = keepLines());
+    states.length = 0;
+  });
+  const waits = (): number[] =>
+    lines.flatMap(({ event, fields }) => (event === 'bind_waits' ? [Number(fields.wait_ms)] : []));
+  const bound = (): number => states.filter((state) => state === 'bound').length;
+  const start = (carrier: Partial<CarrierDocument> = {}): void => {
+    bind = new Bind<never>({
+      carrier: {
+        ...CARRIER_DEFAULTS,
+        ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: smsc.port, systemId: 'x', createdAt: clock.now() },
+        password: '',
+        ...carrier,
+      },
+      ...{ password: '', index: 0, clock, log },
+      mayWrite: () => true,
+      onState: (state) => void states.push(state),
+      onAnswer: () => {},
+      onTimeout: () => {},
+      onLost: () => {},
+      onDeliver: () => {},
+      unanswered: () => 0,
+    });
+    bind.start();
+  };
+
+  it('idle and reset every 20 s: it is bound again within a second, however often', async () => {
+    smsc = await startSmsc();
+    start();
+    for (let round = 1; round <= ROUNDS; round++) {
+      await eventually(() => bound() === round, `bound for the ${round}th time`);
+      clock.turn(20_000);
+      smsc.resetSessions();
+      await eventually(() => waits().length === round, 'it waits');
+    }
+
+    expect(Math.max(...waits())).to.be.at.most(1_000);
+  });
+
+  it('bound and reset at once: the wait grows to a few seconds and no longer', async function () {
+    this.timeout(60_000);
+    Math.random = () => 1; // the longest waits
+    smsc = await startSmsc();
+    start();
+    for (let round = 1; round <= 4; round++) {
+      await eventually(() => bound() === round, `bound for the ${round}th time`, 30_000);
+      smsc.resetSessions();
+      await eventually(() => waits().length === round, 'it waits');
+    }
+
+    expect(waits()).to.deep.equal([1_000, 2_000, 4_000, 5_000]);
+  });
+});

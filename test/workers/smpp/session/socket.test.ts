@@ -1,0 +1,96 @@
+import { createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { SmppSocket } from '../../../../workers/smpp/session/socket.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const CONNECTIONS = 8;
+
+/** Connections of one process, and what each was handed in which turn of the event loop. */
+interface Scene {
+  readonly peers: readonly Socket[];
+  readonly handed: { readonly connection: number; readonly octets: number; readonly turn: number }[];
+  close(): Promise<void>;
+}
+
+async function openScene(): Promise<Scene> {
+  const peers: Socket[] = [];
+  const server = createServer((peer) => {
+    peers.push(peer.on('error', () => {}).resume());
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
+  const handed: Scene['handed'] = [];
+  let turn = 0;
+  let open = 0;
+  const sockets = Array.from({ length: CONNECTIONS }, (_, connection) => {
+    const options = {
+      host: '127.0.0.1',
+      port: address.port,
+      tls: false,
+      mayWrite: () => true,
+      onFrame: (frame: Buffer) => void handed.push({ connection, octets: frame.length, turn }),
+      onClose: () => {
+        open -= 1;
+      },
+    };
+    return new SmppSocket(options, () => {
+      open += 1;
+    });
+  });
+  await eventually(() => open === CONNECTIONS && peers.length === CONNECTIONS, 'all are connected');
+  let counting = true;
+  const countTurns = (): void => {
+    turn += 1;
+    if (counting) setImmediate(countTurns);
+  };
+  countTurns();
+  return {
+    peers,
+    handed,
+    close: async () => {
+      counting = false;
+      for (const socket of sockets) socket.destroy('ended');
+      await eventually(() => open === 0, 'all are closed');
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+function frame(octets: number): Buffer {
+  const bytes = Buffer.alloc(octets);
+  bytes.writeUInt32BE(octets);
+  return bytes;
+}
+
+/** Of the turn that had the most. */
+function most(handed: Scene['handed']): number {
+  const byTurn = new Map<number, number>();
+  for (const { octets, turn } of handed) byTurn.set(turn, (byTurn.get(turn) ?? 0) + octets);
+  return Math.max(...byTurn.values());
+}
+
+describe('smpp socket: one turn of the event loop', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    scene = await openScene();
+  });
+  afterEach(() => scene.close());
+
+  it('hands on one long frame of all connections, the others in the next turns', async () => {
+    for (const peer of scene.peers) peer.write(frame(60_000));
+    await eventually(() => scene.handed.length === CONNECTIONS, 'all are handed on');
+
+    // Two, where the count of turns has not gone on yet between them.
+    expect(most(scene.handed)).to.be.at.most(2 * 60_000);
+    expect(new Set(scene.handed.map(({ connection }) => connection)).size).to.equal(CONNECTIONS);
+  });
+
+  it('shares the octets among connections that have many frames, and loses none', async () => {
+    const some = Buffer.concat(Array.from({ length: 60 }, () => frame(4_000)));
+    for (const peer of scene.peers) peer.write(some);
+    await eventually(() => scene.handed.length === CONNECTIONS * 60, 'all are handed on');
+
+    expect(most(scene.handed)).to.be.at.most(2 * (49_152 + 4_000));
+  });
+});

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { type SegmentAnswer, verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
+
+const accepted = (messageId: string): SegmentAnswer => ({ kind: 'answered', status: 0, messageId });
+const status = (code: number): SegmentAnswer => ({ kind: 'answered', status: code, messageId: '' });
+const UNKNOWN: SegmentAnswer = { kind: 'unknown' };
+const UNWRITTEN: SegmentAnswer = { kind: 'unwritten' };
+
+const CASES: readonly (readonly [string, readonly SegmentAnswer[], string])[] = [
+  ['accepted', [accepted('A')], 'sent'],
+  ['all accepted', [accepted('A'), accepted('B')], 'sent'],
+  ['refused', [status(0x0b)], 'rejected'],
+  ['throttled', [status(0x58)], 'throttled'],
+  ['queue full', [status(0x14)], 'retry'],
+  ['bind state', [status(0x04)], 'requeue'],
+  ['never written', [UNWRITTEN, UNWRITTEN], 'requeue'],
+  ['no answer', [UNKNOWN], 'unknown'],
+  ['one without an answer', [accepted('A'), UNKNOWN], 'unknown'],
+  ['no answer and refused', [UNKNOWN, status(0x0b)], 'unknown'],
+  ['one refused for good', [accepted('A'), status(0x0b)], 'partial'],
+  ['refused for good before the rest was written', [status(0x0b), UNWRITTEN], 'rejected'],
+  ['one throttled', [accepted('A'), status(0x58)], 'resume'],
+  ['one for later', [status(0x14), accepted('A')], 'resume'],
+  ['one never written', [accepted('A'), UNWRITTEN], 'resume'],
+  ['throttled and for later', [status(0x58), status(0x14)], 'retry'],
+  ['throttled and refused', [status(0x58), status(0x0b)], 'rejected'],
+  ['throttled and never written', [status(0x58), UNWRITTEN], 'throttled'],
+];
+
+describe('verdictOf', () => {
+  for (const [what, answers, kind] of CASES) {
+    it(`${what}: ${kind}`, () => {
+      expect(verdictOf(answers, { carrier: 'c' }).kind).to.equal(kind);
+    });
+  }
+
+  it('keeps the ids of accepted segments, in their case and without leading zeros', () => {
+    expect(verdictOf([accepted('00Ab'), accepted('')], { carrier: 'c' })).to.deep.equal({
+      kind: 'sent',
+      parts: [{ state: 'accepted', key: 'c:Ab' }, { state: 'accepted' }],
+    });
+  });
+
+  it('names the gravest refusal', () => {
+    expect(verdictOf([status(0x58), status(0x0b)], { carrier: 'c' })).to.include({
+      code: '0x0B',
+      reason: 'Invalid destination address',
+    });
+  });
+
+  it("believes the carrier's own meaning of a status", () => {
+    const carrier = { carrier: 'c', statusClasses: { 1025: 'throttled', 11: 'retry' } } as const;
+
+    expect(verdictOf([status(0x0401)], carrier).kind).to.equal('throttled');
+    expect(verdictOf([status(0x0b)], carrier).kind).to.equal('retry');
+  });
+
+  it('resumes only what was not accepted, and is partial when it cannot', () => {
+    const verdict = verdictOf([accepted('A'), status(0x58), accepted('C')], { carrier: 'c' });
+
+    expect(verdict).to.deep.include({ kind: 'resume', segments: [1], throttled: true });
+    expect(verdict.kind === 'resume' && verdict.otherwise.kind).to.equal('partial');
+  });
+});

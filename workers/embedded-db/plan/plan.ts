@@ -1,0 +1,305 @@
+import { notSupported, StoreError } from '../bson/errors.ts';
+import { KeyBuffer } from '../bson/key.ts';
+import { rankOf } from '../bson/order.ts';
+import { parsePath } from '../bson/path.ts';
+import { documentBytes, TYPE, type Value } from '../bson/read.ts';
+import { asString } from '../bson/value.ts';
+import type { Filter } from '../query/filter.ts';
+import type { SortField } from '../query/sort.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { KeyRange } from '../storage/database.ts';
+import type { Index, IndexField } from '../storage/index-definition.ts';
+import { type Bounds, boundsOf, implies } from './bounds.ts';
+
+/** How a query finds its documents. Whatever the plan, each document is checked against the whole filter. */
+export type Plan =
+  /** By the keys of `_id` values, in their order. */
+  | { readonly kind: 'ids'; readonly keys: readonly Buffer[]; readonly sorted: boolean }
+  | IndexPlan
+  /** All that any branch of an `$or` finds. */
+  | { readonly kind: 'union'; readonly branches: readonly Plan[]; readonly sorted: false };
+
+export interface IndexPlan {
+  readonly kind: 'index';
+  /** Undefined: the documents themselves, which lie in the order of `_id`. */
+  readonly index: Index | undefined;
+  readonly ranges: readonly KeyRange[];
+  readonly reverse: boolean;
+  /** The order asked for is the order found. */
+  readonly sorted: boolean;
+  /** No bounds at all: every document of the collection is looked at. */
+  readonly everything: boolean;
+  /** Every entry within the ranges matches: the bounds say all that the filter says. */
+  readonly exact: boolean;
+}
+
+export interface Query {
+  readonly filter: Filter;
+  readonly sort: readonly SortField[];
+  readonly limited: boolean;
+  readonly hint: Value;
+}
+
+/** A list of values in the middle of an index makes a range each; more than this are not worth the seeks. */
+const MAX_RANGES = 20_000;
+
+const ID_FIELDS: readonly IndexField[] = [{ path: parsePath('_id'), descending: false }];
+
+export function planQuery(collection: Collection, query: Query): Plan {
+  const bounds = boundsOf(query.filter);
+  const ids = bounds.get('_id')?.points;
+  if (query.hint.type !== TYPE.missing) return hintedPlan(collection, query, bounds);
+  if (ids !== undefined) return idsPlan(collection, ids, query.sort);
+  let best = candidate(collection, undefined, query, bounds);
+  for (const index of collection.indexes) {
+    if (!usable(index, bounds)) continue;
+    const other = candidate(collection, index, query, bounds);
+    if (other.score > best.score) best = other;
+  }
+  if (best.score === 0) return unionPlan(collection, query) ?? best.plan;
+  return best.plan;
+}
+
+function hintedPlan(collection: Collection, query: Query, bounds: ReadonlyMap<string, Bounds>): Plan {
+  const { hint } = query;
+  const name = asString(hint);
+  if (name === '_id_') return candidate(collection, undefined, query, bounds).plan;
+  if (hint.type === TYPE.object) {
+    const key = documentBytes(hint);
+    if (key.includes('$natural')) throw notSupported('The hint $natural');
+    if (key.subarray(4, 9).equals(Buffer.from('\x10_id\0')) && key.length === 14) {
+      return candidate(collection, undefined, query, bounds).plan;
+    }
+  }
+  const index = collection.indexes.find((one) => one.name === name || sameKey(one, hint));
+  if (index === undefined || index.truncated) {
+    throw new StoreError(
+      2,
+      'error processing query: planner returned error: hint provided does not correspond to an existing index',
+    );
+  }
+  return candidate(collection, index, query, bounds).plan;
+}
+
+function sameKey(index: Index, hint: Value): boolean {
+  return hint.type === TYPE.object && index.key.equals(documentBytes(hint));
+}
+
+const buffer = new KeyBuffer();
+
+function idsPlan(collection: Collection, ids: readonly Value[], sort: readonly SortField[]): Plan {
+  const keys = ids.map((id) => {
+    buffer.start(collection.id).append(id.type, id.buf, id.pos);
+    buffer.limit(4);
+    return buffer.copy();
+  });
+  if (keys.length > 1) keys.sort(Buffer.compare);
+  const first = sort[0];
+  const ordered = first === undefined || keys.length === 1 || first.path.text === '_id';
+  if (first?.path.text === '_id' && first.descending) keys.reverse();
+  return { kind: 'ids', keys: keys.filter((key, i) => keys[i - 1]?.equals(key) !== true), sorted: ordered };
+}
+
+/** Whether the index holds every document that the filter can match. */
+function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
+  if (index.truncated) return false;
+  if (index.partial !== undefined && !implies(bounds, index.partial.filter)) return false;
+  return !index.sparse || index.fields.some(({ path }) => bounds.get(path.text)?.present === true);
+}
+
+interface Candidate {
+  readonly plan: IndexPlan;
+  /** More is better; 0 means that it would look at everything. */
+  readonly score: number;
+}
+
+function candidate(
+  collection: Collection,
+  index: Index | undefined,
+  query: Query,
+  bounds: ReadonlyMap<string, Bounds>,
+): Candidate {
+  const fields = index?.fields ?? ID_FIELDS;
+  let prefixes: (readonly Value[])[] = [[]];
+  let used = 0;
+  for (; used < fields.length; used++) {
+    if (!ofSameElement(fields, index, used, bounds)) break;
+    const points = bounds.get(fields[used]?.path.text ?? '')?.points;
+    if (points === undefined || prefixes.length * points.length > MAX_RANGES) break;
+    prefixes = prefixes.flatMap((prefix) => points.map((point) => [...prefix, point]));
+  }
+  const field = fields[used];
+  const known = field === undefined ? undefined : bounds.get(field.path.text);
+  const range = ofSameElement(fields, index, used, bounds) ? known : undefined;
+  const ranged = range !== undefined && (range.low !== undefined || range.high !== undefined);
+  const order = sortBy(fields, index, used, prefixes.length, query.sort, bounds);
+  // Of an array, one element may satisfy the lower bound and another the upper one, unless it was asked for a single one.
+  const apart = range?.element !== undefined ? index?.nested[used] === true : index?.multikey[used] === true;
+  const ranges = prefixes.map((prefix) =>
+    keyRange(index?.id ?? collection.id, fields, prefix, ranged ? range : undefined, apart),
+  );
+  if (ranges.length > 1) ranges.sort((a, b) => Buffer.compare(a.start, b.start));
+  const bounded = used > 0 || ranged;
+  const helps = bounded || (order !== undefined && query.sort.length > 0);
+  const sorted = order !== undefined;
+  const score = helps
+    ? used * 10 +
+      (ranged ? 5 : 0) +
+      (sorted && query.sort.length > 0 ? (query.limited ? 8 : 3) : 0) +
+      (index?.partial ? 1 : 0)
+    : 0;
+  return {
+    plan: {
+      kind: 'index',
+      index,
+      ranges: ranges.filter((one, i) => ranges[i - 1]?.start.equals(one.start) !== true),
+      reverse: order === 'reverse',
+      sorted,
+      everything: !bounded,
+      exact: isExact(query.filter, fields, index, used + (ranged ? 1 : 0)),
+    },
+    score,
+  };
+}
+
+const RANGE_OPS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
+
+/**
+ * Whether the bounds of the first `used` fields are the whole filter. Only what is common and surely so: one string that each
+ * but the last field equals, and for the last one that too, or a range of strings.
+ */
+function isExact(filter: Filter, fields: readonly IndexField[], index: Index | undefined, used: number): boolean {
+  if (used === 0 || index?.multikey.some((flag) => flag) === true) return false;
+  const tests = filter.kind === 'and' ? filter.filters : [filter];
+  const equalled = new Set<string>();
+  for (const test of tests) {
+    if (test.kind !== 'field') return false;
+    const { path, test: condition } = test;
+    const at = fields.findIndex((field) => field.path.text === path.text);
+    if (at < 0 || at >= used || !('value' in condition)) return false;
+    if (condition.value.type !== TYPE.string) return false;
+    if (condition.op === 'eq') {
+      if (equalled.has(path.text)) return false;
+      equalled.add(path.text);
+    } else if (!RANGE_OPS.has(condition.op) || at !== used - 1) return false;
+  }
+  return fields.slice(0, used - 1).every(({ path }) => equalled.has(path.text));
+}
+
+/**
+ * Whether what the filter says of this field and of those before it may be said of one entry. Entries are of one element of an
+ * array: what two elements may meet, one each, bounds only the first field.
+ */
+function ofSameElement(
+  fields: readonly IndexField[],
+  index: Index | undefined,
+  at: number,
+  bounds: ReadonlyMap<string, Bounds>,
+): boolean {
+  if (index?.byElement !== true || index.multikey[at] !== true) return true;
+  const element = bounds.get(fields[at]?.path.text ?? '')?.element;
+  return fields.every(
+    ({ path }, i) =>
+      i >= at || index.multikey[i] !== true || (element !== undefined && bounds.get(path.text)?.element === element),
+  );
+}
+
+/** Whether the index gives the order asked for, and in which direction; undefined when it does not. */
+function sortBy(
+  fields: readonly IndexField[],
+  index: Index | undefined,
+  used: number,
+  prefixes: number,
+  sort: readonly SortField[],
+  bounds: ReadonlyMap<string, Bounds>,
+): 'forward' | 'reverse' | undefined {
+  if (sort.length === 0) return 'forward';
+  // Several values of the first fields: one range after the other gives the order of the whole key, and no other.
+  const several = prefixes > 1;
+  let at = several ? 0 : used;
+  let direction: 'forward' | 'reverse' | undefined;
+  for (const { path, descending } of sort) {
+    // A field that is pinned to one value sorts nothing.
+    const pinned = fields.findIndex((one, i) => i < used && one.path.text === path.text && index?.multikey[i] !== true);
+    if (!several && pinned >= 0 && bounds.get(path.text)?.points?.length === 1) continue;
+    const field = fields[at];
+    if (field === undefined || field.path.text !== path.text || index?.multikey[at] === true) return undefined;
+    const wanted = field.descending === descending ? 'forward' : 'reverse';
+    if (direction !== undefined && direction !== wanted) return undefined;
+    direction = wanted;
+    at++;
+  }
+  return direction ?? 'forward';
+}
+
+function keyRange(
+  id: number,
+  fields: readonly IndexField[],
+  prefix: readonly Value[],
+  bounds: Bounds | undefined,
+  apart: boolean,
+): KeyRange {
+  buffer.start(id);
+  for (const [i, value] of prefix.entries()) {
+    buffer.append(value.type, value.buf, value.pos, fields[i]?.descending ?? false);
+  }
+  const common = buffer.copy();
+  if (bounds === undefined) {
+    if (prefix.length > 0) return { start: common, end: plus(common, 0xff) };
+    const end = Buffer.allocUnsafe(4);
+    end.writeUInt32BE(id + 1, 0);
+    return { start: common, end };
+  }
+  const low = bounds.low;
+  const high = apart && low !== undefined ? undefined : bounds.high;
+  const descending = fields[prefix.length]?.descending ?? false;
+  const rank = rankOf((low ?? high)?.value.type ?? TYPE.null);
+  const [first, last] = descending ? [high, low] : [low, high];
+  const encode = (value: Value): Buffer => {
+    buffer.start(id).appendBytes(common, 4, common.length);
+    buffer.append(value.type, value.buf, value.pos, descending);
+    return buffer.copy();
+  };
+  const bracket = descending ? rank ^ 0xff : rank;
+  const start =
+    first === undefined
+      ? plus(common, bracket)
+      : first.inclusive
+        ? encode(first.value)
+        : plus(encode(first.value), 0xff);
+  const end =
+    last === undefined
+      ? plus(common, bracket + 1)
+      : last.inclusive
+        ? plus(encode(last.value), 0xff)
+        : descending
+          ? plus(encode(last.value), 0x01) // a string that goes on after a NUL is greater, and lies before that
+          : encode(last.value);
+  return { start, end };
+}
+
+function plus(bytes: Buffer, byte: number): Buffer {
+  const out = Buffer.allocUnsafe(bytes.length + 1);
+  bytes.copy(out);
+  out[bytes.length] = byte;
+  return out;
+}
+
+/** An `$or` of which every branch has an index of its own. */
+function unionPlan(collection: Collection, query: Query): Plan | undefined {
+  const or = orOf(query.filter);
+  if (or === undefined) return undefined;
+  const branches = or.map((filter) => planQuery(collection, { ...query, filter, sort: [], limited: false }));
+  const scanning = branches.some((plan) => plan.kind === 'index' && plan.everything);
+  return scanning ? undefined : { kind: 'union', branches, sorted: false };
+}
+
+function orOf(filter: Filter): readonly Filter[] | undefined {
+  if (filter.kind === 'or') return filter.filters;
+  if (filter.kind !== 'and') return undefined;
+  for (const part of filter.filters) {
+    const found = orOf(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

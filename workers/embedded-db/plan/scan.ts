@@ -1,0 +1,164 @@
+import { TYPE } from '../bson/read.ts';
+import type { Predicate } from '../query/predicate.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Database, Entry, KeyRange } from '../storage/database.ts';
+import type { IndexPlan, Plan } from './plan.ts';
+
+export interface Hit {
+  /** The document's key in the table of documents. */
+  readonly key: Buffer;
+  readonly doc: Buffer;
+}
+
+/** Given instead of a document by long work, so that one connection's scan does not hold up the others. */
+export const PAUSE = Symbol('pause');
+/** Documents looked at in one go: a few milliseconds. */
+const PAUSE_EVERY = 1000;
+
+const FIRST_CHUNK = 16;
+const LARGEST_CHUNK = 256;
+
+/**
+ * Walks a plan document by document. It holds no read transaction: it fetches a chunk of entries, and seeks again from the
+ * last key for the next one, so a cursor may live for minutes and sees what has been committed meanwhile.
+ */
+export class Scan {
+  examinedKeys = 0;
+  examinedDocs = 0;
+  /** Documents since the last `PAUSE`, those that matched too: who counts them takes long over them. */
+  private looked = 0;
+  private readonly database: Database;
+  private readonly matches: Predicate;
+  private readonly steps: Step[];
+  private readonly seen: Set<string> | undefined;
+
+  /** Entries to pass over yet. */
+  private toSkip = 0;
+
+  /** `expected`: how many documents the caller is likely to take. */
+  constructor(database: Database, collection: Collection, plan: Plan, matches: Predicate, expected = FIRST_CHUNK) {
+    this.database = database;
+    this.matches = matches;
+    this.steps = stepsOf(plan, collection, Math.min(Math.max(expected, 1), LARGEST_CHUNK)).reverse();
+    const repeats =
+      plan.kind === 'union' || (plan.kind === 'index' && (plan.index?.multikey.some((flag) => flag) ?? false));
+    this.seen = repeats ? new Set() : undefined;
+  }
+
+  /** Passes over the next matches without reading them; only where the plan is `exact`. */
+  skip(count: number): void {
+    this.toSkip += count;
+  }
+
+  /** The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. */
+  next(): Hit | undefined | typeof PAUSE {
+    while (this.looked++ < PAUSE_EVERY) {
+      const step = this.steps.at(-1);
+      if (step === undefined) return undefined;
+      const candidate = step.next(this.database);
+      if (candidate === undefined) {
+        this.steps.pop();
+        continue;
+      }
+      this.examinedKeys++;
+      if (this.toSkip > 0) {
+        this.toSkip--;
+        continue;
+      }
+      const hit = this.look(candidate);
+      if (hit !== undefined) return hit;
+    }
+    this.looked = 0;
+    return PAUSE;
+  }
+
+  private look({ key, doc }: Candidate): Hit | undefined {
+    if (this.seen !== undefined) {
+      const text = key.toString('latin1');
+      if (this.seen.has(text)) return undefined;
+      this.seen.add(text);
+    }
+    const bytes = doc ?? this.database.get(this.database.documents, key);
+    if (bytes === undefined) return undefined; // removed since the chunk was read, or an `_id` that is not there
+    this.examinedDocs++;
+    return this.matches(TYPE.object, bytes, 0) ? { key, doc: bytes } : undefined;
+  }
+}
+
+interface Candidate {
+  readonly key: Buffer;
+  /** The document, when the entry is the document itself. */
+  readonly doc: Buffer | undefined;
+}
+
+interface Step {
+  next(database: Database): Candidate | undefined;
+}
+
+function stepsOf(plan: Plan, collection: Collection, chunk: number): Step[] {
+  switch (plan.kind) {
+    case 'ids': {
+      let at = 0;
+      return [
+        {
+          next() {
+            const key = plan.keys[at++];
+            return key === undefined ? undefined : { key, doc: undefined };
+          },
+        },
+      ];
+    }
+    case 'union':
+      return plan.branches.flatMap((branch) => stepsOf(branch, collection, chunk));
+    case 'index': {
+      const ranges = plan.reverse ? [...plan.ranges].reverse() : plan.ranges;
+      return ranges.map((range) => new RangeStep(plan, collection, range, chunk));
+    }
+  }
+}
+
+class RangeStep implements Step {
+  private readonly plan: IndexPlan;
+  private readonly prefix: Buffer;
+  private range: KeyRange | undefined;
+  private chunk: number;
+  private entries: readonly Entry[] = [];
+  private at = 0;
+
+  constructor(plan: IndexPlan, collection: Collection, range: KeyRange, chunk: number) {
+    this.plan = plan;
+    this.prefix = Buffer.allocUnsafe(4);
+    this.prefix.writeUInt32BE(collection.id, 0);
+    this.range = range;
+    this.chunk = chunk;
+  }
+
+  next(database: Database): Candidate | undefined {
+    let entry = this.entries[this.at];
+    if (entry === undefined) {
+      this.fetch(database);
+      entry = this.entries[this.at];
+      if (entry === undefined) return undefined;
+    }
+    this.at++;
+    const { index } = this.plan;
+    if (index === undefined) return { key: entry.key, doc: entry.value };
+    const idKey = index.unique ? entry.value : entry.key.subarray(entry.value.readUInt16BE(0));
+    return { key: Buffer.concat([this.prefix, idKey]), doc: undefined };
+  }
+
+  private fetch(database: Database): void {
+    this.at = 0;
+    this.entries = [];
+    if (this.range === undefined) return;
+    const table = this.plan.index === undefined ? database.documents : database.entries;
+    this.entries = database.range(table, this.range, this.plan.reverse, this.chunk);
+    const last = this.entries.at(-1);
+    if (last === undefined || this.entries.length < this.chunk) this.range = undefined;
+    else if (this.plan.reverse) this.range = { start: this.range.start, end: last.key };
+    else this.range = { start: Buffer.concat([last.key, ZERO]), end: this.range.end };
+    this.chunk = Math.min(this.chunk * 4, LARGEST_CHUNK);
+  }
+}
+
+const ZERO = Buffer.from([0]);

@@ -1,0 +1,93 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument, ChangeId, PendingChange } from '../../shared/accounts/account.ts';
+import { paidChatMessages, storeOpenings } from '../../shared/conversations/opening-store.ts';
+import { enterInLedger, ledgerEntryOf } from '../../shared/ledger/store.ts';
+import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { REPEAT_MS } from '../../shared/mongo/until-answered.ts';
+import { paidMessages, paidSchedules } from '../../shared/payment/debit.ts';
+import { insertMessages, markBatchesPaid } from '../../shared/payment/insert.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { storeBooked } from '../../shared/schedules/store-booked.ts';
+
+/**
+ * A pending change is finished by the sweep when it has rested this long: no process can still be repeating the debit
+ * (whose filter relies on the pending change), and a gateway that lives clears its own.
+ */
+const REST_MS = 5 * REPEAT_MS;
+/** Accounts of one round: each may carry some 50 KB of messages. */
+const ACCOUNTS_MAX = 50;
+
+/** What one round reads of an account. */
+type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
+
+/**
+ * Does what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid for, hands
+ * paid batches to the workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the
+ * same. Returns how many accounts it worked on. An account for which it cannot be done holds up no other: its error is thrown
+ * behind them all.
+ */
+export async function finishPending(db: Db, clock: Clock): Promise<number> {
+  const now = clock.now();
+  const restedSince = new Date(now.getTime() - REST_MS);
+  const found = await db
+    .collection<AccountDocument>('accounts')
+    .find<Payer>({ pendingAt: { $lte: restedSince } }, { projection: { pending: 1, opening: 1, seq: 1 } })
+    .sort({ pendingAt: 1 })
+    .limit(ACCOUNTS_MAX)
+    .toArray();
+  const failures: unknown[] = [];
+  for (const account of found) {
+    try {
+      await finish(db, account, restedSince, now);
+    } catch (error) {
+      if (isStoreTrouble(error)) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return found.length;
+}
+
+async function finish(db: Db, account: Payer, restedSince: Date, now: Date): Promise<void> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  // Keys of `pending` are written as change ids only (debit.ts, ledger/change.ts).
+  const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
+  const rested = changes.filter(([, pending]) => pending.at <= restedSince);
+  await insertMessages(
+    db,
+    rested.flatMap(([, pending]) => paidMessages(pending)),
+  );
+  await storeBooked(
+    db,
+    rested.flatMap(([, pending]) => paidSchedules(pending)),
+  );
+  await storeOpenings(
+    db,
+    account._id,
+    rested.flatMap(([change, pending]) => {
+      const opening = account.opening?.[change];
+      return opening === undefined ? [] : [{ opening, messages: paidChatMessages(pending), pending }];
+    }),
+  );
+  const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
+  await enterInLedger(db, entries);
+  await markBatchesPaid(db, entries);
+  crashPoint('pending:redone');
+  if (rested.length === changes.length) {
+    const cleared = await accounts.updateOne(
+      { _id: account._id, seq: account.seq },
+      { $unset: { pending: '', opening: '', pendingAt: '' } },
+    );
+    if (cleared.matchedCount === 1) return;
+  }
+  // The account is busy: what is younger than this round is looked at when it has rested.
+  const unset = Object.fromEntries(
+    rested.flatMap(([change]) => [
+      [`pending.${change}`, '' as const],
+      [`opening.${change}`, '' as const],
+    ]),
+  );
+  const later = { $set: { pendingAt: now } };
+  await accounts.updateOne({ _id: account._id }, rested.length > 0 ? { ...later, $unset: unset } : later);
+}

@@ -1,0 +1,75 @@
+import type { Db } from 'mongodb';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { countBatch } from '../../../shared/batches/progress.ts';
+import { batchCollection, keepCounts } from '../../../shared/batches/store.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import { type BatchId, batchMessageRange, lowestId } from '../../../shared/runtime/ids.ts';
+import { endedBefore } from './messages.ts';
+import type { PruneTurn, PruneWalk } from './walk.ts';
+
+type Found = Pick<BatchDocument, '_id' | 'state' | 'open' | 'counts' | 'validUntil'>;
+
+export interface OldBatches {
+  /** Messages that ended before this may be removed, when their batch has their counts. */
+  readonly messagesBefore: Date;
+  /** Batches whose validity ended before this may be removed, when none of their messages is there any more. */
+  readonly batchesBefore: Date;
+}
+
+/**
+ * Gives batches whose messages all ended the counts of them, so that the messages may go (workers/maintenance/pruning/messages.ts) and `GET
+ * /v2/batches/{id}` says the same; and removes batches that ended, the chunks of which went when they were split. What went
+ * back for them the ledger says.
+ */
+export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches, turn: PruneTurn): PruneWalk<Found> {
+  const batches = batchCollection(db);
+  const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
+  return {
+    group: 50,
+    look: (after, limit) =>
+      batches
+        .find<Found>(
+          { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
+          { projection: { state: 1, open: 1, counts: 1, validUntil: 1 }, hint: { _id: 1 } },
+        )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    remove: async (found) => {
+      let removed = 0;
+      for (const { _id, state, open, counts, validUntil } of found) {
+        if (open || (state !== 'split' && state !== 'stopped')) continue;
+        if (counts !== undefined && validUntil >= batchesBefore) continue;
+        if (!turn.mayGoOn()) break;
+        if (counts === undefined) await count(db, _id, messagesBefore);
+        else if (!(await hasMessages(db, _id))) {
+          removed += (await batches.deleteOne({ _id, state, open: { $exists: false } })).deletedCount;
+        }
+        await turn.pause();
+      }
+      return removed;
+    },
+  };
+}
+
+/** Idempotent. A batch that moved since it was found is left alone (`keepCounts`). */
+async function count(db: Db, id: BatchId, before: Date): Promise<void> {
+  const messages = db.collection<AnyMessage>('messages');
+  const alive = await messages.findOne(
+    { _id: batchMessageRange(id), batch: id, $nor: [endedBefore(before)] },
+    { projection: { _id: 1 } },
+  );
+  if (alive !== null) return;
+  const batch = await batchCollection(db).findOne({ _id: id });
+  if (batch === null) return;
+  const counts = await countBatch(db, batch);
+  // Else some entry has no message, which nobody knows the end of.
+  if (counts.queued === 0) await keepCounts(db, id, counts);
+}
+
+async function hasMessages(db: Db, id: BatchId): Promise<boolean> {
+  const message = await db
+    .collection<AnyMessage>('messages')
+    .findOne({ _id: batchMessageRange(id), batch: id }, { projection: { _id: 1 } });
+  return message !== null;
+}

@@ -1,0 +1,89 @@
+import type { Db, Filter } from 'mongodb';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { findUncounted } from '../../../shared/batches/store.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import type { MessageDocument, MessageState } from '../../../shared/messages/message.ts';
+import { STATES } from '../../../shared/messages/status.ts';
+import { lowestId, type MessageId } from '../../../shared/runtime/ids.ts';
+import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import type { IntentDocument } from '../../../shared/settlement/settle.ts';
+import { idsOf, type PruneWalk } from './walk.ts';
+
+const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states
+
+/**
+ * Messages that ended before `before`: nothing can happen to them any more. By their last change, not by their ids alone: what
+ * was stored late (a schedule that nobody released for a month) has an old id, and so has what a late receipt just changed.
+ */
+export function endedBefore(before: Date): Filter<AnyMessage> {
+  return {
+    $or: [{ state: { $in: FINAL } }, { state: 'sent', closedReason: { $exists: true } }],
+    due: { $exists: false },
+    'history.at': { $not: { $gte: before } },
+  };
+}
+
+type Found = Pick<MessageDocument, '_id' | 'batch'>;
+
+/**
+ * Removes messages that ended before `before`. Those of a batch stay until the batch has their counts (workers/maintenance/pruning/unpaid-batches.ts), and
+ * those that an intent names: whoever takes that lease next looks whether something is owed for them. What else refers to a
+ * message (the ledger, conversations) does not read it; a receipt that still comes is an orphan and expires.
+ */
+export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found>> {
+  const messages = db.collection<AnyMessage>('messages');
+  const below = lowestId('msg', before);
+  const intended = await intendedBelow(db, below);
+  return {
+    group: 50,
+    look: (after, limit) =>
+      messages
+        .find<Found>(
+          { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
+          { projection: { batch: 1 }, hint: { _id: 1 } },
+        )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    remove: async (found) => {
+      const range = idsOf(found);
+      const batches = [...new Set(found.flatMap(({ batch }) => batch ?? []))];
+      const uncounted = await findUncounted(db, batches);
+      const kept = found.filter(({ _id }) => intended.has(_id)).map(({ _id }) => _id);
+      const { deletedCount } = await messages.deleteMany(
+        {
+          ...endedBefore(before),
+          _id: kept.length === 0 ? range : { ...range, $nin: kept },
+          ...(uncounted.length === 0 ? {} : { batch: { $nin: uncounted } }),
+        },
+        { hint: { _id: 1 } },
+      );
+      return deletedCount;
+    },
+  };
+}
+
+/** Intents are overwritten by the next group: an idle lease has one of long ago, and its holder may have died with it. */
+async function intendedBelow(db: Db, below: MessageId): Promise<ReadonlySet<MessageId>> {
+  const intents = await db
+    .collection<IntentDocument>('intents')
+    .find({ messages: { $lt: below } }, { projection: { messages: 1 } })
+    .toArray();
+  return new Set(intents.flatMap(({ messages }) => messages).filter((id) => id < below));
+}
+
+/** What is begun is redone within minutes (finish-pending.ts, workers/schedules/release.ts) while somebody is there to do it. */
+const REDONE_MS = 24 * 3_600_000;
+
+/**
+ * Whether something that was begun long ago still waits to be done again. That would store messages and schedules once more if
+ * they are not there: until it is done, none may be removed.
+ */
+export async function isRedoOpen(db: Db, now: Date): Promise<boolean> {
+  const begun = { $lte: new Date(now.getTime() - REDONE_MS) };
+  const [account, schedule] = await Promise.all([
+    db.collection<AccountDocument>('accounts').findOne({ pendingAt: begun }, { projection: { _id: 1 } }),
+    db.collection<ScheduleDocument>('schedules').findOne({ due: begun, state: 'sending' }, { projection: { _id: 1 } }),
+  ]);
+  return account !== null || schedule !== null;
+}

@@ -1,0 +1,87 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument, PendingChange } from '../../../shared/accounts/account.ts';
+import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
+import { paidBatch } from '../../../shared/batches/paid-batch.ts';
+import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
+import { paidSchedules } from '../../../shared/payment/debit.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
+import type { PruneWalk } from './walk.ts';
+
+/** For batches of versions that did not write when they are paid at the latest: 15 s from their id, by clocks that may disagree. */
+const UNDATED_MS = 3_600_000;
+const BATCHES_MAX = 100;
+
+/**
+ * Removes batches that were never paid and never will be (a gateway that died before the debit, or could not tell what became
+ * of it) with their recipients, and returns how many it looked at. Their time to pay is over by the store's time, which the
+ * debit asks too, so no clock of a machine decides. One whose debit is still pending is left to the sweep that finishes it
+ * (workers/maintenance/finish-pending.ts).
+ */
+export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
+  const batches = batchCollection(db);
+  const undated = lowestId('bat', new Date(clock.now().getTime() - UNDATED_MS));
+  const found = await batches
+    .find(
+      {
+        state: 'unpaid',
+        $or: [
+          { unpaid: { $exists: true }, $expr: { $lte: ['$unpaid.payBy', '$$NOW'] } },
+          { unpaid: { $exists: false }, _id: { $lt: undated } },
+        ],
+      },
+      { projection: { account: 1 }, hint: 'unpaid' },
+    )
+    .limit(BATCHES_MAX)
+    .toArray();
+  for (const { _id, account } of found) {
+    const payer = await db
+      .collection<AccountDocument>('accounts')
+      .findOne({ _id: account }, { projection: { pending: 1 } });
+    const pays = (pending: PendingChange) =>
+      paidBatch(pending) === _id || paidSchedules(pending).some(({ batch }) => batch === _id);
+    if (Object.values(payer?.pending ?? {}).some(pays)) continue;
+    // Marked as paid since it was found, its pending change cleared: then it stays.
+    const unpaid = await batches.findOne({ _id, state: 'unpaid' }, { projection: { _id: 1 } });
+    if (unpaid === null) continue;
+    await removeChunks(db, _id);
+    await batches.deleteOne({ _id, state: 'unpaid' });
+  }
+  return found.length;
+}
+
+type FoundChunk = Pick<BatchChunkDocument, '_id'>;
+
+/**
+ * Removes recipients whose batch is gone: a gateway that was frozen while it stored them wrote the rest when it woke up, and
+ * died. A batch is stored before its recipients and removed after them, so recipients without one are nobody's for good.
+ */
+export function strayChunkWalk(db: Db): PruneWalk<FoundChunk> {
+  const chunks = chunkCollection(db);
+  return {
+    // Up to 0.5 MB each.
+    group: 20,
+    look: (after, limit) =>
+      chunks
+        .find<FoundChunk>(after === undefined ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    remove: async (found) => {
+      const ids = [...new Set(found.map(({ _id }) => batchOf(_id)))];
+      const there = await batchCollection(db)
+        .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
+        .toArray();
+      const known = new Set(there.map(({ _id }) => _id));
+      const stray = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
+      if (stray.length === 0) return 0;
+      return (await chunks.deleteMany({ _id: { $in: stray } })).deletedCount;
+    },
+  };
+}
+
+function batchOf(chunk: BatchChunkDocument['_id']): BatchId {
+  const [id = ''] = chunk.split(':');
+  if (!isBatchId(id)) throw new Error('a chunk is named after its batch');
+  return id;
+}

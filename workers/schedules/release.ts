@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import { releaseBooked } from '../../shared/batches/store.ts';
+import { queuedMessage } from '../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { refundCancelled } from '../../shared/payment/cancel-schedule.ts';
+import { insertMessages } from '../../shared/payment/insert.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
+import { claimDue, findDue, markSent } from '../../shared/schedules/store.ts';
+
+/** Schedules of one group. The store runs a command to its end: what others ask meanwhile waits some 20 ms. */
+const GROUP_MAX = 250;
+
+/** How many a group had in hand, and how many of them were released by it. */
+export interface Release {
+  readonly found: number;
+  readonly released: number;
+}
+
+/**
+ * Does what one group of due schedules is due for, the longest due first. One atomic update claims: from then on a schedule
+ * is released and cannot be cancelled. Its message follows, with an id that was fixed at booking, or its batch is
+ * handed on; a release (or a refund) that a dead worker left is done again the same way and writes the same.
+ */
+export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Release> {
+  const found = await findDue(db, upTo, GROUP_MAX);
+  if (found.length === 0) return { found: 0, released: 0 };
+  const now = clock.now();
+  const claim = { id: newId('clm', now.getTime()), now, upTo, redoAt: new Date(now.getTime() + REDO_MS) };
+  const claimed = await claimDue(db, found, claim);
+
+  if (claimed.length > 0) crashPoint('release:claimed');
+  const sending = claimed.filter(({ state }) => state === 'sending');
+  await insertMessages(db, sending.flatMap(releasedMessage));
+  for (const schedule of sending) await releaseBatch(db, schedule);
+  if (sending.length > 0) crashPoint('release:inserted');
+  if (sending.length > 0) {
+    await markSent(
+      db,
+      sending.map(({ _id }) => _id),
+    );
+  }
+  await refundCancelled(
+    db,
+    claimed.filter(({ state }) => state === 'cancelled'),
+  );
+  return { found: found.length, released: sending.length };
+}
+
+/** None when it is a batch. Pure: done twice, it is the same message. */
+function releasedMessage(schedule: ScheduleDocument): readonly MessageDocument[] {
+  const { account, group, content, releasedAt } = schedule;
+  assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');
+  if (content.kind !== 'message') return [];
+  const { validUntil: _, validForMs: __, ...words } = content.message;
+  const validUntil = endOfValidity(content.message, releasedAt);
+  return [queuedMessage(account, group, { ...words, _id: scheduledMessageId(schedule), validUntil })];
+}
+
+async function releaseBatch(db: Db, { batch, group, content, releasedAt }: ScheduleDocument): Promise<void> {
+  if (batch === undefined || content?.kind !== 'batch') return;
+  assert(releasedAt !== undefined, 'what is being sent was claimed');
+  await releaseBooked(db, batch, group, endOfValidity(content.validity, releasedAt));
+}

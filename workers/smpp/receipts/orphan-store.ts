@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import { ORPHAN_MS, type OrphanDocument } from './orphan.ts';
+import type { IncomingReceipt } from './receipt-lookup.ts';
+
+/** Orphaned receipts of one carrier. */
+export class OrphanStore {
+  readonly #db: Db;
+  readonly #orphans: Collection<OrphanDocument>;
+  readonly #carrier: string;
+
+  constructor(db: Db, carrier: string) {
+    this.#db = db;
+    this.#orphans = db.collection('orphans');
+    this.#carrier = carrier;
+  }
+
+  /** Stores receipts; one that is there already is not stored twice. Returns their ids, in order. */
+  async keep(receipts: readonly IncomingReceipt[], now: Date): Promise<string[]> {
+    const documents = receipts.map((receipt) => this.#document(receipt, now));
+    await insertNew(this.#db, 'orphans', documents);
+    return documents.map((document) => document._id);
+  }
+
+  /** Those that may mean one of these keys. */
+  async withKeys(keys: readonly string[]): Promise<IncomingReceipt[]> {
+    const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: [...keys] } }).toArray();
+    return found.map(incoming);
+  }
+
+  /** Some of those that came since `since`. */
+  async since(since: Date, limit: number): Promise<IncomingReceipt[]> {
+    const found = await this.#orphans
+      .find({ carrier: this.#carrier, at: { $gte: since } })
+      .limit(limit)
+      .toArray();
+    return found.map(incoming);
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#orphans.deleteMany({ _id: { $in: [...ids] } });
+  }
+
+  #document(receipt: IncomingReceipt, now: Date): OrphanDocument {
+    const { candidates, from, to, part, excerpt, tlvs } = receipt;
+    const keys = candidates.map(({ key }) => key);
+    const said = JSON.stringify([keys, from, to, part.state, part.error ?? '', part.doneAt?.getTime() ?? 0]);
+    return {
+      _id: `${this.#carrier}:${createHash('sha256').update(said).digest('base64url').slice(0, 22)}`,
+      carrier: this.#carrier,
+      keys,
+      forms: candidates.map(({ form }) => form),
+      from,
+      to,
+      part,
+      excerpt,
+      ...(tlvs === undefined ? {} : { tlvs }),
+      at: now,
+      expiresAt: new Date(now.getTime() + ORPHAN_MS),
+    };
+  }
+}
+
+function incoming(orphan: OrphanDocument): IncomingReceipt {
+  const { _id, keys, forms, from, to, part, excerpt, tlvs, at } = orphan;
+  return {
+    candidates: keys.map((key, i) => ({ key, form: forms?.[i] ?? '' })),
+    from,
+    to,
+    part,
+    excerpt,
+    orphan: _id,
+    arrivedAt: at,
+    ...(tlvs === undefined ? {} : { tlvs }),
+  };
+}

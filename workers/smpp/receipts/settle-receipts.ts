@@ -1,0 +1,268 @@
+import type { Db } from 'mongodb';
+import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { Grouper } from '../../../shared/runtime/grouper.ts';
+import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageLog } from '../../../shared/settlement/log-store.ts';
+import { isUnusualReceipt, receiptRecord } from '../../../shared/settlement/message-log.ts';
+import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
+import { LeaseLostError, type Settler } from '../../../shared/settlement/settle.ts';
+import { OrphanStore } from './orphan-store.ts';
+import { type Hit, type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
+
+/**
+ * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `unstorable`: the store is
+ * there and refuses it, now and whenever it comes again.
+ */
+export type ReceiptResult = 'matched' | 'unknown_settled' | 'duplicate' | 'orphan' | 'unstorable';
+
+export interface ReceiptSettlerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly settler: Settler;
+  readonly carrier: string;
+  readonly messageLog: MessageLog;
+  onGroup(size: number): void;
+  /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
+  answersStored(): Promise<void>;
+}
+
+const MAX_GROUP = 200;
+const GATHER_MS = 5;
+/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+const PAUSE_MS = 20;
+/** How long a new orphan is tried again every few seconds; afterwards only an answer with its id finds it. */
+const FRESH_MS = 5 * 60_000;
+const MAX_FRESH = 5_000;
+
+interface Found extends Hit {
+  /** By its addresses, not by an id. */
+  readonly byAddress: boolean;
+}
+
+/**
+ * Settles receipts in groups. When `add` resolves, the receipt is stored: in its message, or as an orphan. When it rejects,
+ * nothing is certain and the carrier is to send it again.
+ */
+export class ReceiptSettler {
+  readonly #options: ReceiptSettlerOptions;
+  readonly #lookup: ReceiptLookup;
+  readonly #orphans: OrphanStore;
+  readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
+  /** Orphans of late, by id. */
+  readonly #fresh = new Map<string, { readonly receipt: IncomingReceipt; readonly atMs: number; nextMs: number }>();
+  #maybeOrphans = true;
+
+  constructor(options: ReceiptSettlerOptions) {
+    this.#options = options;
+    this.#lookup = new ReceiptLookup(options.db, options.carrier);
+    this.#orphans = new OrphanStore(options.db, options.carrier);
+    this.#grouper = new Grouper({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      pauseMs: PAUSE_MS,
+      run: (items) => this.#run(items),
+    });
+  }
+
+  get idle(): boolean {
+    return this.#grouper.idle;
+  }
+
+  get freshOrphans(): number {
+    return this.#fresh.size;
+  }
+
+  /** A message was sent: its receipts are on their way. */
+  expect(message: MessageDocument): void {
+    this.#lookup.remember(message);
+  }
+
+  add(receipt: IncomingReceipt): Promise<ReceiptResult> {
+    return this.#grouper.add(receipt);
+  }
+
+  /** Answers brought these keys: receipts that were here before them are settled now. */
+  async adopt(keys: readonly string[]): Promise<void> {
+    if (!this.#maybeOrphans || keys.length === 0) return;
+    const orphans = await this.#orphans.withKeys(keys);
+    await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
+  }
+
+  /** What an earlier holder may have left unfitted. */
+  async recover(): Promise<void> {
+    const nowMs = this.#options.clock.now().getTime();
+    const orphans = await this.#orphans.since(new Date(nowMs - FRESH_MS), MAX_FRESH);
+    for (const receipt of orphans) this.#remember(receipt.orphan, receipt);
+    // Older ones wait for an answer that died with its connection.
+    this.#maybeOrphans = orphans.length > 0;
+  }
+
+  /** Tries fresh orphans again; call it every few seconds. */
+  async sweep(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, { atMs }] of this.#fresh) {
+      if (nowMs - atMs < FRESH_MS) break; // In order of coming.
+      this.#fresh.delete(id);
+    }
+    const due = [...this.#fresh.values()].filter(({ nextMs }) => nextMs <= nowMs);
+    // After 3, 6, 12 … seconds: thousands that fit nothing must not keep the worker busy.
+    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
+    const receipts = due.map(({ receipt }) => receipt);
+    await Promise.all(receipts.map((receipt) => this.#grouper.add(receipt)));
+    await this.#options.settler.payOwed();
+  }
+
+  async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+    try {
+      return await this.#take(receipts);
+    } catch (error) {
+      if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
+      if (receipts.length === 1) return ['unstorable'];
+      // One by one, so that a receipt that cannot be stored holds up no other.
+      const results: ReceiptResult[] = [];
+      for (const receipt of receipts) results.push(...(await this.#run([receipt])));
+      return results;
+    }
+  }
+
+  async #take(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+    this.#options.onGroup(receipts.length);
+    const found: (Found | undefined)[] = (await this.#lookup.find(receipts)).map(byId);
+    await this.#second(receipts, found);
+    const kept = await this.#keepOrphans(receipts, found);
+    const results = await this.#settle(receipts, found);
+    const done = receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? [])));
+    for (const id of done) this.#fresh.delete(id);
+    await this.#orphans.remove(done);
+    return results;
+  }
+
+  /**
+   * For receipts without a message. The order matters: what is being submitted is read first, then ids are looked up again.
+   * An answer that was stored between the two is found by its id; one that was not yet stored is in the list and makes the
+   * receipt ambiguous, so it never settles another, unanswered message to the same number.
+   */
+  async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<void> {
+    if (found.every((hit) => hit !== undefined)) return;
+    await this.#options.answersStored();
+    for (const [i, hit] of this.#lookup.recent(receipts).entries()) found[i] ??= byId(hit);
+    const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
+    if (missing.length === 0) return;
+    const { carrier, clock } = this.#options;
+    const unanswered = await this.#lookup.unanswered(clock.now());
+    const hits = await this.#lookup.findAnyForm(missing.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of missing.entries()) {
+      const hit = byId(hits[n]);
+      const unknown = hit === undefined ? onlyUnknown(unanswered, receipt, carrier) : undefined;
+      const [candidate] = receipt.candidates;
+      found[i] =
+        unknown === undefined || candidate === undefined
+          ? hit
+          : { message: unknown, key: candidate.key, byAddress: true };
+    }
+  }
+
+  /** Stores what fits nothing, then looks once more: the answer may have come while it was being stored. */
+  async #keepOrphans(
+    receipts: readonly IncomingReceipt[],
+    found: (Found | undefined)[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const kept = new Map<number, string>();
+    const lost = receipts.flatMap((receipt, i) =>
+      found[i] === undefined && receipt.orphan === undefined ? [{ receipt, i }] : [],
+    );
+    if (lost.length === 0) return kept;
+    this.#maybeOrphans = true;
+    const arrivedAt = this.#options.clock.now();
+    const ids = await this.#orphans.keep(
+      lost.map(({ receipt }) => receipt),
+      arrivedAt,
+    );
+    const hits = await this.#lookup.findAnyForm(lost.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of lost.entries()) {
+      const id = ids[n];
+      if (id === undefined) continue;
+      kept.set(i, id);
+      found[i] = byId(hits[n]);
+      if (found[i] === undefined) this.#remember(id, { ...receipt, orphan: id, arrivedAt });
+    }
+    return kept;
+  }
+
+  #remember(id: string | undefined, receipt: IncomingReceipt): void {
+    if (id === undefined || this.#fresh.size >= MAX_FRESH) return;
+    const atMs = this.#options.clock.monotonicMs();
+    this.#fresh.set(id, { receipt, atMs, nextMs: atMs });
+  }
+
+  /** Several receipts of one group may be for one message: they make one change. */
+  async #settle(
+    receipts: readonly IncomingReceipt[],
+    found: readonly (Found | undefined)[],
+  ): Promise<readonly ReceiptResult[]> {
+    const results: ReceiptResult[] = receipts.map(() => 'orphan');
+    const at = this.#options.clock.now();
+    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
+    for (const [i, receipt] of receipts.entries()) {
+      const hit = found[i];
+      if (hit === undefined) continue;
+      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, told: [] };
+      entry.told.push({ i, receipt, hit });
+      byMessage.set(hit.message._id, entry);
+    }
+    const items = [...byMessage.values()].map(({ message, told }) => ({
+      message,
+      decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, told, results),
+    }));
+    const settled = items.length === 0 ? [] : await this.#options.settler.settle(items);
+    for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
+    for (const { message, told } of byMessage.values()) this.#log(message, told, results, at);
+    return results;
+  }
+
+  /** Behind everything: the receipts are stored, and are answered without waiting for this. */
+  #log(message: MessageDocument, told: readonly Told[], results: readonly ReceiptResult[], at: Date): void {
+    const { messageLog, carrier } = this.#options;
+    for (const { i, receipt, hit } of told) {
+      const result = results[i];
+      if (result === undefined || result === 'orphan' || result === 'unstorable') continue;
+      if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) continue;
+      messageLog.add([receiptRecord(carrier, message._id, hit.key, receipt, result, at)]);
+    }
+  }
+
+  #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
+    const { carrier } = this.#options;
+    const now = this.#options.clock.now();
+    let change: Change | undefined;
+    let after = message;
+    for (const { i, receipt, hit } of told) {
+      const decision =
+        hit.byAddress && !keysOf(after).has(hit.key)
+          ? decideUnknown(after, hit.key, receipt.part, now, (copy) => mayMeanCopy(copy, receipt, carrier))
+          : decideReceipt(after, hit.key, receipt.part, now);
+      if (decision.kind === 'none') {
+        results[i] = 'duplicate';
+        continue;
+      }
+      results[i] = hit.byAddress ? 'unknown_settled' : 'matched';
+      change = change === undefined ? decision.change : joinChanges(change, decision.change);
+      // Several changes are written as one: the version rises once.
+      after = { ...applyChange(after, decision.change), v: message.v };
+    }
+    return change;
+  }
+}
+
+interface Told {
+  readonly i: number;
+  readonly receipt: IncomingReceipt;
+  readonly hit: Found;
+}
+
+function byId(hit: Hit | undefined): Found | undefined {
+  return hit === undefined ? undefined : { ...hit, byAddress: false };
+}

@@ -1,0 +1,31 @@
+import type { Metrics } from '../../../shared/runtime/metrics.ts';
+
+/** The worker's figures, by carrier. */
+export type Figures = ReturnType<typeof createFigures>;
+
+const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
+
+export function createFigures(metrics: Metrics) {
+  return {
+    bindsUp: metrics.gauge('smpp_binds', 'Binds that are bound.', ['carrier']),
+    unanswered: metrics.gauge('smpp_window_used', 'Submits that wait for their answer.', ['carrier']),
+    waiting: metrics.gauge('smpp_window_waiting', 'Segments that wait for a slot or for the rate.', ['carrier']),
+    orphans: metrics.gauge('smpp_fresh_orphans', 'Receipts of late that fit no message yet.', ['carrier']),
+    binds: metrics.counter('smpp_binds_total', 'Binds that succeeded.', ['carrier']),
+    submits: metrics.counter('smpp_submits_total', 'submit_sm written.', ['carrier']),
+    answers: metrics.counter('smpp_answers_total', 'Answers to submit_sm, by what they mean.', ['carrier', 'class']),
+    outcomes: metrics.counter('smpp_outcomes_total', 'What became of claimed messages.', ['carrier', 'outcome']),
+    receipts: metrics.counter('smpp_receipts_total', 'Receipts, by what was done with them.', ['carrier', 'result']),
+    inbound: metrics.counter('smpp_inbound_refused_total', 'Messages from handsets, which are refused.', ['carrier']),
+    takenOver: metrics.counter('smpp_unknown_taken_over_total', 'Submits left unsettled by an earlier holder.', [
+      'carrier',
+    ]),
+    policy: metrics.counter('smpp_unknown_decided_total', 'Unknown submits that policy decided, by what they became.', [
+      'carrier',
+      'policy',
+      'became',
+    ]),
+    claimSize: metrics.histogram('smpp_claim_messages', 'Messages of one claim.', GROUP_SIZES),
+    settleSize: metrics.histogram('smpp_settle_messages', 'Messages of one settled group.', GROUP_SIZES, ['stream']),
+  };
+}

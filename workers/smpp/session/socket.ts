@@ -1,0 +1,253 @@
+import { createConnection, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
+
+/**
+ * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). What is sent in one turn of the event
+ * loop goes out in one write: without Nagle's algorithm (its 40 ms stalls, facts of performance) each PDU would be a packet.
+ */
+export interface SocketOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /**
+   * Looked at right before each write. When it says no, nothing is written: answers wait until it says yes, and a submit_sm that
+   * has come so far cuts the connection, so that it is known as never written.
+   */
+  mayWrite(): boolean;
+  /** The frame is a view of the read buffer: keep a copy, not the view. */
+  onFrame(frame: Buffer): void;
+  /** Once, for whatever reason the connection ended; `unwritten` are sequence numbers that were certainly never written. */
+  onClose(reason: string, unwritten: ReadonlySet<number>): void;
+}
+
+/** command_id, SMPP 3.4 §5.1.2.1. */
+const SUBMIT_SM = 0x4;
+/** Covers the TCP connect and the TLS handshake together. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A peer that began a frame must end it within this time. */
+const FRAME_TIMEOUT_MS = 10_000;
+/** How long a peer may take to say goodbye. */
+const END_TIMEOUT_MS = 2_000;
+/**
+ * Frames of one turn of the event loop: 10 ms of receipts. A packet of 64 KiB holds 2,000 of them, which held it for 68 ms. With
+ * many connections each has less: eight of them had theirs in one turn, 83 ms.
+ */
+const TURN_FRAMES = 256;
+const TURN_FRAMES_ALL = 512;
+const TURN_FRAMES_LEAST = 16;
+/**
+ * Octets of one turn, over all connections; the frame that reaches it is the last. One of 64 KiB can be 16,000 parameters, 7 ms:
+ * eight binds that had one each in the same turn held it for 60.
+ */
+const TURN_OCTETS_ALL = 49_152;
+/** TLS reads 16 KiB at a time, TCP 64. */
+const FULL_READ_OCTETS = 16_384;
+/** How often is looked whether what waits may be written now, and how much may wait. */
+const WITHHELD_MS = 100;
+const WITHHELD_MAX = 10_000;
+/** A peer that does not read what we owe it is cut off before our memory grows. A window of long messages is far below. */
+const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
+
+export class SmppSocket {
+  /** Connections of this process. */
+  static #count = 0;
+  /** Handed on in this turn of the event loop, by all connections. */
+  static #turnOctets = 0;
+  readonly #options: SocketOptions;
+  readonly #socket: Socket;
+  #opened = false;
+  #closeReason = 'closed_by_peer';
+  #rest: Buffer[] = [];
+  #restOctets = 0;
+  #frameTimer: NodeJS.Timeout | undefined;
+  #turn: { readonly frame: Buffer; readonly sequence: number }[] = [];
+  #flushing = false;
+  #endTimer: NodeJS.Timeout | undefined;
+  #withheldTimer: NodeJS.Timeout | undefined;
+  #paused = false;
+  #pausedForTurn = false;
+
+  /** Connects at once; `onOpen` tells when frames may be sent. */
+  constructor(options: SocketOptions, onOpen: () => void) {
+    this.#options = options;
+    const { host, port } = options;
+    SmppSocket.#count += 1;
+    this.#socket = options.tls
+      ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) })
+      : createConnection({ host, port });
+    this.#socket.setNoDelay(true);
+    const timer = setTimeout(() => this.destroy('connect_timeout'), CONNECT_TIMEOUT_MS);
+    this.#socket.once(options.tls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      this.#opened = true;
+      onOpen();
+    });
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#socket.on('error', (error) => {
+      this.#closeReason = 'code' in error ? String(error.code) : error.message;
+    });
+    this.#socket.once('close', () => {
+      SmppSocket.#count -= 1;
+      clearTimeout(timer);
+      clearTimeout(this.#frameTimer);
+      clearTimeout(this.#endTimer);
+      clearTimeout(this.#withheldTimer);
+      const unwritten = new Set(this.#turn.map((sent) => sent.sequence));
+      this.#turn = [];
+      options.onClose(this.#closeReason, unwritten);
+    });
+  }
+
+  get open(): boolean {
+    return this.#opened && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Whether frames wait here because the peer does not read fast enough. */
+  get congested(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Written at the end of this turn of the event loop. */
+  send(frame: Buffer, sequence: number): void {
+    if (!this.open) return;
+    this.#turn.push({ frame, sequence });
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Stops or goes on reading; what the peer sends waits in the kernel. While paused a closed connection is not noticed. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    if (paused) this.#socket.pause();
+    else if (!this.#pausedForTurn) this.#socket.resume();
+  }
+
+  /** Writes what is left and says goodbye; the peer's own goodbye closes it, or we do soon. */
+  end(): void {
+    this.#flush();
+    this.#closeReason = 'ended';
+    this.#socket.end();
+    this.#endTimer ??= setTimeout(() => this.destroy('ended'), END_TIMEOUT_MS);
+  }
+
+  destroy(reason: string): void {
+    if (this.#socket.destroyed) return;
+    this.#closeReason = reason;
+    this.#socket.destroy();
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#turn.length === 0 || !this.open) return;
+    if (!this.#options.mayWrite()) {
+      this.#withhold();
+      return;
+    }
+    const frames = this.#turn;
+    this.#turn = [];
+    const [first] = frames;
+    const bytes = frames.length === 1 && first !== undefined ? first.frame : Buffer.concat(frames.map((f) => f.frame));
+    this.#socket.write(bytes);
+    if (bytes.readUInt32BE(4) === SUBMIT_SM) crashPoint('submit:written');
+    if (this.#socket.writableLength > MAX_UNREAD_OCTETS) this.destroy('peer_does_not_read');
+  }
+
+  #withhold(): void {
+    const submits = this.#turn.some(({ frame }) => frame.readUInt32BE(4) === SUBMIT_SM);
+    if (submits || this.#turn.length > WITHHELD_MAX) {
+      this.destroy('not_allowed_to_write');
+      return;
+    }
+    this.#flushing = true;
+    this.#withheldTimer = setTimeout(() => this.#flush(), WITHHELD_MS);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest.push(chunk);
+    this.#restOctets += chunk.length;
+    // Joined only when a length can be read and the whole frame is here: a peer that trickles costs no copies.
+    if (this.#restOctets < 4 || this.#restOctets < this.#wanted()) {
+      this.#waitForRest(false);
+      return;
+    }
+    this.#cut();
+    // A buffer that came back full is followed by up to 31 others in the same turn; others are to have theirs.
+    if (chunk.length >= FULL_READ_OCTETS) this.#pauseForTurn();
+  }
+
+  /** Hands on whole frames, as many as one turn may have. */
+  #cut(): void {
+    const [first] = this.#rest;
+    let data = first !== undefined && this.#rest.length === 1 ? first : Buffer.concat(this.#rest);
+    let whole = 0;
+    const most = Math.max(TURN_FRAMES_LEAST, Math.min(TURN_FRAMES, Math.floor(TURN_FRAMES_ALL / SmppSocket.#count)));
+    this.#rest = [];
+    this.#restOctets = 0;
+    while (data.length >= 4) {
+      const length = data.readUInt32BE(0);
+      if (length < HEADER_OCTETS || length > MAX_PDU_OCTETS) {
+        this.destroy('bad_frame');
+        return;
+      }
+      if (data.length < length) break;
+      if (whole === most || SmppSocket.#turnOctets >= TURN_OCTETS_ALL) {
+        this.#pauseForTurn();
+        break;
+      }
+      if (SmppSocket.#turnOctets === 0) setImmediate(() => SmppSocket.#beginTurn());
+      SmppSocket.#turnOctets += length;
+      this.#options.onFrame(data.subarray(0, length));
+      if (this.#socket.destroyed) return;
+      whole += 1;
+      data = data.subarray(length);
+    }
+    if (data.length > 0) {
+      this.#rest = [data];
+      this.#restOctets = data.length;
+    }
+    this.#waitForRest(whole > 0);
+  }
+
+  static #beginTurn(): void {
+    SmppSocket.#turnOctets = 0;
+  }
+
+  /** Reads nothing more in this turn of the event loop; what is read already goes on in the next. */
+  #pauseForTurn(): void {
+    if (this.#pausedForTurn) return;
+    this.#pausedForTurn = true;
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#pausedForTurn = false;
+      if (this.#socket.destroyed) return;
+      if (this.#restOctets > 0) this.#cut();
+      if (!this.#paused && !this.#pausedForTurn) this.#socket.resume();
+    });
+  }
+
+  /** Octets of the frame that has begun; 0 lets the caller judge it. */
+  #wanted(): number {
+    const [first] = this.#rest;
+    if (first === undefined || first.length < 4) return 0;
+    const length = first.readUInt32BE(0);
+    return length > MAX_PDU_OCTETS ? 0 : length;
+  }
+
+  /** The timer runs from a frame's first octets, however slowly the others trickle in. */
+  #waitForRest(begun: boolean): void {
+    if (begun || this.#restOctets === 0) {
+      clearTimeout(this.#frameTimer);
+      this.#frameTimer = undefined;
+    }
+    if (this.#restOctets > 0) {
+      this.#frameTimer ??= setTimeout(() => this.destroy('frame_timeout'), FRAME_TIMEOUT_MS);
+    }
+  }
+}

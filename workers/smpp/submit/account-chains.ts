@@ -1,0 +1,36 @@
+import type { Db } from 'mongodb';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { findChains } from '../../../shared/carriers/chain-store.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { FreshLookup } from '../claim/fresh-lookup.ts';
+
+const FRESH_MS = 2_000;
+/** Accounts, also those without a chain of their own. */
+const REMEMBERED = 20_000;
+const NONE: ReadonlyMap<AccountId, readonly string[]> = new Map();
+
+/** The chains that accounts have of their own at one carrier, where it wants the hash; read once in two seconds and account. */
+export class AccountChains {
+  readonly #lookup: FreshLookup<AccountId, readonly string[]>;
+  readonly #wanted: boolean;
+
+  constructor({ db, clock, carrier }: { readonly db: Db; readonly clock: Clock; readonly carrier: CarrierDocument }) {
+    const { _id, dlt = 'off' } = carrier;
+    this.#wanted = dlt !== 'off' && dlt.hashTag !== undefined;
+    this.#lookup = new FreshLookup({
+      clock,
+      freshMs: FRESH_MS,
+      maxEntries: REMEMBERED,
+      read: (accounts) => findChains(db, _id, accounts),
+    });
+  }
+
+  /** By account; of those that have none of their own, the carrier's counts. Rejects with the store's error. */
+  async of(messages: readonly MessageDocument[]): Promise<ReadonlyMap<AccountId, readonly string[]>> {
+    if (!this.#wanted) return NONE;
+    const accounts = messages.flatMap(({ entityId, account }) => (entityId === undefined ? [] : account));
+    return accounts.length === 0 ? NONE : this.#lookup.get(accounts);
+  }
+}

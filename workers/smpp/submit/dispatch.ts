@@ -1,0 +1,179 @@
+import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import { PollLoop } from '../../../shared/runtime/poll-loop.ts';
+import type { Throttle } from '../../../shared/runtime/throttle.ts';
+import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
+import type { Claimer } from '../claim/claim.ts';
+import type { Departures, Refusal } from '../claim/departures.ts';
+import type { Figures } from '../session/figures.ts';
+import { encodeSubmit } from '../session/pdu.ts';
+import type { AccountChains } from './account-chains.ts';
+import type { Answers } from './answers.ts';
+import { encodeMessage, type References } from './encode.ts';
+import type { Line } from './line.ts';
+import { Submission } from './submission.ts';
+
+export interface DispatchOptions {
+  readonly carrier: CarrierDocument;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly figures: Figures;
+  readonly claimer: Claimer;
+  readonly departures: Departures;
+  readonly chains: AccountChains;
+  readonly outcomes: OutcomeSettler;
+  readonly answers: Answers;
+  readonly throttle: Throttle;
+  readonly references: References;
+  readonly lines: () => readonly Line[];
+  /** Where it can be heard that messages are queued. */
+  readonly listen?: ListenForChanges | undefined;
+  /** The lease is held. */
+  held(): boolean;
+}
+
+const MAX_CLAIM = 500;
+/** Outcomes that the store has not taken yet; above it nothing more is claimed. */
+const MAX_UNSETTLED = 5_000;
+/** Claimed ahead of the rate: the tokens of a claim that takes long would be lost otherwise. The window paces the writing. */
+const AHEAD_MS = 100;
+const IDLE_MS = 100;
+/** After a claim that took little, company is waited for: a claim of ten costs little more than a claim of one. */
+const GATHER_MS = 8;
+
+/**
+ * Claims what can be written now and hands it to the windows of the binds. Nothing here is the only place that knows of a message:
+ * it is `submitting` in the store until it is settled.
+ */
+export class Dispatch {
+  readonly #options: DispatchOptions;
+  readonly #loop: PollLoop;
+  #tokenTimer: NodeJS.Timeout | undefined;
+  #hungry = true;
+  #stopping = false;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+    this.#loop = new PollLoop({
+      name: `dispatch:${options.carrier._id}`,
+      idleMs: IDLE_MS,
+      log: options.log,
+      work: () => this.#round(),
+      listen: (wake) => options.listen?.('messages', wake),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Room has come back. Wakes only when there was more to claim than room for it. */
+  room(): void {
+    if (this.#hungry) this.#loop.wake();
+  }
+
+  /** Claims no more; what no segment was written of goes back. Begun messages go on. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#loop.stop();
+    clearTimeout(this.#tokenTimer);
+    for (const { window } of this.#options.lines()) {
+      const unbegun = window.withdraw(({ submission }) => submission.answers.every((answer) => answer === undefined));
+      // Only those whose first segment waits too: a message of which some segments are written is under way.
+      const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
+      window.add(unbegun.filter(({ submission }) => !first.has(submission)));
+      for (const submission of first) this.#options.answers.withdraw(submission);
+    }
+  }
+
+  async #round(): Promise<'more' | 'idle'> {
+    const { claimer, throttle, outcomes, figures, held } = this.#options;
+    if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
+    const slots = this.#ready().reduce((sum, { window }) => sum + window.free, 0);
+    const room = Math.min(slots, Math.max(throttle.available(), throttle.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
+    this.#hungry = room === 0;
+    if (room === 0) {
+      if (slots > 0) this.#wakeForTokens(throttle.waitMs());
+      return 'idle';
+    }
+    const messages = await claimer.claim({ messages: room, segments: room });
+    if (messages.length === 0) return 'idle';
+    figures.claimSize.observe(messages.length);
+    if (!(await this.#depart(messages))) return 'idle';
+    const segments = messages.reduce((sum, message) => sum + message.segments, 0);
+    if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    return 'more';
+  }
+
+  #wakeForTokens(waitMs: number): void {
+    clearTimeout(this.#tokenTimer);
+    this.#tokenTimer = setTimeout(() => this.room(), waitMs);
+  }
+
+  #waiting(): number {
+    return this.#options.lines().reduce((sum, { window }) => sum + window.waiting, 0);
+  }
+
+  #ready(): readonly Line[] {
+    return this.#options.lines().filter(({ bind, window }) => bind.ready && window.free > 0);
+  }
+
+  /** Submits what was claimed, but for what may not leave any more. False when that could not be asked: then all goes back. */
+  async #depart(messages: readonly MessageDocument[]): Promise<boolean> {
+    const { carrier, departures, chains, answers, log } = this.#options;
+    const asked = await Promise.all([departures.refusals(messages), chains.of(messages)]).catch((error: unknown) => {
+      log.warn('departures_unknown', { carrier: carrier._id, messages: messages.length, ...errorFields(error) });
+    });
+    if (asked === undefined) {
+      for (const message of messages) answers.requeue(message);
+      return false;
+    }
+    const [refusals, ownChains] = asked;
+    for (const message of messages) {
+      const refusal = refusals.get(message._id);
+      if (refusal === undefined) this.#submit(message, ownChains.get(message.account));
+      else answers.refuse(message, refusal);
+    }
+    return true;
+  }
+
+  /** All segments on one bind, the one with the most room. */
+  #submit(message: MessageDocument, ownChain: readonly string[] | undefined): void {
+    const frames = this.#encode(message, ownChain);
+    if ('code' in frames) {
+      this.#options.answers.refuse(message, frames);
+      return;
+    }
+    const submission = new Submission(message, frames);
+    const line = this.#ready().reduce<Line | undefined>(roomier, undefined);
+    if (line === undefined || this.#stopping) this.#options.answers.withdraw(submission);
+    else line.window.add(submission.segments);
+  }
+
+  /** Its submit_sm, or why no carrier can take it. */
+  #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Buffer[] | Refusal {
+    const { carrier, references, clock, log } = this.#options;
+    const { dlt = 'off' } = carrier;
+    const reference = message.segments > 1 ? references.next(message.to) : 0;
+    try {
+      const encoded = encodeMessage(message, reference, clock.now(), withChain(dlt, ownChain));
+      if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
+      return encoded.segments.map(encodeSubmit);
+    } catch (error) {
+      // A message that the codec cannot take must not stop those behind it.
+      log.error('message_not_encoded', { message_id: message._id, ...errorFields(error) });
+      return { code: 'not_encodable', reason: 'The message cannot be encoded' };
+    }
+  }
+}
+
+function withChain(dlt: CarrierDlt | 'off', chain: readonly string[] | undefined): CarrierDlt | 'off' {
+  return dlt === 'off' || chain === undefined ? dlt : { ...dlt, chain };
+}
+
+function roomier(best: Line | undefined, line: Line): Line {
+  return best === undefined || line.window.free > best.window.free ? line : best;
+}

@@ -1,0 +1,20 @@
+import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { Tlv } from '../session/pdu.ts';
+import { chainHash } from './chain-hash.ts';
+
+/** What a carrier wants to know of India's DLT: entity, template, hash, as far as the message has them. */
+export function dltTlvs(
+  { entityId, template }: Pick<MessageDocument, 'entityId' | 'template'>,
+  { entityTag, templateTag, hashTag, chain, form }: CarrierDlt,
+): readonly Tlv[] {
+  const end = form === 'cstring' ? '\0' : '';
+  const tlv = (tag: number, text: string): Tlv => ({ tag, value: Buffer.from(`${text}${end}`, 'latin1') });
+  const tlvs: Tlv[] = [];
+  if (entityId !== undefined) tlvs.push(tlv(entityTag, entityId));
+  if (template !== undefined) tlvs.push(tlv(templateTag, template));
+  if (entityId !== undefined && hashTag !== undefined && chain !== undefined) {
+    tlvs.push(tlv(hashTag, chainHash([entityId, ...chain])));
+  }
+  return tlvs;
+}
