@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
 import { receiptDate } from '../../../../workers/smpp/receipts/receipt-date.ts';
 
-const FOLDER = new URL('../../fixtures/receipts/', import.meta.url);
+const FOLDER = new URL('../../../fixtures/receipts/', import.meta.url);
 
 /** The first line of a fixture says where it is from, the rest is the receipt as it was sent. */
 function fixture(name: string): string {
