@@ -1,10 +1,11 @@
 import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../shared/mongo/errors.ts';
 import type { ProcessDocument } from '../shared/processes/report.ts';
+import { FreshCache } from '../shared/runtime/fresh-cache.ts';
+import { within } from '../shared/runtime/within.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from './http/answer.ts';
 import type { Handler, Reply } from './http/context.ts';
 import type { GatewayDeps } from './process/deps.ts';
-import { ReadCache } from './process/read-cache.ts';
 
 /** For whoever runs the product: its supervisor, its load balancer. Without a key, and without secrets. */
 
@@ -19,11 +20,10 @@ const FRESH_MS = 250;
 
 /** The store answers in time and takes writes, so requests can be served. */
 export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
-  const ready = new ReadCache<string, boolean>({
-    ttlMs: FRESH_MS,
+  const ready = new FreshCache<string, boolean>({
+    freshMs: FRESH_MS,
     maxEntries: 1,
     clock,
-    nameOf: (name) => name,
     read: () => answersInTime(db),
   });
   return async (_req, res: Reply) => {
@@ -37,10 +37,6 @@ export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): 
 }
 
 async function answersInTime(db: Db): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), READY_MS);
-  });
   // A write that finds nothing to do: a server that can only read would answer a ping.
   const nobody = { _id: 'readyz' };
   const write = db
@@ -53,9 +49,5 @@ async function answersInTime(db: Db): Promise<boolean> {
         throw error;
       },
     );
-  try {
-    return await Promise.race([write, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return (await within(READY_MS, write)) === true;
 }

@@ -3,8 +3,8 @@ import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../shared/mongo/errors.ts';
 import { aggregateMetrics } from '../shared/processes/report.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
+import { FreshCache } from '../shared/runtime/fresh-cache.ts';
 import { errorFields, type Log } from '../shared/runtime/log.ts';
-import { ReadCache } from './process/read-cache.ts';
 
 /** What `METRICS_PORT` serves is made at most so often, for all who ask: it reads the report of every process. */
 const FRESH_MS = 5_000;
@@ -29,11 +29,10 @@ interface MetricsDeps {
  * of customers and carriers is not for whoever can reach the API (docs/decisions/0032). It does not listen yet.
  */
 export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
-  const figures = new ReadCache<string, Figures>({
-    ttlMs: FRESH_MS,
+  const figures = new FreshCache<string, Figures>({
+    freshMs: FRESH_MS,
     maxEntries: 1,
     clock,
-    nameOf: (name) => name,
     read: async () => {
       const registry = await aggregateMetrics(db, clock);
       return { type: registry.contentType, text: await registry.metrics() };

@@ -3,6 +3,7 @@ import { findAccounts } from '../../shared/accounts/store.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKeys } from '../../shared/keys/store.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { inSubnets, parseSubnet, type Subnet } from '../../shared/webhooks/public-address.ts';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
@@ -10,7 +11,6 @@ import type { CallerAddress } from '../http/caller-address.ts';
 import { type Caller, callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { ReadCache } from '../process/read-cache.ts';
 import type { Unauthorized } from './unauthorized.ts';
 
 /** Keys, and made-up key ids, that one process remembers. */
@@ -36,19 +36,17 @@ export function createIdentify(
   { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,
   addressOf: CallerAddress,
 ): Identify {
-  const keys = new ReadCache<string, KnownKey>({
-    ttlMs: config.keyCacheMs,
+  const keys = new FreshCache<string, KnownKey>({
+    freshMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
     clock,
-    nameOf: (id) => id,
     readMany: async (ids) => new Map((await findKeys(db, ids)).map((key) => [key._id, knownKey(key)])),
   });
 
-  const accounts = new ReadCache<AccountId, Caller['account']>({
-    ttlMs: config.keyCacheMs,
+  const accounts = new FreshCache<AccountId, Caller['account']>({
+    freshMs: config.keyCacheMs,
     maxEntries: REMEMBERED_KEYS,
     clock,
-    nameOf: (id) => id,
     readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
   });
 

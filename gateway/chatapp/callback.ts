@@ -6,6 +6,7 @@ import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { providersByCallback } from '../../shared/providers/store.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
@@ -14,7 +15,6 @@ import { sendJson, sendProblem, sendText } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import { OneByOne } from '../http/one-by-one.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { ReadCache } from '../process/read-cache.ts';
 import { AT_ONCE_BYTES_MAX, parseCallbackBody } from './callback-body.ts';
 import { type Callback, readCallback } from './read-callback.ts';
 import { readSignedBody } from './signed-body.ts';
@@ -47,11 +47,10 @@ export function createCallback(
     'Entries of provider callbacks, by what became of them.',
     ['fate'],
   );
-  const providers = new ReadCache<CallbackId, ProviderDocument>({
-    ttlMs: config.keyCacheMs,
+  const providers = new FreshCache<CallbackId, ProviderDocument>({
+    freshMs: config.keyCacheMs,
     maxEntries: REMEMBERED_PROVIDERS,
     clock,
-    nameOf: (callback) => callback,
     readMany: async (callbacks) =>
       new Map((await providersByCallback(db, callbacks)).map((provider) => [provider.callback, provider])),
   });

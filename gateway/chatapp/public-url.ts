@@ -1,4 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
+import { within } from '../../shared/runtime/within.ts';
 import {
   AddressGuard,
   type GuardOptions,
@@ -8,7 +10,6 @@ import {
 import type { ProblemAnswer } from '../http/answer.ts';
 import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import { ReadCache } from '../process/read-cache.ts';
 
 /** How long the answer for a host is believed. Nobody connects on the strength of it: that is checked anew at every connect. */
 const BELIEVED_MS = 10_000;
@@ -35,12 +36,11 @@ export interface UrlCheckOptions extends GuardOptions {
 /** Throws `StartError` when a subnet of the allow-list is malformed. */
 export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOptions, clock: Clock): UrlCheck {
   const guard = new AddressGuard(options);
-  const hosts = new ReadCache<string, { readonly problem?: string }>({
-    ttlMs: BELIEVED_MS,
+  const hosts = new FreshCache<string, { readonly problem?: string }>({
+    freshMs: BELIEVED_MS,
     maxEntries: HOSTS_MAX,
     clock,
-    nameOf: (host) => host,
-    read: (host) => {
+    read: async (host) => {
       const unknown = (problem: string) => (mustResolve ? { problem } : {});
       const tooSlow = unknown(`The host name ${host} could not be resolved in time.`);
       const looked = guard.addressesOf(host).then(
@@ -50,7 +50,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
             ? { problem: LEADS_INSIDE }
             : unknown(`The host name ${host} cannot be resolved.`),
       );
-      return inTime(looked, tooSlow, withinMs);
+      return (await within(withinMs, looked)) ?? tooSlow;
     },
   });
   return {
@@ -76,17 +76,4 @@ export function invalidUrlRequest(problems: FieldProblems): readonly [ProblemSlu
   const [only] = problems.listed;
   if (problems.count !== 1 || only?.code !== 'url_not_allowed') return invalidRequest(problems);
   return ['url_not_allowed', { detail: `${only.field}: ${only.detail}`, errors: problems.listed }];
-}
-
-/** `late` when it takes longer; what comes then is dropped. */
-async function inTime<T>(work: Promise<T>, late: T, withinMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late), withinMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

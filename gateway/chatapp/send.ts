@@ -4,13 +4,13 @@ import { wouldOpen } from '../../shared/conversations/open.ts';
 import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import { parseReference, parseTo, parseValidUntil } from '../fields/message-fields.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import { FieldProblems, optionalBoolean, refuseUnknown } from '../http/fields.ts';
 import type { Action, Refused, Verdict } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { ReadCache } from '../process/read-cache.ts';
 import { findAcceptedChat } from './find-accepted.ts';
 import { invalidUrlRequest } from './public-url.ts';
 import { chatRefusal } from './refusal.ts';
@@ -57,11 +57,10 @@ const REMEMBERED_PROVIDERS = 20_000;
 export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {
   const { chatAccepter, clock, config, db } = deps;
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
-  const providers = new ReadCache<AccountId, ProviderDocument>({
-    ttlMs: config.keyCacheMs,
+  const providers = new FreshCache<AccountId, ProviderDocument>({
+    freshMs: config.keyCacheMs,
     maxEntries: REMEMBERED_PROVIDERS,
     clock,
-    nameOf: (account) => account,
     read: (account) => findProvider(db, account),
   });
 

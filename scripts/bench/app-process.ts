@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { within } from '../../shared/runtime/within.ts';
 
 export const APPS = [
   'embedded-db',
@@ -97,12 +98,7 @@ async function saysReady(child: ChildProcess, ended: Promise<Exit>): Promise<voi
       if (message === 'ready') resolve('ready');
     });
   });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), READY_MS);
-  });
-  const first = await Promise.race([said, ended, late]);
-  clearTimeout(timer);
-  if (first === 'late') throw new Error(`not ready within ${READY_MS} ms`);
+  const first = await within(READY_MS, Promise.race([said, ended]));
+  if (first === undefined) throw new Error(`not ready within ${READY_MS} ms`);
   if (first !== 'ready') throw new Error(`ended with ${first.code ?? first.signal} before it was ready`);
 }

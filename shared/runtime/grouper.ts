@@ -74,6 +74,7 @@ export class Grouper<Item, Result> {
 
   #gapLeftMs(): number {
     const { gapMs = 0 } = this.#options;
-    return gapMs === 0 ? 0 : Math.max(this.#beganMs + gapMs - systemClock.monotonicMs(), 0);
+    // Timers take whole milliseconds and cut off the rest.
+    return gapMs === 0 ? 0 : Math.max(Math.ceil(this.#beganMs + gapMs - systemClock.monotonicMs()), 0);
   }
 }

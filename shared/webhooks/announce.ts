@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { type EndpointId, eventId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from './delivery.ts';
 import { eventBody, eventName } from './payload.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { createSubscriptions } from './subscriptions.ts';
 
 /** One state that a message reached, with the message as it is afterwards. Each is one event. */
 export interface StateChange {
@@ -26,10 +26,10 @@ export interface Announcer {
 
 /** One per process: it remembers the endpoints of accounts for half a second. */
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
-  const subscriptions = new Subscriptions(db, clock);
+  const subscriptions = createSubscriptions(db, clock);
   return {
     async announce(changes) {
-      const byAccount = await subscriptions.of(new Set(changes.map((change) => change.message.account)));
+      const byAccount = await subscriptions.getMany(changes.map((change) => change.message.account));
       const now = clock.now();
       const documents: DeliveryDocument[] = [];
       for (const change of changes) {

@@ -11,6 +11,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { within } from '../../shared/runtime/within.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import type { AccountLineOptions } from './account-line.ts';
@@ -228,13 +229,4 @@ export class ChatWorker {
     this.#figures.broken.set(this.#lines.broken);
     this.#figures.shares.set(this.#shares.held);
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, over]);
-  clearTimeout(timer);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import type { EndpointId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
@@ -33,43 +34,39 @@ export interface TargetsOptions {
 
 /** A disabled endpoint or a rotated secret is known to the worker at the latest then. */
 const FRESH_MS = 2_000;
-
-interface Reading {
-  readonly target: Target;
-  readonly atMs: number;
-}
+/** Remembered beside those that were asked for last. */
+const ENDPOINTS_MAX = 10_000;
 
 export class Targets {
   readonly #options: TargetsOptions;
-  readonly #readings = new Map<EndpointId, Reading>();
+  readonly #cache: FreshCache<EndpointId, Target>;
+  #wanted: ReadonlyMap<EndpointId, Target> = new Map();
 
   constructor(options: TargetsOptions) {
     this.#options = options;
+    this.#cache = new FreshCache({
+      clock: options.clock,
+      freshMs: FRESH_MS,
+      maxEntries: ENDPOINTS_MAX,
+      readMany: (ids) => this.#read(ids),
+    });
   }
 
+  /** As it was when it was read last. */
   get(id: EndpointId): Target | undefined {
-    return this.#readings.get(id)?.target;
+    return this.#wanted.get(id) ?? this.#cache.last(id);
   }
 
-  /** Reads in one query those of `ids` that are not fresh; forgets what is neither fresh nor asked for. An endpoint that is gone counts as disabled. */
+  /** Reads in one query those of `ids` that are not fresh. */
   async refresh(ids: Iterable<EndpointId>): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
-    const wanted = new Set(ids);
-    const stale: EndpointId[] = [];
-    for (const id of wanted) if (!this.#isFresh(this.#readings.get(id), nowMs)) stale.push(id);
-    if (stale.length === 0) return;
-    for (const [id, reading] of this.#readings) {
-      if (!wanted.has(id) && !this.#isFresh(reading, nowMs)) this.#readings.delete(id);
-    }
-    const found = new Map((await this.#options.findEndpoints(stale)).map((endpoint) => [endpoint._id, endpoint]));
-    for (const id of stale) {
-      const endpoint = found.get(id);
-      this.#readings.set(id, { target: endpoint === undefined ? gone(id) : this.#open(endpoint), atMs: nowMs });
-    }
+    this.#wanted = await this.#cache.getMany(ids);
   }
 
-  #isFresh(reading: Reading | undefined, nowMs: number): boolean {
-    return reading !== undefined && nowMs - reading.atMs < FRESH_MS;
+  /** An endpoint that is gone counts as disabled. */
+  async #read(ids: readonly EndpointId[]): Promise<ReadonlyMap<EndpointId, Target>> {
+    const targets = new Map(ids.map((id) => [id, gone(id)]));
+    for (const endpoint of await this.#options.findEndpoints(ids)) targets.set(endpoint._id, this.#open(endpoint));
+    return targets;
   }
 
   #open(endpoint: EndpointDocument): Target {

@@ -8,6 +8,7 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { within } from '../../shared/runtime/within.ts';
 import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
 import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
 import {
@@ -144,22 +145,17 @@ export class WebhookWorker {
     this.#stopping = true;
     await this.#loop.stop();
     this.#lanes.letGo(() => true);
-    await this.#drained(DRAIN_MS);
+    await within(DRAIN_MS, this.#drained());
     // Whatever is in flight still ends now, as a failed try.
     await this.#poster.close();
     this.#completer.giveUp();
-    await this.#drained(LAST_WRITES_MS);
+    await within(LAST_WRITES_MS, this.#drained());
     await this.#shares.stop();
   }
 
-  async #drained(withinMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    const drained = Promise.allSettled(this.#running).then(() => this.#health.settled());
-    await Promise.race([drained, tooLong]);
-    clearTimeout(timer);
+  async #drained(): Promise<void> {
+    await Promise.allSettled(this.#running);
+    await this.#health.settled();
   }
 
   async #round(): Promise<'more' | 'idle'> {

@@ -5,12 +5,12 @@ import { findStopped } from '../../../shared/batches/store.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { type AccountId, idTime, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { SenderDocument } from '../../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../../shared/senders/store.ts';
 import { readStandings, type TemplateStanding } from '../../../shared/templates/store.ts';
 import { type TemplateKey, templateKey } from '../../../shared/templates/template.ts';
-import { FreshLookup } from './fresh-lookup.ts';
 
 /** Why a message that was accepted may not leave any more: `errorCode` and `errorReason` of its end. */
 export interface Refusal {
@@ -34,16 +34,16 @@ const REMEMBERED = 20_000;
  */
 export class Departures {
   readonly #options: { readonly db: Db; readonly clock: Clock };
-  readonly #accounts: FreshLookup<AccountId, SendingRules>;
-  readonly #senders: FreshLookup<SenderKey, SenderDocument>;
-  readonly #templates: FreshLookup<TemplateKey, TemplateStanding>;
+  readonly #accounts: FreshCache<AccountId, SendingRules>;
+  readonly #senders: FreshCache<SenderKey, SenderDocument>;
+  readonly #templates: FreshCache<TemplateKey, TemplateStanding>;
 
   constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
     this.#options = { db, clock };
     const limits = { clock, freshMs: FRESH_MS, maxEntries: REMEMBERED };
-    this.#accounts = new FreshLookup({ ...limits, read: (ids) => readSendingRules(db, ids) });
-    this.#senders = new FreshLookup({ ...limits, read: (keys) => findSenders(db, keys) });
-    this.#templates = new FreshLookup({ ...limits, read: (keys) => readStandings(db, keys) });
+    this.#accounts = new FreshCache({ ...limits, readMany: (ids) => readSendingRules(db, ids) });
+    this.#senders = new FreshCache({ ...limits, readMany: (keys) => findSenders(db, keys) });
+    this.#templates = new FreshCache({ ...limits, readMany: (keys) => readStandings(db, keys) });
   }
 
   /** Which of these messages, just claimed, may not leave. Rejects with the store's error. */
@@ -71,11 +71,11 @@ export class Departures {
     const before = this.#options.clock.now().getTime() - WAITED_MS;
     const waited = claimed.filter(({ group }) => idTime(group).getTime() < before);
     if (waited.length === 0) return [];
-    const accounts = await this.#accounts.get(waited.map(({ account }) => account));
+    const accounts = await this.#accounts.getMany(waited.map(({ account }) => account));
     const checks = waited.map((message) => checkOf(message, accounts.get(message.account)));
     const [senders, templates] = await Promise.all([
-      this.#senders.get(checks.flatMap(({ sender }) => sender ?? [])),
-      this.#templates.get(checks.flatMap(({ template }) => template ?? [])),
+      this.#senders.getMany(checks.flatMap(({ sender }) => sender ?? [])),
+      this.#templates.getMany(checks.flatMap(({ template }) => template ?? [])),
     ]);
     return checks.flatMap(({ message, sender, template }): [MessageId, Refusal][] => {
       const refusal =

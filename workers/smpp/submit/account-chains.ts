@@ -3,8 +3,8 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { findChains } from '../../../shared/carriers/chain-store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { FreshLookup } from '../claim/fresh-lookup.ts';
 
 const FRESH_MS = 2_000;
 /** Accounts, also those without a chain of their own. */
@@ -13,17 +13,17 @@ const NONE: ReadonlyMap<AccountId, readonly string[]> = new Map();
 
 /** The chains that accounts have of their own at one carrier, where it wants the hash; read once in two seconds and account. */
 export class AccountChains {
-  readonly #lookup: FreshLookup<AccountId, readonly string[]>;
+  readonly #chains: FreshCache<AccountId, readonly string[]>;
   readonly #wanted: boolean;
 
   constructor({ db, clock, carrier }: { readonly db: Db; readonly clock: Clock; readonly carrier: CarrierDocument }) {
     const { _id, dlt = 'off' } = carrier;
     this.#wanted = dlt !== 'off' && dlt.hashTag !== undefined;
-    this.#lookup = new FreshLookup({
+    this.#chains = new FreshCache({
       clock,
       freshMs: FRESH_MS,
       maxEntries: REMEMBERED,
-      read: (accounts) => findChains(db, _id, accounts),
+      readMany: (accounts) => findChains(db, _id, accounts),
     });
   }
 
@@ -31,6 +31,6 @@ export class AccountChains {
   async of(messages: readonly MessageDocument[]): Promise<ReadonlyMap<AccountId, readonly string[]>> {
     if (!this.#wanted) return NONE;
     const accounts = messages.flatMap(({ entityId, account }) => (entityId === undefined ? [] : account));
-    return accounts.length === 0 ? NONE : this.#lookup.get(accounts);
+    return accounts.length === 0 ? NONE : this.#chains.getMany(accounts);
   }
 }

@@ -1,18 +1,17 @@
 import { expect } from 'chai';
-import { ReadCache } from '../../../gateway/process/read-cache.ts';
+import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 /** A cache of 10 s for 2 entries over a table that tests change, with the reads that reached the table. */
-function setup(ttlMs = 10_000) {
+function setup(freshMs = 10_000) {
   const clock = new ManualClock();
   const table = new Map<string, number>();
   const reads: string[] = [];
-  const cache = new ReadCache<string, number>({
-    ttlMs,
+  const cache = new FreshCache<string, number>({
+    freshMs,
     maxEntries: 2,
     clock,
-    nameOf: (key) => key,
     read: async (key) => {
       reads.push(key);
       return table.get(key);
@@ -21,7 +20,7 @@ function setup(ttlMs = 10_000) {
   return { clock, table, reads, cache };
 }
 
-describe('ReadCache', () => {
+describe('FreshCache', () => {
   it('reads once within its time, and again after it', async () => {
     const { clock, table, reads, cache } = setup();
     table.set('a', 1);
@@ -87,11 +86,10 @@ describe('ReadCache', () => {
 
   it('does not remember a read that failed', async () => {
     let fails = true;
-    const cache = new ReadCache<string, number>({
-      ttlMs: 10_000,
+    const cache = new FreshCache<string, number>({
+      freshMs: 10_000,
       maxEntries: 2,
       clock: new ManualClock(),
-      nameOf: (key) => key,
       read: async () => {
         if (fails) throw new Error('away');
         return 1;
@@ -112,11 +110,10 @@ describe('ReadCache', () => {
       const table = new Map<string, number>([...'abc'].map((key, i) => [key, i]));
       const reads: string[] = [];
       const state = { away: false };
-      const cache = new ReadCache<string, number>({
-        ttlMs: 20,
+      const cache = new FreshCache<string, number>({
+        freshMs: 20,
         maxEntries: 10,
         clock,
-        nameOf: (key) => key,
         readMany: async (keys) => {
           reads.push(keys.join(''));
           if (state.away) throw new Error('away');
@@ -189,6 +186,82 @@ describe('ReadCache', () => {
       await eventually(() => reads.length === 2, 'a read in the background');
 
       expect(reads).to.deep.equal(['abc', 'b']);
+    });
+  });
+
+  describe('asked for many at a time', () => {
+    const open = (maxEntries = 10) => {
+      const clock = new ManualClock();
+      const asked: (readonly string[])[] = [];
+      const there = new Map([
+        ['a', 1],
+        ['b', 2],
+      ]);
+      const state = { away: false };
+      const cache = new FreshCache<string, number>({
+        clock,
+        freshMs: 1_000,
+        maxEntries,
+        readMany: async (keys) => {
+          if (state.away) throw new Error('the store is away');
+          asked.push(keys);
+          return new Map(keys.flatMap((key) => (there.has(key) ? [[key, there.get(key) ?? 0] as const] : [])));
+        },
+      });
+      return { clock, asked, there, state, cache };
+    };
+
+    it('asks once for each key, also for one that is not there', async () => {
+      const { asked, cache } = open();
+
+      await cache.getMany(['a', 'x', 'a']);
+      const found = await cache.getMany(['x', 'a', 'b']);
+
+      expect([...found]).to.have.deep.members([
+        ['a', 1],
+        ['b', 2],
+      ]);
+      expect(asked).to.deep.equal([['a', 'x'], ['b']]);
+    });
+
+    it('asks again when an answer is old', async () => {
+      const { clock, there, cache } = open();
+      await cache.getMany(['a']);
+      there.set('a', 5);
+
+      clock.turn(999);
+      expect((await cache.getMany(['a'])).get('a')).to.equal(1);
+      clock.turn(1);
+      expect((await cache.getMany(['a'])).get('a')).to.equal(5);
+    });
+
+    it('tells everything that was asked for, also when it remembers less', async () => {
+      const { asked, cache } = open(1);
+
+      expect((await cache.getMany(['a', 'b'])).size).to.equal(2);
+      await cache.getMany(['b']);
+      await cache.getMany(['a']);
+
+      expect(asked).to.deep.equal([['a', 'b'], ['a']]);
+    });
+
+    it('does not remember that it could not ask', async () => {
+      const { state, cache } = open();
+      state.away = true;
+      const failed = await cache.getMany(['a']).catch((error: unknown) => error);
+      state.away = false;
+
+      expect(failed).to.be.an('error');
+      expect((await cache.getMany(['a'])).get('a')).to.equal(1);
+    });
+
+    it('tells the last answer however old it is, and asks nobody for it', async () => {
+      const { clock, asked, cache } = open();
+      await cache.getMany(['a', 'x']);
+      clock.turn(5_000);
+
+      expect([cache.last('a'), cache.last('x'), cache.last('b')]).to.deep.equal([1, undefined, undefined]);
+      expect(asked).to.deep.equal([['a', 'x']]);
     });
   });
 });
