@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
 import type { Claim } from '../messages/message.ts';
+import { enter } from '../messages/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { type MessageId, newId } from '../runtime/ids.ts';
@@ -35,15 +36,16 @@ export class QueuedTaker<M extends AnyMessage> {
     const { carrier, epoch, clock } = this.#options;
     const claim: Claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
     const ids = picked.map((message) => message._id);
+    const state = enter('queued', 'submitting');
     this.#uncertain = { ids, claim };
     const { modifiedCount } = await this.#messages.updateMany(
       { _id: { $in: ids }, state: 'queued' },
-      { $set: { state: 'submitting', claim }, $inc: { v: 1 } },
+      { $set: { state, claim }, $inc: { v: 1 } },
     );
     if (modifiedCount > 0) crashPoint('claim:taken');
     const taken =
       modifiedCount === picked.length
-        ? picked.map((message) => ({ ...message, state: 'submitting' as const, claim, v: message.v + 1 }))
+        ? picked.map((message) => ({ ...message, state, claim, v: message.v + 1 }))
         : await this.#taken(ids, claim);
     this.#uncertain = undefined;
     return taken;

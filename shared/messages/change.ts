@@ -1,5 +1,6 @@
 import type { AnyMessage } from './any-message.ts';
 import type { HistoryEntry, MessageState, StoredMessage } from './message.ts';
+import { enter } from './status.ts';
 
 /** Fields that a settle may set or unset. */
 type Settable = Pick<
@@ -20,8 +21,8 @@ type Settable = Pick<
 
 /**
  * What one settle does to one message, decided from the document as it was read. It is applied twice: in the store, by an
- * update that filters on the version it was decided from, and in memory, because what follows (events, refunds) needs the
- * message as it is afterwards and must not read it again.
+ * update that filters on the version it was decided from; and in memory, because what follows (events, refunds) needs the
+ * message as it is afterwards without reading it again.
  */
 export interface Change {
   /** Undefined: stays. */
@@ -32,12 +33,12 @@ export interface Change {
   readonly entries?: readonly HistoryEntry[];
 }
 
-/** The message as the change leaves it. */
+/** The message as the change leaves it. Throws where the message may not go to that state (status.ts). */
 export function applyChange<M extends AnyMessage>(message: M, change: Change): M {
   return {
     ...without(message, change.unset),
     ...change.set,
-    state: change.state ?? message.state,
+    state: enter(message.state, change.state ?? message.state),
     v: message.v + 1,
     history: [...message.history, ...(change.entries ?? [])],
   };
@@ -49,13 +50,13 @@ function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[
   return Object.fromEntries(Object.entries(message).filter(([field]) => !fields.includes(field))) as M; // optional fields only
 }
 
-/** The same as an update; matches only the version that the change was decided from. */
+/** The same as an update; matches only the version that the change was decided from. Throws as `applyChange` does. */
 export function changeUpdate(
   message: Pick<StoredMessage, '_id' | 'v' | 'state'>,
   { state, set, unset = [], entries = [] }: Change,
 ): { readonly filter: object; readonly update: Readonly<Record<string, object>> } {
   const update: Record<string, object> = { $inc: { v: 1 } };
-  if (state !== undefined) update.$set = { ...set, state };
+  if (state !== undefined) update.$set = { ...set, state: enter(message.state, state) };
   else if (set !== undefined && Object.keys(set).length > 0) update.$set = set;
   if (unset.length > 0) update.$unset = Object.fromEntries(unset.map((field) => [field, '']));
   const [only] = entries;

@@ -67,11 +67,7 @@ export interface MessageDocument extends StoredMessage {
   readonly refund?: `ref_${string}`;
 }
 
-/**
- * queued → submitting → sent → delivered | failed | expired | rejected. `waiting` has a due time and returns to `queued`.
- * The API shows `submitting` and `waiting` as `queued`. The chat-app channel adds `read`, and `received` for messages from
- * customers.
- */
+/** Usually queued → submitting → sent → delivered. All the ways, and what the API calls each state: `STATES` in status.ts. */
 export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState | 'read' | 'received';
 export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
 

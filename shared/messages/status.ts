@@ -1,36 +1,70 @@
 import type { FinalState, HistoryEntry, MessageState } from './message.ts';
 
-/**
- * The one table of message states ("States and transitions"; Spec gap: transitions are not shown, ours are in
- * decisions.md, Messages). `from` are the states that an update to the key may leave; `shown` is what the API calls it.
- */
 interface StateRule {
-  readonly from: readonly MessageState[];
+  /** The states that a message may go to from here. */
+  readonly next: readonly MessageState[];
+  /** What the API calls it. */
   readonly shown: 'queued' | 'sent' | FinalState | 'read' | 'received';
   readonly final: boolean;
 }
 
-const BEFORE_SENT = ['queued', 'submitting', 'waiting'] as const satisfies readonly MessageState[];
+/** Receipts and statuses may come before the answer to the submit, so each of these may be the first that is heard. */
+const ENDS = ['delivered', 'failed', 'expired', 'rejected', 'read'] as const satisfies readonly MessageState[];
 
-export const STATES: Readonly<Record<MessageState, StateRule>> = {
-  // Back to queued only with proof that no carrier accepted anything.
-  queued: { from: ['submitting', 'waiting'], shown: 'queued', final: false },
-  submitting: { from: ['queued'], shown: 'queued', final: false },
-  waiting: { from: ['submitting', 'queued'], shown: 'queued', final: false },
-  sent: { from: BEFORE_SENT, shown: 'sent', final: false },
-  // `delivered` may replace `expired` and `failed` within LATE_DELIVERY_MS: the handset knows better than the carrier's timer.
-  delivered: { from: [...BEFORE_SENT, 'sent', 'expired', 'failed'], shown: 'delivered', final: true },
-  failed: { from: [...BEFORE_SENT, 'sent'], shown: 'failed', final: true },
-  expired: { from: [...BEFORE_SENT, 'sent'], shown: 'expired', final: true },
-  rejected: { from: [...BEFORE_SENT, 'sent'], shown: 'rejected', final: true },
-  // Chat-app: the provider may skip `delivered`; what was read was delivered, whatever was said before.
-  read: { from: [...BEFORE_SENT, 'sent', 'delivered', 'expired', 'failed'], shown: 'read', final: true },
-  // From a customer: it is stored in this state and stays in it.
-  received: { from: [], shown: 'received', final: true },
-};
+/**
+ * The one table of message states ("States and transitions"). Spec gap: the specification names the states, not the ways between
+ * them. Above each state: how a message comes to be in it.
+ */
+export const STATES = {
+  // It was accepted. Or it came back from `submitting`: no carrier took it, or what became of that submit is waited for apart.
+  // Or it comes back from `waiting`: its pause is over.
+  queued: { next: ['submitting', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
+  // A worker claimed it. It stays here while the answer to its submit is unknown.
+  submitting: { next: ['queued', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
+  // The carrier refused it for now: `due` says when it returns to the queue.
+  waiting: { next: ['queued', 'sent', ...ENDS], shown: 'queued', final: false },
+  // The carrier took it, or is believed to have taken it (`unknownPolicy`).
+  sent: { next: ENDS, shown: 'sent', final: false },
+  // A receipt or a status says so.
+  delivered: { next: ['read'], shown: 'delivered', final: true },
+  // A receipt or a status says so; a part of it was refused for good; or it was sent again and nobody knows what became of it.
+  // It may still become `delivered` within LATE_DELIVERY_MS: the handset knows better than the carrier's timer.
+  failed: { next: ['delivered', 'read'], shown: 'failed', final: true },
+  // Its validity ended here or at the carrier. It may still become `delivered`, as above.
+  expired: { next: ['delivered', 'read'], shown: 'expired', final: true },
+  // It was refused for good, here or by the carrier, or its batch was stopped.
+  rejected: { next: [], shown: 'rejected', final: true },
+  // Chat-app: the customer opened it. The provider may skip `delivered`.
+  read: { next: [], shown: 'read', final: true },
+  // A customer's message: it is stored in this state.
+  received: { next: [], shown: 'received', final: true },
+} as const satisfies Readonly<Record<MessageState, StateRule>>;
 
 /** How long after `expired` or `failed` a receipt may still turn a message into `delivered`. */
-export const LATE_DELIVERY_MS = 72 * 3_600_000;
+const LATE_DELIVERY_MS = 72 * 3_600_000;
+
+/** A change was decided that the table does not allow: a mistake of ours, never of a carrier. */
+class ForbiddenTransition extends Error {
+  readonly code = 'forbidden_transition';
+}
+
+/** Whether the table has a way from one state to the other. */
+export function isNext(state: MessageState, next: MessageState): boolean {
+  return nextOf(state).includes(next);
+}
+
+/** The new state of a message that leaves `state` for `next`, or stays. Throws where the table has no such way. */
+export function enter<Next extends MessageState>(state: MessageState, next: Next): Next {
+  if (state !== next && !isNext(state, next)) {
+    throw new ForbiddenTransition(`a message cannot go from ${state} to ${next}`);
+  }
+  return next;
+}
+
+/** Nobody has taken it yet, as far as is known. */
+export function isBeforeSent(state: MessageState): boolean {
+  return isNext(state, 'sent');
+}
 
 /** Whether a message in `state`, with this history, may go to `next` now. */
 export function mayBecome(
@@ -39,8 +73,12 @@ export function mayBecome(
   history: readonly HistoryEntry[],
   now: Date,
 ): boolean {
-  if (!STATES[next].from.includes(state)) return false;
+  if (!isNext(state, next)) return false;
   if (!STATES[state].final || state === 'delivered') return true;
   const reached = history.findLast((entry) => entry.state === state);
   return reached !== undefined && now.getTime() - reached.at.getTime() <= LATE_DELIVERY_MS;
+}
+
+function nextOf(state: MessageState): readonly MessageState[] {
+  return STATES[state].next;
 }

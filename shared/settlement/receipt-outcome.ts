@@ -10,7 +10,7 @@ import type {
   PartState,
   StoredMessage,
 } from '../messages/message.ts';
-import { mayBecome, STATES } from '../messages/status.ts';
+import { isBeforeSent, isNext, mayBecome } from '../messages/status.ts';
 
 /** What a receipt says of one part of a message. */
 export interface PartReceipt {
@@ -140,7 +140,7 @@ export function sentWith(
 const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
-  const before = STATES.sent.from.includes(message.state);
+  const before = isBeforeSent(message.state);
   // Until it counts as sent, a copy that is not known to be taken whole tells nothing of the message.
   const known = before && !isTaken(parts) ? [] : parts;
   const final = endState(earlier, known);
@@ -154,7 +154,7 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
     ...(message.parts === undefined && parts.length === 0 ? {} : { parts }),
     ...(earlier.length === 0 ? {} : { earlier }),
   };
-  if (STATES.sent.from.includes(state)) {
+  if (isBeforeSent(state)) {
     // What ends it later, an answer or the carrier's policy, does not know who delivered.
     return { set: receipt.state === 'delivered' ? { ...set, operator: receipt.operator } : set };
   }
@@ -198,5 +198,5 @@ function deliveredAt(done: Date | undefined, { earlier = [], claim }: MessageDoc
 function mayReplace(state: PartState, next: FinalState): boolean {
   if (state === 'refused') return false;
   if (state === 'accepted' || state === 'unknown') return true;
-  return state !== next && next === 'delivered' && STATES.delivered.from.includes(state);
+  return isNext(state, next);
 }

@@ -1,7 +1,7 @@
 import { type Change, entryAt, fitted } from '../messages/change.ts';
 import { isHeldOpen, isTaken, mayHaveLeft, unknownParts } from '../messages/copies.ts';
 import type { Claim, Copy, Part, StoredMessage } from '../messages/message.ts';
-import { STATES } from '../messages/status.ts';
+import { isBeforeSent, STATES } from '../messages/status.ts';
 import { sentWith } from './receipt-outcome.ts';
 
 /**
@@ -109,7 +109,7 @@ function decideEarlier(message: StoredMessage, copy: Copy, outcome: SubmitOutcom
   const { parts, others } = ownIds(mergeParts(copy.parts, outcome.parts), rest);
   if (JSON.stringify(parts) === JSON.stringify(copy.parts)) return undefined;
   const told = earlier.map((other) => (other === copy ? { ...copy, parts } : (others[rest.indexOf(other)] ?? other)));
-  if (outcome.kind !== 'sent' || !STATES.sent.from.includes(state)) return { set: { earlier: told } };
+  if (outcome.kind !== 'sent' || !isBeforeSent(state)) return { set: { earlier: told } };
   const behind =
     state === 'submitting' && !isHeldOpen(message) ? (message.parts ?? unknownParts(parts.length)) : undefined;
   return asCurrent({ ...message, earlier: others }, { ...copy, parts }, behind, now);

@@ -3,7 +3,7 @@ import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../sh
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
-import { mayBecome, STATES } from '../../shared/messages/status.ts';
+import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/status.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { sentWith } from '../../shared/settlement/receipt-outcome.ts';
 import { errorReason } from './provider/answer.ts';
@@ -46,7 +46,7 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   const another = known?.key !== undefined && known.key !== key;
   // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.
   if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
-  const left = !STATES.sent.from.includes(message.state);
+  const left = !isBeforeSent(message.state);
   const entries: HistoryEntry[] = left ? [] : [entryAt('sent', now, message.history)];
   const state = left ? message.state : 'sent';
   const history = [...message.history, ...entries];
@@ -84,7 +84,7 @@ function earlierCopy({ earlier = [] }: ChatMessageDocument, key: string): Copy |
 /** The provider took it. Unless the current copy is under way, and may be the one that is meant, it is the only one that was. */
 function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now: Date): Change | undefined {
   const { state, earlier = [] } = message;
-  if (!isOpen(copy.parts) || !STATES.sent.from.includes(state)) return undefined;
+  if (!isOpen(copy.parts) || !isBeforeSent(state)) return undefined;
   const others = isUnderWay(message) ? earlier : earlier.filter((other) => other !== copy);
   return sentWith(message, [{ key, state: 'accepted' }], now, others);
 }
