@@ -13,13 +13,12 @@ import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
-import { OneByOne } from '../http/one-by-one.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { AT_ONCE_BYTES_MAX, parseCallbackBody } from './callback-body.ts';
+import { parseCallbackBody } from './callback-body.ts';
 import { type Callback, readCallback } from './read-callback.ts';
 import { readSignedBody } from './signed-body.ts';
 
-/** "Payload limit 3 MB" (facts: chat-app). */
+/** The size that providers document as the largest of a post. */
 const BYTES_MAX = 3_145_728;
 const REMEMBERED_PROVIDERS = 20_000;
 /** Posts that are stored by the same commands. */
@@ -103,15 +102,6 @@ export function createCallback(
     if (error !== undefined) throw error;
   };
 
-  /** What is parsed and read in slices. */
-  const large = new OneByOne();
-  const readPost = async (bytes: Buffer, provider: KnownProvider): Promise<Callback | undefined> => {
-    const parsed = await parseCallbackBody(bytes);
-    if (parsed === undefined) return undefined;
-    const { items, inbound, ignored, cut } = await readCallback(parsed.json, provider, clock.now());
-    return { items, inbound, ignored, cut: cut + parsed.cut };
-  };
-
   /** No provider sends what is cut: somebody should look. */
   const tellCut = ({ _id: account }: KnownProvider, items: number): void => {
     if (items === 0) return;
@@ -142,9 +132,9 @@ export function createCallback(
       if (body.kind === 'too_large') {
         return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
       }
-      const read = () => readPost(body.bytes, provider);
-      const post = await (body.bytes.length > AT_ONCE_BYTES_MAX ? large.run(read) : read());
-      if (post === undefined) return sendProblem(res, 'malformed_body');
+      const json = parseCallbackBody(body.bytes);
+      if (json === undefined) return sendProblem(res, 'malformed_body');
+      const post = await readCallback(json, provider, clock.now());
       for (const [fate, count] of Object.entries(post.ignored)) counted.inc({ fate }, count);
       if (post.items.length > 0) {
         await keep(post);

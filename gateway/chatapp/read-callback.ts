@@ -42,8 +42,7 @@ const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] sati
  * An item that weighs more than `ITEM_WEIGHT_MAX` is nothing that a provider sends, and would be a burden to all who read it.
  * Refused, the post would come again for seven days, with whatever else is in it; left out, a customer's message or the fate
  * of one of ours might be lost with a field that nobody asked for. So it is taken, and cut: who wrote when, what became of
- * which message and why are kept, the first 16,384 characters of its text (of one above 64 KB none: it was never parsed), and
- * none of what else was in it.
+ * which message and why are kept, the first 16,384 characters of its text, and none of what else was in it.
  */
 export async function readCallback(
   body: JsonObject,

@@ -306,10 +306,11 @@ describe('/chatapp/callback/{callback}', () => {
         ['wamid.deep', 'hi'],
         ['wamid.names', 'hi'],
         ['wamid.small', 'hi'],
-        ['wamid.text', ''],
+        ['wamid.text', 'x'.repeat(16_384)],
       ]);
       expect(await store.db.collection('conversations').countDocuments({ account })).to.equal(1);
-      expect(told).to.deep.include({ event: 'callback_items_cut', account, items: 4 });
+      // What only lies too deep is left out of its item, which is kept whole besides.
+      expect(told).to.deep.include({ event: 'callback_items_cut', account, items: 3 });
     });
 
     it('says 400 to more values than any post has, and to megabytes that are no JSON object', async function () {
