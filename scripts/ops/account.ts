@@ -215,7 +215,7 @@ async function shown(
     ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
-  const needs = missing.map(({ what, mend }) => `It cannot send without a ${what}: ${mend}`);
+  const needs = missing.map(({ what, command }) => `It cannot send without a ${what}: ${command}`);
   return { text: [sheet(fields), ...after, ...needs].join('\n'), json: view(one, missing) };
 }
 

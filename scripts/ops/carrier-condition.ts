@@ -55,5 +55,5 @@ const HEADS: Readonly<Record<BindTrouble['kind'], string>> = {
   lost: 'connection lost',
 };
 
-/** What a person must mend comes first. */
+/** What a person must correct comes first. */
 const SEVERITY: readonly BindTrouble['kind'][] = ['refused', 'unreachable', 'unanswered', 'lost'];

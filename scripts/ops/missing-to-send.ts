@@ -3,10 +3,10 @@ import { listSenders } from '../../shared/senders/store.ts';
 import { listTemplates } from '../../shared/templates/store.ts';
 import type { Context } from './command.ts';
 
-/** Something without which every send of an account is refused, and the command that mends it. */
+/** Something without which every send of an account is refused, and the command that provides it. */
 export interface Missing {
   readonly what: 'PE id' | 'sender' | 'template';
-  readonly mend: string;
+  readonly command: string;
 }
 
 /** Credits are not among them: they are shown anyway. Empty for an account that may use any sender. */
@@ -21,13 +21,13 @@ export async function missingToSend(
   const missing: Missing[] = [];
   // A template may name the PE id of another business.
   if (underDlt && entityId === undefined && !templates.some((template) => template.entityId !== undefined)) {
-    missing.push({ what: 'PE id', mend: `account update ${_id} --entity-id PE-ID` });
+    missing.push({ what: 'PE id', command: `account update ${_id} --entity-id PE-ID` });
   }
-  if (approved.length === 0) missing.push({ what: 'sender', mend: `sender create ${_id} SENDER` });
+  if (approved.length === 0) missing.push({ what: 'sender', command: `sender create ${_id} SENDER` });
   const known = new Set(approved.map(({ sender }) => sender));
   if (underDlt && !templates.some((template) => template.senders.some((sender) => known.has(sender)))) {
     const needed = approved.length === 0 ? '' : ', of an approved sender';
-    missing.push({ what: 'template', mend: `template import ${_id} FILE (or template create${needed})` });
+    missing.push({ what: 'template', command: `template import ${_id} FILE (or template create${needed})` });
   }
   return missing;
 }

@@ -76,7 +76,7 @@ export async function runOps(
   }
 }
 
-/** Never a stack for what a person can mend; a stack for what we must. */
+/** A stack trace only for faults of this program, never for what the operator can correct. */
 function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UsageError) return { text: error.message, code: 2 };
   if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };

@@ -30,7 +30,7 @@ export function readEnvFile(file: string): NodeJS.ProcessEnv {
   if (!existsSync(file)) {
     if (file === ownEnvFile()) return {};
     throw new StartError(
-      `${FILE_VARIABLE} names ${file}, where this user finds no file: mend the path, or leave it out.`,
+      `${FILE_VARIABLE} names ${file}, but there is no file that this user can read. Correct the path, or leave the setting out.`,
     );
   }
   return parseEnv(

@@ -1,4 +1,4 @@
-/** What is wrong with a recipient: a sentence that says how to mend it. */
+/** What is wrong with a recipient: a sentence that says how to correct it. */
 const FORM = 'Give 8 to 15 digits, country code first, for example 919876543210';
 
 /**

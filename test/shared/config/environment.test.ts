@@ -38,7 +38,7 @@ describe('the environment of a process', () => {
   it('refuses to go on without a file that it names: the settings of another store would be the default', () => {
     expect(() => readEnvironment({ HARKARA_ENV_FILE: file })).to.throw(
       StartError,
-      `HARKARA_ENV_FILE names ${file}, where this user finds no file`,
+      `HARKARA_ENV_FILE names ${file}, but there is no file that this user can read`,
     );
   });
 
