@@ -16,8 +16,9 @@ export interface ClaimGatesOptions {
 const FRESH_MS = 2_000;
 
 /**
- * What may not leave now, for all claimers of a process: messages of held accounts (suspended, paused) and of paused templates, and outside its hours
- * the lane of promotional messages under DLT. Nothing is rewritten when a gate shuts or opens.
+ * What may not leave now, for all claimers of a process: messages of held accounts (suspended or paused), messages of paused
+ * templates, and the lane of promotional messages under DLT outside its hours. Nothing is rewritten when a gate shuts or opens
+ * (docs/decisions/0008).
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;

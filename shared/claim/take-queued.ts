@@ -9,20 +9,20 @@ import { type MessageId, newId } from '../runtime/ids.ts';
 export interface TakerOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Of whom the claim speaks: a carrier, or a share of the chat-app accounts. */
+  /** Stored in the claim: the carrier, or the lease of a partition of the chat-app accounts. */
   readonly carrier: string;
   /** Of the lease. */
   readonly epoch: number;
 }
 
 /**
- * The claim itself: queued → submitting, in one update for many, each stamped with the claim. Of two that want the same
- * message one gets it, the other sees that it matched fewer and asks which are its own.
+ * The claim itself: queued → submitting, in one update for many messages, each stamped with the claim. When two workers want the
+ * same message, one gets it; the other sees that its update matched fewer, and asks which ones are its own.
  */
 export class QueuedTaker<M extends AnyMessage> {
   readonly #options: TakerOptions;
   readonly #messages: Collection<AnyMessage>;
-  /** A claim whose answer was lost: what it took is ours and was never written, and nobody else would find it. */
+  /** A claim that may have been made though its answer was lost. Nobody else looks for the messages that it took. */
   #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
 
   constructor(options: TakerOptions) {
@@ -30,7 +30,7 @@ export class QueuedTaker<M extends AnyMessage> {
     this.#messages = options.db.collection('messages');
   }
 
-  /** Those of the messages that are ours now, as they are after the claim. Throws the driver's error; then ask `recover` first. */
+  /** Those of the messages that are ours now, as they are after the claim. After a driver's error, call `recover` first. */
   async take(picked: readonly M[]): Promise<M[]> {
     if (picked.length === 0) return [];
     const { carrier, epoch, clock } = this.#options;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type AccountRange, accountTurns } from '../../../../workers/smpp/claim/claim-plan.ts';
+import { type AccountRange, accountRotation } from '../../../../workers/smpp/claim/rotation.ts';
 
-describe('accountTurns', () => {
+describe('accountRotation', () => {
   const rows: readonly [string, readonly string[], readonly AccountRange[]][] = [
     ['', [], [{ $gt: '' }]],
     ['m', [], [{ $gt: 'm' }, { $gt: '', $lte: 'm' }]],
@@ -10,9 +10,9 @@ describe('accountTurns', () => {
     ['m', ['c'], [{ $gt: 'm' }, { $gt: '', $lt: 'c' }, { $gt: 'c', $lte: 'm' }]],
     ['m', ['m'], [{ $gt: 'm' }, { $gt: '', $lt: 'm' }]],
   ];
-  for (const [servedLast, without, turns] of rows) {
+  for (const [servedLast, without, ranges] of rows) {
     it(`behind "${servedLast}", without [${without.join(' ')}]`, () => {
-      expect(accountTurns(servedLast, without)).to.deep.equal(turns);
+      expect(accountRotation(servedLast, without)).to.deep.equal(ranges);
     });
   }
 
@@ -20,7 +20,7 @@ describe('accountTurns', () => {
     const ids = [...'abcdefghij'];
     for (const servedLast of ['', ...ids]) {
       for (const without of [[], ['a'], ['j'], ['c', 'd'], ['a', 'e', 'j'], ids]) {
-        const reached = accountTurns(servedLast, without).flatMap(({ $gt, $lt, $lte }) =>
+        const reached = accountRotation(servedLast, without).flatMap(({ $gt, $lt, $lte }) =>
           ids.filter((id) => id > $gt && ($lt === undefined || id < $lt) && ($lte === undefined || id <= $lte)),
         );
         expect(reached.sort(), `${servedLast} ${without}`).to.deep.equal(ids.filter((id) => !without.includes(id)));

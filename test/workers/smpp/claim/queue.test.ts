@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
-import { ClaimQueues } from '../../../../workers/smpp/claim/claim-queues.ts';
+import { Queue } from '../../../../workers/smpp/claim/queue.ts';
 import { openGates } from '../../../support/gates.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -11,7 +11,7 @@ import { openTestStore, type TestStore } from '../../../support/store.ts';
 const SEEDS = 40;
 const PASSES = 6;
 
-describe('ClaimQueues', () => {
+describe('Queue', () => {
   const clock = new ManualClock();
   let store: TestStore;
   before(async () => {
@@ -20,19 +20,15 @@ describe('ClaimQueues', () => {
   after(() => store.close());
 
   const messages = () => store.db.collection<MessageDocument>('messages');
-  const newQueues = () =>
-    new ClaimQueues({ db: store.db, clock, paths: ['transactional'], gates: openGates(store.db, clock) });
+  const newQueue = () => new Queue({ db: store.db, clock, gates: openGates(store.db, clock) }, 'transactional', 1);
 
-  /** Of one that has never read before, which therefore reads one after the other; and of one that has. */
-  async function read(queues: ClaimQueues, cursor: string, wanted: number): Promise<readonly string[]> {
-    const queue = queues.all.find(({ lane }) => lane === 1);
-    if (queue === undefined) throw new Error('no such lane');
-    queue.cursor = cursor;
-    return (await queues.inTurn(queue, wanted)).slice(0, wanted).map(({ _id }) => _id);
+  async function read(queue: Queue, servedLast: AccountId, wanted: number): Promise<readonly string[]> {
+    queue.claimed(servedLast);
+    return (await queue.next(wanted)).slice(0, wanted).map(({ _id }) => _id);
   }
 
   for (let seed = 1; seed <= SEEDS; seed++) {
-    it(`reads at once what it would read one after the other (seed ${seed})`, async () => {
+    it(`reads what one would that has never read before (seed ${seed})`, async () => {
       const random = new Prng(seed);
       const upTo = (most: number): number => random.below(most + 1);
       const sometimes = (percent: number): boolean => random.below(100) < percent;
@@ -52,15 +48,15 @@ describe('ClaimQueues', () => {
       await messages().deleteMany({});
       await put('acc_50000', 150); // the queue is a long one
       for (let i = upTo(20); i >= 0; i--) await join();
-      const knowing = newQueues();
+      const experienced = newQueue();
 
       for (let pass = 0; pass < PASSES; pass++) {
         clock.turn(1_000); // that the queue is long is asked again
         const wanted = 1 + upTo(200);
-        const cursor = accounts[upTo(accounts.length)] ?? '';
-        const fresh = await read(newQueues(), cursor, wanted);
+        const servedLast = accounts[upTo(accounts.length)] ?? 'acc_';
+        const fresh = await read(newQueue(), servedLast, wanted);
 
-        expect(await read(knowing, cursor, wanted), `pass ${pass}, ${wanted} wanted`).to.deep.equal(fresh);
+        expect(await read(experienced, servedLast, wanted), `pass ${pass}, ${wanted} wanted`).to.deep.equal(fresh);
 
         const gone = accounts[upTo(accounts.length - 1)];
         if (gone !== undefined && sometimes(50)) await messages().deleteMany({ account: gone });

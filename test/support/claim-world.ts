@@ -1,0 +1,55 @@
+import type { Collection } from 'mongodb';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { Claimer, type Room } from '../../workers/smpp/claim/claim.ts';
+import { openGates } from './gates.ts';
+import { makeMessage } from './make.ts';
+import { ManualClock } from './manual-clock.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+/** A store with queued messages, and claimers that take them. */
+export class ClaimWorld {
+  readonly clock = new ManualClock();
+  readonly store: TestStore;
+
+  private constructor(store: TestStore) {
+    this.store = store;
+  }
+
+  static async open(): Promise<ClaimWorld> {
+    return new ClaimWorld(await openTestStore());
+  }
+
+  get messages(): Collection<MessageDocument> {
+    return this.store.db.collection<MessageDocument>('messages');
+  }
+
+  claimer(paths: readonly string[] = ['transactional', 'promotional'], carrier = 'c', db = this.store.db): Claimer {
+    return new Claimer({
+      db,
+      clock: this.clock,
+      carrier,
+      epoch: 7,
+      paths,
+      gates: openGates(this.store.db, this.clock),
+    });
+  }
+
+  /** Queues messages of one account. */
+  async put(count: number, overrides: Partial<MessageDocument> = {}): Promise<MessageDocument[]> {
+    const validUntil = new Date(this.clock.now().getTime() + 3_600_000);
+    const account = overrides.account ?? newId('acc');
+    const made = Array.from({ length: count }, () =>
+      makeMessage({ account, validUntil, ...overrides, _id: newId('msg') }),
+    );
+    if (made.length > 0) await this.messages.insertMany(made);
+    return made;
+  }
+}
+
+export const room = (count: number): Room => ({ messages: count, segments: count });
+
+export const ids = (claimed: readonly MessageDocument[]): readonly string[] => claimed.map((message) => message._id);
+
+export const countBy = (claimed: readonly MessageDocument[], account: AccountId): number =>
+  claimed.filter((message) => message.account === account).length;

@@ -1,0 +1,180 @@
+import type { Db, Filter } from 'mongodb';
+import type { ClaimGates } from '../../../shared/claim/claim-gates.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { AccountQuotas, quotaOf } from './quota.ts';
+import { accountRotation } from './rotation.ts';
+
+export interface QueueOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly gates: ClaimGates;
+}
+
+/** Where the reading of an account's other messages has come to. */
+interface Place {
+  readonly behind: string;
+  readonly notBeforeMs: number;
+}
+
+const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
+/** How often an account's messages are looked through for those whose template is not paused. */
+const PARTLY_MS = 250;
+/** Most backlogs are shorter than this: one read gives them whole, where a read for each account costs more. */
+const SHORT = 100;
+const LONG_MS = 500;
+/** Reads of one queue in one claim. */
+const MAX_READS = 16;
+/** While others have more than can be taken, an empty queue is looked at this often. */
+const EMPTY_MS = 100;
+
+/**
+ * The queued messages of one path and lane, and how they are read: account by account in rotation, around what the gates hold.
+ * What was read may have been claimed by another carrier since; the claim itself finds that out (shared/claim/take-queued.ts).
+ */
+export class Queue {
+  readonly path: string;
+  readonly lane: number;
+  readonly quotas = new AccountQuotas();
+  readonly #options: QueueOptions;
+  /** The account served last. */
+  #servedLast = '';
+  /** Found empty: not read again before. */
+  #emptyUntilMs = Number.NEGATIVE_INFINITY;
+  /** Found to be long: until then it is read account by account. */
+  #longUntilMs = Number.NEGATIVE_INFINITY;
+  /** Held accounts that have messages here: reads go around them. */
+  readonly #held = new Set<AccountId>();
+  /** Accounts that have messages of a paused template here: gone around too, and their other messages are read apart. */
+  readonly #partly = new Map<AccountId, Place>();
+
+  constructor(options: QueueOptions, path: string, lane: number) {
+    this.#options = options;
+    this.path = path;
+    this.lane = lane;
+  }
+
+  /** Whether anything is held that reads go around. */
+  get goesAround(): boolean {
+    return this.#held.size + this.#partly.size > 0;
+  }
+
+  /** What a gate has let go, as it was last refreshed, is read again. */
+  letGo(): void {
+    const { gates } = this.#options;
+    for (const account of this.#held) if (!gates.held.has(account)) this.#held.delete(account);
+    for (const account of this.#partly.keys()) if (!gates.pausedTemplates.has(account)) this.#partly.delete(account);
+  }
+
+  /** Whether a message of this queue may leave now; if not, its account is gone around from here on. */
+  lets(message: MessageDocument): boolean {
+    const { gates } = this.#options;
+    if (!gates.holds(message)) return true;
+    const { account } = message;
+    if (gates.held.has(account)) this.#held.add(account);
+    else if (!this.#partly.has(account)) this.#partly.set(account, FROM_THE_BEGINNING);
+    return false;
+  }
+
+  /** A message of this account was claimed. */
+  claimed(account: AccountId): void {
+    this.#servedLast = account;
+    this.quotas.claimed(account);
+  }
+
+  /**
+   * All of a short queue, which may be more than `wanted`. Of a long one at most `wanted`: a quota of each account in rotation,
+   * and more of the same accounts only when no other has any.
+   */
+  async next(wanted: number): Promise<MessageDocument[]> {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < this.#emptyUntilMs) return [];
+    const found = await this.#readPartly(wanted);
+    const around = new Set([...this.#held, ...this.#partly.keys()]);
+    if (around.size === 0 && nowMs >= this.#longUntilMs) {
+      const whole = await this.#readWhole();
+      if (whole !== undefined) return whole;
+    }
+    let readsLeft = MAX_READS + around.size;
+    for (const range of accountRotation(this.#servedLast, around)) {
+      let behind = range.$gt;
+      for (let more = true; more; readsLeft -= 1) {
+        if (found.length >= wanted || readsLeft <= 0) return found;
+        const limit = Math.min(quotaOf(wanted), wanted - found.length);
+        const batch = await this.#read({ account: { ...range, $gt: behind } } as Filter<MessageDocument>, limit); // '' is before every id
+        found.push(...batch.filter((message) => this.lets(message)));
+        behind = batch.at(-1)?.account ?? behind;
+        more = batch.length === limit;
+      }
+    }
+    return found.length === 0 ? this.#markEmpty() : this.#readDeeper(wanted, found);
+  }
+
+  /** A short queue in one read; undefined when it is long, and then it is read account by account for a while. */
+  async #readWhole(): Promise<MessageDocument[] | undefined> {
+    const whole = await this.#read({}, SHORT + 1);
+    if (whole.length > SHORT) {
+      this.#longUntilMs = this.#options.clock.monotonicMs() + LONG_MS;
+      return undefined;
+    }
+    const found = whole.filter((message) => this.lets(message));
+    if (found.length === 0) return this.#markEmpty();
+    const behind = found.filter(({ account }) => account > this.#servedLast);
+    return [...behind, ...found.filter(({ account }) => account <= this.#servedLast)];
+  }
+
+  /**
+   * What accounts have beside the messages of paused templates. Those are passed one by one, so the reading goes on where it
+   * stopped and does not begin anew at once: a large backlog of them is passed a few times a second.
+   */
+  async #readPartly(wanted: number): Promise<MessageDocument[]> {
+    const { gates, clock } = this.#options;
+    const found: MessageDocument[] = [];
+    for (const [account, { behind, notBeforeMs }] of this.#partly) {
+      const limit = Math.min(quotaOf(wanted), wanted - found.length);
+      if (limit <= 0) break;
+      if (gates.held.has(account) || clock.monotonicMs() < notBeforeMs) continue;
+      const paused = gates.pausedTemplates.get(account) ?? [];
+      const others = { account, _id: { $gt: behind }, template: { $nin: [...paused] } };
+      const batch = await this.#read(others as Filter<MessageDocument>, limit); // '' is before every id
+      const last = batch.length < limit ? undefined : batch.at(-1);
+      const again = { ...FROM_THE_BEGINNING, notBeforeMs: clock.monotonicMs() + PARTLY_MS };
+      this.#partly.set(account, last === undefined ? again : { behind: last._id, notBeforeMs: 0 });
+      found.push(...batch);
+    }
+    return found;
+  }
+
+  /** Every account of the queue was read, and more is wanted: of each the same again. */
+  async #readDeeper(wanted: number, found: readonly MessageDocument[]): Promise<MessageDocument[]> {
+    const whole = found.filter(({ account }) => !this.#partly.has(account));
+    const last = new Map(whole.map((message) => [message.account, message._id]));
+    const each = Math.ceil((wanted - found.length) / last.size);
+    const rest = await Promise.all([...last].map(([account, id]) => this.#read({ account, _id: { $gt: id } }, each)));
+    return [...found, ...rest.flat().filter((message) => this.lets(message))].slice(0, wanted);
+  }
+
+  #markEmpty(): [] {
+    this.#emptyUntilMs = this.#options.clock.monotonicMs() + EMPTY_MS;
+    return [];
+  }
+
+  #read(filter: Filter<MessageDocument>, limit: number): Promise<MessageDocument[]> {
+    return readQueued(this.#options, { ...filter, path: this.path, lane: this.lane }, limit);
+  }
+}
+
+/** The first that match, in the order of lanes, accounts and ids. What has expired is left to the maintenance. */
+export function readQueued(
+  { db, clock }: Pick<QueueOptions, 'db' | 'clock'>,
+  filter: Filter<MessageDocument>,
+  limit: number,
+): Promise<MessageDocument[]> {
+  return findAtOnce<MessageDocument>(db, 'messages', {
+    filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
+    sort: { lane: 1, account: 1, _id: 1 },
+    limit,
+  });
+}
