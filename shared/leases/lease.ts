@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /**
- * A lease gives one process a duty (a carrier's binds, a share of the webhook endpoints, the maintenance). It runs by the
+ * A lease gives one process a duty (a carrier's binds, a partition of the webhook endpoints, the maintenance). It runs by the
  * store's time (`$$NOW`), so clocks of machines need not agree. Every new holder gets a higher `epoch`; what a holder
  * settles filters on it, so a holder that froze and woke writes nothing.
  */

@@ -1,3 +1,4 @@
+import { systemClock } from './clock.ts';
 import { errorFields, type Log } from './log.ts';
 
 /**
@@ -10,10 +11,15 @@ export interface PollLoopOptions {
   /** The longest pause while there is nothing to do. */
   readonly idleMs: number;
   /**
+   * The least time from the beginning of a round that ended so to that of the next, also when the loop is woken: what comes in
+   * between is handled together. Left out: none.
+   */
+  readonly gapMs?: Readonly<Record<'more' | 'idle', number>>;
+  /**
    * Listens for what makes work likely and wakes the loop then; returns how to stop that, or undefined when it cannot. Once
    * it has heard anything, pauses grow to `LISTENING_MS`; a listener that hears nothing at all may be deaf.
    */
-  listen?(wake: () => void): (() => void) | undefined;
+  readonly listen?: ((wake: () => void) => (() => void) | undefined) | undefined;
   readonly log: Log;
   /** One round; tells whether there may be more at once. */
   work(): Promise<'more' | 'idle'>;
@@ -21,6 +27,7 @@ export interface PollLoopOptions {
 
 const ERROR_MS_MAX = 2_000;
 const FIRST_PAUSE_MS = 5;
+const NO_GAP = { more: 0, idle: 0 };
 /** Work that only time brings (a retry that falls due) is found this late at most. */
 const LISTENING_MS = 1_000;
 
@@ -60,11 +67,17 @@ export class PollLoop {
   }
 
   async #run(): Promise<void> {
+    const { work, idleMs, gapMs = NO_GAP, name, log } = this.#options;
     let pauseMs = FIRST_PAUSE_MS;
-    while (!this.#stopped) {
-      let longestMs = this.#heard ? LISTENING_MS : this.#options.idleMs;
+    for (let notBeforeMs = 0; !this.#stopped; ) {
+      await this.#rest(notBeforeMs);
+      if (this.#stopped) return;
+      let longestMs = this.#heard ? LISTENING_MS : idleMs;
+      const beganMs = systemClock.monotonicMs();
+      notBeforeMs = beganMs + gapMs.idle;
       try {
-        if ((await this.#options.work()) === 'more') {
+        if ((await work()) === 'more') {
+          notBeforeMs = beganMs + gapMs.more;
           pauseMs = FIRST_PAUSE_MS;
           // Let sockets and timers have their turn between two rounds.
           await new Promise((resolve) => setImmediate(resolve));
@@ -73,11 +86,16 @@ export class PollLoop {
       } catch (error) {
         longestMs = ERROR_MS_MAX;
         pauseMs = Math.max(pauseMs, 100);
-        this.#options.log.warn('round_failed', { loop: this.#options.name, ...errorFields(error) });
+        log.warn('round_failed', { loop: name, ...errorFields(error) });
       }
       const woken = await this.#pause(pauseMs);
       pauseMs = woken ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, longestMs);
     }
+  }
+
+  async #rest(untilMs: number): Promise<void> {
+    const restMs = untilMs - systemClock.monotonicMs();
+    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 
   /** Whether something ended it early. */

@@ -1,9 +1,9 @@
-import { type Shares, shareOf } from '../../shared/leases/shares.ts';
+import type { Partitions } from '../../shared/leases/partitions.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { beginDuty, type ShareDuty, type ShareDutyOptions } from './share-duty.ts';
 
 export interface DutiesOptions extends Omit<ShareDutyOptions, 'lease'> {
-  readonly shares: Shares;
+  readonly partitions: Partitions;
   readonly leases: readonly ShareDutyOptions['lease'][];
 }
 
@@ -18,25 +18,25 @@ export class Duties {
 
   /** Begins what was taken and lets go of what was lost. Throws when the store fails; what was begun is begun. */
   async take(): Promise<void> {
-    const { shares, leases } = this.#options;
-    for (const [share, duty] of this.#duties) {
+    const { partitions, leases } = this.#options;
+    for (const [partition, duty] of this.#duties) {
       if (duty.held()) continue;
       duty.outcomes.giveUp();
-      this.#duties.delete(share);
+      this.#duties.delete(partition);
     }
-    for (const share of shares.owned()) {
-      const lease = leases[share];
-      if (lease === undefined || this.#duties.has(share)) continue;
+    for (const partition of partitions.owned()) {
+      const lease = leases[partition];
+      if (lease === undefined || this.#duties.has(partition)) continue;
       const duty = await beginDuty({ ...this.#options, lease });
-      if (duty.held()) this.#duties.set(share, duty);
+      if (duty.held()) this.#duties.set(partition, duty);
     }
   }
 
   /** Undefined: another process serves the account, or is about to. */
   of(account: AccountId): ShareDuty | undefined {
-    const { shares, leases } = this.#options;
-    if (!shares.owns(account)) return undefined;
-    const duty = this.#duties.get(shareOf(account, leases.length));
+    const { partitions } = this.#options;
+    if (!partitions.owns(account)) return undefined;
+    const duty = this.#duties.get(partitions.of(account));
     return duty?.held() ? duty : undefined;
   }
 

@@ -36,6 +36,6 @@ export function createFigures(metrics: Metrics) {
     ]),
     inFlight: metrics.gauge('chatapp_sends_in_flight', 'Sends that wait for their answer.'),
     broken: metrics.gauge('chatapp_breakers_open', 'Accounts whose provider fails: one send probes now and then.'),
-    shares: metrics.gauge('chatapp_shares', 'Shares of the accounts that a worker holds.'),
+    shares: metrics.gauge('chatapp_shares', 'Partitions of the accounts that a worker holds.'),
   };
 }

@@ -12,7 +12,7 @@ export function createFigures(metrics: Metrics): Figures {
   const posts = metrics.counter('webhook_posts_total', 'Webhook posts by class of result.', ['result']);
   const seconds = metrics.histogram('webhook_post_seconds', 'Duration of webhook posts.', SECONDS);
   const inHand = metrics.gauge('webhook_deliveries', 'Due deliveries read by the workers, by stage.', ['stage']);
-  const shares = metrics.gauge('webhook_shares', 'Shares of the endpoints that a worker holds.');
+  const shares = metrics.gauge('webhook_shares', 'Partitions of the endpoints that a worker holds.');
   return {
     post(result, durationMs) {
       posts.inc({ result: resultClass(result) });

@@ -1,14 +1,8 @@
-import type { Db } from 'mongodb';
-import type { Lease } from '../../shared/leases/lease.ts';
-import { Shares, shareOf } from '../../shared/leases/shares.ts';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leased-worker.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { PollLoop } from '../../shared/runtime/poll-loop.ts';
+import type { EndpointId } from '../../shared/runtime/ids.ts';
+import { errorFields } from '../../shared/runtime/log.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import { within } from '../../shared/runtime/within.ts';
 import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
 import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
 import {
@@ -29,20 +23,9 @@ import { Lanes } from './lanes.ts';
 import { Poster, type PostResult } from './post.ts';
 import { type Target, Targets } from './targets.ts';
 
-export interface WorkerOptions {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface WebhookWorkerOptions extends LeasedWorkerOptions {
   readonly box: SecretBox;
   readonly guard: AddressGuard;
-  /** One per share of the endpoints. */
-  readonly leases: readonly Lease[];
-  /** How often leases are renewed and shared out, in milliseconds. */
-  readonly leaseRoundMs: number;
-  /** Where it can be heard that deliveries are made. */
-  readonly listen?: ListenForChanges | undefined;
-  countWorkers(): Promise<number>;
   /** For one post as a whole. */
   readonly timeoutMs: number;
   /** Posts in flight to one endpoint. */
@@ -52,24 +35,18 @@ export interface WorkerOptions {
 }
 
 const IDLE_MS = 100;
-/** Time from one round's start to the next while there is work: what comes in between is read together. */
-const ROUND_MS = 40;
+/** From one round's start to the next: what comes in between is read together. */
+const GAP_MS = 40;
 const RETRY_LOOK_MS = 250;
 const RETRIES_PER_LOOK = 500;
-/** How long a stop waits for posts in flight. */
-const DRAIN_MS = 10_000;
-/** And then for the last completions; together shorter than a process has to stop (lifecycle.ts). */
-const LAST_WRITES_MS = 2_000;
 const USER_AGENT = 'Harkara-Webhooks/1.0';
 
 /**
- * Posts the due deliveries of the endpoints whose shares it holds. A round finds what is due and puts it into lanes; posts
+ * Posts the due deliveries of the endpoints in its partitions. A round finds what is due and puts it into lanes; posts
  * start as lanes allow, and each delivery is completed by one update, in groups. After a crash, what was in hand is due still.
  */
-export class WebhookWorker {
-  readonly #options: WorkerOptions;
-  readonly #loop: PollLoop;
-  readonly #shares: Shares;
+export class WebhookWorker extends LeasedWorker<EndpointId> {
+  readonly #options: WebhookWorkerOptions;
   readonly #lanes: Lanes;
   readonly #targets: Targets;
   readonly #finder: DueFinder;
@@ -79,15 +56,14 @@ export class WebhookWorker {
   readonly #figures: Figures;
   readonly #running = new Set<Promise<void>>();
   /**
-   * The shares owned when the round began. What a read brings of a share that was taken since may be older than the last
+   * The partitions owned when the round began. What a read brings of a partition that was taken since may be older than the last
    * holder's completions.
    */
   #owned: ReadonlySet<number> = new Set();
-  #roundStartedMs = Number.NEGATIVE_INFINITY;
   #retriesLookedMs = Number.NEGATIVE_INFINITY;
-  #stopping = false;
 
-  constructor(options: WorkerOptions) {
+  constructor(options: WebhookWorkerOptions) {
+    super(options, { name: 'webhooks', idleMs: IDLE_MS, gapMs: { more: GAP_MS, idle: GAP_MS }, hears: ['deliveries'] });
     const { db, clock, log, box, guard, timeoutMs } = options;
     this.#options = options;
     this.#figures = createFigures(options.metrics);
@@ -110,68 +86,45 @@ export class WebhookWorker {
       hostOf: (endpoint) => this.#targets.get(endpoint)?.hostname,
       nowMs: () => clock.monotonicMs(),
     });
-    this.#shares = new Shares({
-      leases: options.leases,
-      clock,
-      log,
-      countWorkers: options.countWorkers,
-      isBusy: (share) => this.#lanes.inHand((endpoint) => shareOf(endpoint, options.leases.length) === share) > 0,
-      roundMs: options.leaseRoundMs,
-    });
     this.#finder = new DueFinder({
       findInRange: (range, limit) => findDueInRange(db, range, limit),
       findOf: (endpoints, limit) => findDueOf(db, endpoints, limit),
-      owns: (endpoint) => this.#owned.has(shareOf(endpoint, options.leases.length)) && this.#shares.owns(endpoint),
+      owns: (endpoint) => this.#owned.has(this.partitions.of(endpoint)) && this.partitions.owns(endpoint),
       wanted: (endpoint) => this.#lanes.wanted(endpoint),
       take: (delivery) => this.#lanes.add(delivery),
     });
-    this.#loop = new PollLoop({
-      name: 'webhooks',
-      idleMs: IDLE_MS,
-      log,
-      work: () => this.#round(),
-      listen: (wake) => options.listen?.('deliveries', wake),
-    });
   }
 
-  /** Takes what shares it can and begins. Throws when the store cannot be asked. */
-  async start(): Promise<void> {
-    await this.#shares.start();
-    this.#loop.start();
+  protected hasInHand(fits: (endpoint: EndpointId) => boolean): boolean {
+    return this.#lanes.inHand(fits) > 0;
   }
 
-  /** Starts no post any more, waits for those in flight (10 s at most), writes their completions and gives the shares back. */
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.#loop.stop();
+  protected override drain(): Promise<void> {
     this.#lanes.letGo(() => true);
-    await within(DRAIN_MS, this.#drained());
-    // Whatever is in flight still ends now, as a failed try.
-    await this.#poster.close();
+    return Promise.allSettled(this.#running).then(() => this.#health.settled());
+  }
+
+  /** What is in flight ends as a failed try. */
+  protected override cutOff(): Promise<void> {
+    return this.#poster.close();
+  }
+
+  protected override giveUp(): void {
     this.#completer.giveUp();
-    await within(LAST_WRITES_MS, this.#drained());
-    await this.#shares.stop();
   }
 
-  async #drained(): Promise<void> {
-    await Promise.allSettled(this.#running);
-    await this.#health.settled();
-  }
-
-  async #round(): Promise<'more' | 'idle'> {
+  protected async round(): Promise<'more' | 'idle'> {
     const { clock, db } = this.#options;
-    const restMs = this.#roundStartedMs + ROUND_MS - clock.monotonicMs();
-    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
-    this.#roundStartedMs = clock.monotonicMs();
+    const startedMs = clock.monotonicMs();
     // One worker does it for all: which endpoint a retry belongs to does not matter.
-    if (this.#shares.first && this.#roundStartedMs - this.#retriesLookedMs >= RETRY_LOOK_MS) {
+    if (this.partitions.first && startedMs - this.#retriesLookedMs >= RETRY_LOOK_MS) {
       const promoted = await promoteRetries(db, clock.now(), RETRIES_PER_LOOK);
       // A full look is followed by another one at once.
-      if (promoted < RETRIES_PER_LOOK) this.#retriesLookedMs = this.#roundStartedMs;
+      if (promoted < RETRIES_PER_LOOK) this.#retriesLookedMs = startedMs;
     }
-    this.#lanes.letGo((endpoint) => !this.#shares.owns(endpoint));
+    this.#lanes.letGo((endpoint) => !this.partitions.owns(endpoint));
     this.#lanes.forgetCompleted();
-    this.#owned = this.#shares.owned();
+    this.#owned = this.partitions.owned();
     const found = await this.#finder.round();
     await this.#targets.refresh(this.#lanes.endpoints());
     this.#lanes.review();
@@ -179,13 +132,13 @@ export class WebhookWorker {
     this.#figures.now({
       queued: this.#lanes.queued,
       inFlight: this.#lanes.inFlight,
-      shares: this.#shares.held,
+      shares: this.partitions.held,
     });
     return found > 0 ? 'more' : 'idle';
   }
 
   #pump(): void {
-    while (!this.#stopping) {
+    while (!this.stopping) {
       const delivery = this.#lanes.next();
       if (delivery === undefined) return;
       const running: Promise<void> = this.#deliver(delivery).finally(() => this.#running.delete(running));
@@ -212,7 +165,7 @@ export class WebhookWorker {
   async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
     const { clock, log, random } = this.#options;
     const target = this.#targets.get(delivery.endpoint);
-    if (target === undefined || !this.#shares.owns(delivery.endpoint)) return undefined;
+    if (target === undefined || !this.partitions.owns(delivery.endpoint)) return undefined;
     if (!target.active) {
       log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
       return { id: delivery._id, state: 'discarded' };

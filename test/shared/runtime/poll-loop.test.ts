@@ -8,7 +8,7 @@ describe('a poll loop', () => {
   let rounds = 0;
   afterEach(() => loop?.stop());
 
-  function start(options: Pick<PollLoopOptions, 'idleMs' | 'listen'>): PollLoop {
+  function start(options: Pick<PollLoopOptions, 'idleMs' | 'gapMs' | 'listen'>): PollLoop {
     rounds = 0;
     loop = new PollLoop({
       name: 'test',
@@ -86,5 +86,21 @@ describe('a poll loop', () => {
 
     // With a second between them these would take longer than a test may.
     await eventually(() => rounds > 100, 'rounds without any call');
+  });
+
+  it('leaves the least time between two rounds, also when it is woken', async () => {
+    const gapMs = { more: 30, idle: 30 };
+    const eager = start({ idleMs: 3_600_000, gapMs });
+    await eventually(() => rounds >= 1, 'the first round');
+
+    const began = performance.now();
+    const before = rounds;
+    await eventually(() => {
+      eager.wake();
+      return rounds >= before + 5;
+    }, 'rounds for each wake');
+
+    // Four whole gaps at least lie between the first and the fifth of them.
+    expect(performance.now() - began).to.be.at.least(4 * gapMs.idle);
   });
 });

@@ -16,7 +16,7 @@ import { type EndpointDocument, SMS_EVENTS } from '../../../shared/webhooks/endp
 import { type CreatedEndpoint, createEndpoint, disableEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { IN_FLIGHT_MAX } from '../../../workers/webhooks/share.ts';
-import { WebhookWorker, type WorkerOptions } from '../../../workers/webhooks/worker.ts';
+import { WebhookWorker, type WebhookWorkerOptions } from '../../../workers/webhooks/worker.ts';
 import { makeDelivery, makeEndpoint, makeMessage, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -42,7 +42,7 @@ describe('webhooks worker', () => {
     await store.db.collection('deliveries').deleteMany({});
   });
 
-  async function startWorker(override: Partial<WorkerOptions> = {}, machine = 'a'): Promise<WebhookWorker> {
+  async function startWorker(override: Partial<WebhookWorkerOptions> = {}, machine = 'a'): Promise<WebhookWorker> {
     const identity = { machine, pid: 1, startedAt: '1' };
     const worker = new WebhookWorker({
       db: store.db,

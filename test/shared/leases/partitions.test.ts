@@ -1,38 +1,38 @@
 import { expect } from 'chai';
 import { Lease } from '../../../shared/leases/lease.ts';
-import { Shares, shareOf } from '../../../shared/leases/shares.ts';
+import { Partitions, partitionOf } from '../../../shared/leases/partitions.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-const SHARE_COUNT = 8;
+const PARTITION_COUNT = 8;
 
-describe('shares of leases', () => {
+describe('partitions by lease', () => {
   let store: TestStore;
   let workers = 1;
-  const open: Shares[] = [];
+  const open: Partitions[] = [];
 
   before(async () => {
     store = await openTestStore();
   });
   after(() => store.close());
   afterEach(async () => {
-    for (const shares of open.splice(0)) await shares.stop();
+    for (const partitions of open.splice(0)) await partitions.stop();
     workers = 1;
   });
 
   /** A worker of a machine of its own: nobody can see whether its process still lives. */
   async function worker(
     machine: string,
-    isBusy: (share: number) => boolean = () => false,
+    isBusy: (partition: number) => boolean = () => false,
     roundMs = 20,
-  ): Promise<Shares> {
+  ): Promise<Partitions> {
     const identity = { machine, pid: 1, startedAt: '1' };
-    const shares = new Shares({
+    const partitions = new Partitions({
       leases: Array.from(
-        { length: SHARE_COUNT },
+        { length: PARTITION_COUNT },
         (_, n) => new Lease({ name: `webhooks:${n}`, db: store.db, clock: systemClock, identity }),
       ),
       clock: systemClock,
@@ -41,15 +41,15 @@ describe('shares of leases', () => {
       isBusy,
       roundMs,
     });
-    open.push(shares);
-    await shares.start();
-    return shares;
+    open.push(partitions);
+    await partitions.start();
+    return partitions;
   }
 
-  it('one worker takes all shares at its start', async () => {
+  it('one worker takes all partitions at its start', async () => {
     const only = await worker('a');
 
-    expect(only.held).to.equal(SHARE_COUNT);
+    expect(only.held).to.equal(PARTITION_COUNT);
     expect(only.first).to.equal(true);
     for (let n = 0; n < 100; n++) expect(only.owns(newId('whk'))).to.equal(true);
   });
@@ -62,32 +62,32 @@ describe('shares of leases', () => {
 
     await eventually(() => {
       for (const endpoint of endpoints) {
-        expect([first, second].filter((shares) => shares.owns(endpoint)).length, 'owners').to.be.below(2);
+        expect([first, second].filter((worker) => worker.owns(endpoint)).length, 'owners').to.be.below(2);
       }
-      return first.held === SHARE_COUNT / 2 && second.held === SHARE_COUNT / 2;
+      return first.held === PARTITION_COUNT / 2 && second.held === PARTITION_COUNT / 2;
     }, 'half each');
     for (const endpoint of endpoints) {
-      expect([first, second].filter((shares) => shares.owns(endpoint))).to.have.length(1);
+      expect([first, second].filter((worker) => worker.owns(endpoint))).to.have.length(1);
     }
   });
 
-  it('a share is given away only when nothing of it is in hand', async () => {
-    const busy = new Set(Array.from({ length: SHARE_COUNT }, (_, n) => n));
-    const first = await worker('a', (share) => busy.has(share));
+  it('a partition is given away only when nothing of it is in hand', async () => {
+    const busy = new Set(Array.from({ length: PARTITION_COUNT }, (_, n) => n));
+    const first = await worker('a', (partition) => busy.has(partition));
     workers = 2;
     const second = await worker('b');
     const endpoints = Array.from({ length: 200 }, () => newId('whk'));
 
     // It takes no more of what it is to give away, and keeps the leases until it is through.
     await eventually(() => endpoints.some((endpoint) => !first.owns(endpoint)), 'leaving');
-    expect(first.held).to.equal(SHARE_COUNT);
+    expect(first.held).to.equal(PARTITION_COUNT);
     expect(second.held).to.equal(0);
 
     busy.clear();
-    await eventually(() => second.held === SHARE_COUNT / 2, 'handed over');
+    await eventually(() => second.held === PARTITION_COUNT / 2, 'handed over');
   });
 
-  it('a share that is given away has its new owner before a round is over', async () => {
+  it('a partition that is given away has its new owner before a round is over', async () => {
     const roundMs = 3_000;
     const first = await worker('a', undefined, roundMs);
     workers = 2;
@@ -98,19 +98,19 @@ describe('shares of leases', () => {
     await eventually(() => unowned().length > 0, 'leaving', 2 * roundMs);
 
     await eventually(() => unowned().length === 0, 'handed over', roundMs - 100);
-    expect([first.held, second.held]).to.deep.equal([SHARE_COUNT / 2, SHARE_COUNT / 2]);
+    expect([first.held, second.held]).to.deep.equal([PARTITION_COUNT / 2, PARTITION_COUNT / 2]);
   });
 
   it('what nobody takes comes back', async () => {
     workers = 2;
     const only = await worker('a');
-    await eventually(() => only.held < SHARE_COUNT, 'given away');
+    await eventually(() => only.held < PARTITION_COUNT, 'given away');
     workers = 1;
 
-    await eventually(() => only.held === SHARE_COUNT, 'taken again');
+    await eventually(() => only.held === PARTITION_COUNT, 'taken again');
   });
 
-  it('a worker that stops leaves its shares to the others at once', async () => {
+  it('a worker that stops leaves its partitions to the others at once', async () => {
     const first = await worker('a');
     workers = 2;
     const second = await worker('b');
@@ -119,17 +119,17 @@ describe('shares of leases', () => {
 
     await first.stop();
 
-    await eventually(() => second.held === SHARE_COUNT, 'all taken');
+    await eventually(() => second.held === PARTITION_COUNT, 'all taken');
   });
 
-  it('spreads endpoints over all shares, always the same way', () => {
-    const counts = new Array<number>(SHARE_COUNT).fill(0);
+  it('spreads endpoints over all partitions, always the same way', () => {
+    const counts = new Array<number>(PARTITION_COUNT).fill(0);
     for (let n = 0; n < 8_000; n++) {
-      const share = shareOf(`whk_${n}`, SHARE_COUNT);
-      counts[share] = (counts[share] ?? 0) + 1;
+      const partition = partitionOf(`whk_${n}`, PARTITION_COUNT);
+      counts[partition] = (counts[partition] ?? 0) + 1;
     }
 
     for (const count of counts) expect(count).to.be.within(700, 1_300);
-    expect(shareOf('whk_01jd8x', SHARE_COUNT)).to.equal(shareOf('whk_01jd8x', SHARE_COUNT));
+    expect(partitionOf('whk_01jd8x', PARTITION_COUNT)).to.equal(partitionOf('whk_01jd8x', PARTITION_COUNT));
   });
 });

@@ -1,0 +1,32 @@
+import { LEASE_TTL_MS, Lease } from '../leases/lease.ts';
+import type { LeasedWorkerOptions } from '../leases/leased-worker.ts';
+import { countProcesses } from './report.ts';
+import { type AppDeps, runApp } from './run-app.ts';
+
+interface Worker {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * A process that runs one worker of leased partitions. `partitions` is their number: all processes of the app must agree on it,
+ * so it is changed only while none of them runs.
+ */
+export function runLeased(
+  app: string,
+  partitions: number,
+  make: (deps: AppDeps & LeasedWorkerOptions) => Worker,
+): void {
+  runApp(app, async (deps) => {
+    const { db, clock, life } = deps;
+    const worker = make({
+      ...deps,
+      leases: Array.from({ length: partitions }, (_, n) => new Lease({ name: `${app}:${n}`, db, clock })),
+      leaseRoundMs: LEASE_TTL_MS / 3,
+      countWorkers: () => countProcesses(app, db, clock),
+    });
+    await worker.start();
+    life.onStop('worker', () => worker.stop());
+    life.ready();
+  });
+}
