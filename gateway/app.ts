@@ -10,7 +10,7 @@ import { createUnauthorized } from './access/unauthorized.ts';
 import { createBatch } from './account/batch.ts';
 import { createLedger } from './account/ledger.ts';
 import { createStopBatch } from './account/stop-batch.ts';
-import { createCallback } from './chatapp/callback.ts';
+import { Callback } from './chatapp/callback.ts';
 import { createUrlCheck } from './chatapp/public-url.ts';
 import { createChatSend } from './chatapp/send.ts';
 import { createSendButtons } from './chatapp/send-buttons.ts';
@@ -23,7 +23,7 @@ import { createDocs } from './docs/docs.ts';
 import { createHealthz, createReadyz } from './health.ts';
 import { begin } from './http/begin.ts';
 import { createCallerAddress } from './http/caller-address.ts';
-import type { Handler } from './http/context.ts';
+import type { Handler, Reply } from './http/context.ts';
 import { jsonBody } from './http/json-body.ts';
 import { createOnce } from './idempotency/once.ts';
 import { createEvents } from './messages/list-events.ts';
@@ -73,7 +73,7 @@ export function createApp(deps: GatewayDeps): Express {
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   // The provider fetches it, not we: a send need not wait long for what only we think of the host.
   const mediaUrl = createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock);
-  const callback = createCallback(deps, unauthorized);
+  const callback = new Callback(deps, unauthorized);
   const docs = createDocs();
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
@@ -116,8 +116,8 @@ export function createApp(deps: GatewayDeps): Express {
   // By the provider, whose key is its signature.
   app
     .route('/chatapp/callback/:callback')
-    .get(callback.verify)
-    .post(callback.receive)
+    .get((req, res: Reply) => callback.verify(req, res))
+    .post((req, res: Reply) => callback.receive(req, res))
     .all(methodNotAllowed('GET, HEAD, POST'));
 
   get('/healthz', createHealthz());

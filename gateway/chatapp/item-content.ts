@@ -3,7 +3,7 @@ import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';
 import { storable } from './storable.ts';
 
-/** Of a message that is too large to be kept whole; a text has at most 4,096 characters (facts: chat-app, "Sending"). */
+/** Of a message that is too large to be kept whole; the Cloud API allows a text 4,096 characters. */
 const CUT_BODY = 16_384;
 /** Of an error's title and details: sentences. They go into the message and its events. */
 const ERROR_TEXT_MAX = 1_024;

@@ -14,7 +14,7 @@ import { list, object } from './loose-json.ts';
 import { weightOf } from './weight.ts';
 
 /** What one post of the provider says, ready to be stored. */
-export interface Callback {
+export interface CallbackPost {
   readonly items: readonly InboxItemDocument[];
   /** Customers who wrote: their sessions are open. */
   readonly inbound: readonly Inbound[];
@@ -34,7 +34,7 @@ const UPSTREAM_ID_MAX = 512;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
 
 /**
- * Reads a post in the WhatsApp Cloud API's shape (facts: chat-app, "Webhook POST"): any number of entries and changes, each
+ * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and changes, each
  * with messages, statuses, or both. Believes nothing beyond the signature: what is missing or of another type is left out,
  * messages of unknown types are kept. Writes nothing;
  * ids derive from what is said, so the same post gives the same items. In slices: 3 MB can hold 26,000 messages.
@@ -48,7 +48,7 @@ export async function readCallback(
   body: JsonObject,
   provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>,
   now: Date,
-): Promise<Callback> {
+): Promise<CallbackPost> {
   const reader = new Reader(provider, now);
   for (const entry of list(body.entry)) {
     await reader.pause();
@@ -62,7 +62,7 @@ export async function readCallback(
   return reader;
 }
 
-class Reader implements Callback {
+class Reader implements CallbackPost {
   readonly items: InboxItemDocument[] = [];
   readonly inbound: Inbound[] = [];
   readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
@@ -94,7 +94,7 @@ class Reader implements Callback {
     }
   }
 
-  /** Lets others have a turn when it is time. */
+  /** Lets the event loop serve others when it is time. */
   async pause(): Promise<void> {
     if (this.#slice.over) await this.#slice.rest();
   }
@@ -179,7 +179,7 @@ function isStatus(status: unknown): status is StatusItem['status'] {
   return typeof status === 'string' && STATUSES.includes(status);
 }
 
-/** A phone number: newer payloads may have a user id instead (facts: chat-app). */
+/** A phone number: newer payloads may have a user id instead. */
 function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
 }

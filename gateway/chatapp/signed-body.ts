@@ -10,8 +10,8 @@ export type SignedBody =
   | { readonly kind: 'gone' };
 
 /**
- * Reads a body and checks `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(app secret, raw body)>` (facts: chat-app) over the bytes
- * as they came, before anybody looks into them. Compared in constant time. Without a well-formed signature nothing is read.
+ * Reads a body and checks its signature over the bytes as they came, before anybody looks into them:
+ * `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compared in constant time. Without a well-formed signature nothing is read.
  */
 export function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(String(req.headers['x-hub-signature-256'] ?? '')) ?? [];
