@@ -64,7 +64,21 @@ export async function audit(
   faults: FaultLog,
   backwards: readonly string[],
 ): Promise<readonly Finding[]> {
-  const { accepted } = outcome;
+  return [
+    finding('requests refused', outcome.refused),
+    ...(await auditMessages(stage, client, outcome.accepted, faults)),
+    ...(await auditEvents(stage, client)),
+    finding('states that went back', backwards),
+    ...(await auditCredits(stage, client, outcome.accepted)),
+  ];
+}
+
+async function auditMessages(
+  stage: Stage,
+  client: Client,
+  accepted: LoadOutcome['accepted'],
+  faults: FaultLog,
+): Promise<readonly Finding[]> {
   const byRecipient = new Map<string, Listed[]>();
   for await (const message of readAll<Listed>(client, '/v2/messages')) {
     byRecipient.set(message.to, [...(byRecipient.get(message.to) ?? []), message]);
@@ -86,24 +100,7 @@ export async function audit(
   const killed =
     (faults.kills.get('smpp') ?? 0) + (faults.pauses.get('smpp') ?? 0) + (faults.kills.get('chatapp') ?? 0);
 
-  const posts = stage.receiver.received();
-  const posted = new Set(posts.map(({ id }) => id));
-  const events: string[] = [];
-  for await (const { event_id: id } of readAll<{ event_id: string }>(client, '/v2/events')) events.push(id);
-  const known = new Set(events);
-
-  const { problems } = await verifyLedger(stage.db, stage.account);
-  const spent = stage.credits - Number((await client.get('/v2/balance')).body.balance);
-  const price = [...accepted.values()].reduce((sum, kind) => sum + (kind === 'chatapp' ? 2 : 1), 0);
-
-  const finding = (what: string, found: readonly string[], allowed = 0): Finding => ({
-    what,
-    found: found.length,
-    allowed,
-    examples: found.slice(0, EXAMPLES),
-  });
   return [
-    finding('requests refused', outcome.refused),
     finding('accepted and lost', lost),
     finding('accepted once, stored twice', doubled),
     finding('stored and never accepted', unasked),
@@ -114,6 +111,16 @@ export async function audit(
       twice,
       killed * stage.windowSize,
     ),
+  ];
+}
+
+async function auditEvents(stage: Stage, client: Client): Promise<readonly Finding[]> {
+  const posts = stage.receiver.received();
+  const posted = new Set(posts.map(({ id }) => id));
+  const events: string[] = [];
+  for await (const { event_id: id } of readAll<{ event_id: string }>(client, '/v2/events')) events.push(id);
+  const known = new Set(events);
+  return [
     finding(
       'events that the receiver did not get',
       events.filter((id) => !posted.has(id)),
@@ -130,10 +137,25 @@ export async function audit(
       'signatures that do not fit',
       posts.filter(({ signature }) => signature !== 'valid').map(({ id }) => id),
     ),
-    finding('states that went back', backwards),
+  ];
+}
+
+async function auditCredits(
+  stage: Stage,
+  client: Client,
+  accepted: LoadOutcome['accepted'],
+): Promise<readonly Finding[]> {
+  const { problems } = await verifyLedger(stage.db, stage.account);
+  const spent = stage.credits - Number((await client.get('/v2/balance')).body.balance);
+  const price = [...accepted.values()].reduce((sum, kind) => sum + (kind === 'chatapp' ? 2 : 1), 0);
+  return [
     finding('faults of the ledger', problems),
     finding('credits that are wrong', spent === price ? [] : [`${spent} spent for ${price}`]),
   ];
+}
+
+function finding(what: string, found: readonly string[], allowed = 0): Finding {
+  return { what, found: found.length, allowed, examples: found.slice(0, EXAMPLES) };
 }
 
 function timesEach(names: readonly string[]): Map<string, number> {

@@ -38,6 +38,8 @@ const WINDOW = 50;
 /** An unknown submit goes out again after receipts had their time. */
 const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
+/** Two processes of each, so that one takes over from the other. */
+const DOUBLED = ['gateway', 'smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const;
 
 /** Starts the build in `dist`. */
 export async function setStage(dist: string): Promise<Stage> {
@@ -47,29 +49,23 @@ export async function setStage(dist: string): Promise<Stage> {
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const mongodbDatabase = newId('chaos');
   const port = await freePort();
-  const fleet = new Fleet({
-    dist,
-    logDir,
-    env: {
-      NODE_ENV: 'production',
-      HARKARA_DATA_DIR: dataDir,
-      HARKARA_SECRET_KEY: '',
-      MONGODB_URI: '',
-      MONGODB_DATABASE: mongodbDatabase,
-      PORT: String(port),
-      METRICS_PORT: '0',
-      WEBHOOK_ALLOW_HTTP: 'yes',
-      WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
-    },
-  });
+  const env = {
+    NODE_ENV: 'production',
+    HARKARA_DATA_DIR: dataDir,
+    HARKARA_SECRET_KEY: '',
+    MONGODB_URI: '',
+    MONGODB_DATABASE: mongodbDatabase,
+    PORT: String(port),
+    METRICS_PORT: '0',
+    WEBHOOK_ALLOW_HTTP: 'yes',
+    WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+  };
+  const fleet = new Fleet({ dist, logDir, env });
   const smsc = await startSmsc({ responseDelayMs: 10, receiptDelayMs: 200, keepMessages: KEPT });
   const receiver = await startReceiver({ keep: KEPT });
   const provider = await startProvider({ statusDelayMs: 50 });
   await fleet.start('embedded-db');
-  await fleet.start('gateway', 2);
-  for (const app of ['smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const) {
-    await fleet.start(app, 2);
-  }
+  for (const app of DOUBLED) await fleet.start(app, 2);
 
   const store = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase });
   const { db } = store;
