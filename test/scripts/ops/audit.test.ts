@@ -1,59 +1,33 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir, userInfo } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { COMMANDS, runOps } from '../../../scripts/ops/run.ts';
+import { COMMANDS } from '../../../scripts/ops/run.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { beginEntry } from '../../../shared/audit/store.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
 import { minuteAuditId } from '../../../shared/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Looking changes nothing. */
 const LOOKS = ['list', 'show', 'verify', ''];
 const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
 
 describe('the audit', () => {
-  let store: TestStore;
-  let folder: string;
+  let world: OpsWorld;
   let account: string;
   before(async () => {
-    store = await openTestStore();
-    folder = mkdtempSync(join(tmpdir(), 'harkara-audit-'));
+    world = await OpsWorld.open({ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     Object.assign(process.env, SECRETS);
     account = String((await ops('account create --name First')).account);
   });
   after(async () => {
     for (const name of Object.keys(SECRETS)) delete process.env[name];
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
+    await world.close();
   });
 
-  async function run(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-    const said = { out: '', err: '' };
-    const terminal = {
-      out: (text: string) => {
-        said.out += text;
-      },
-      err: (text: string) => {
-        said.err += text;
-      },
-    };
-    const env = {
-      ...{ MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: folder },
-      ...{ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' },
-    };
-    return { code: await runOps(line.split(' '), terminal, () => loadConfig(env)), ...said };
-  }
-
-  async function ops(line: string): Promise<Readonly<Record<string, unknown>>> {
-    const { code, out, err } = await run(`${line} --json`);
-    expect(err, line).to.equal('');
-    expect(code, line).to.equal(0);
-    return JSON.parse(out);
-  }
-
-  const entries = () => store.db.collection<AuditDocument>('audit').find().sort({ _id: -1 }).toArray();
+  const run = (line: string) => world.run(line);
+  const ops = (line: string) => world.json(line);
+  const entries = () => world.store.db.collection<AuditDocument>('audit').find().sort({ _id: -1 }).toArray();
   async function newest(): Promise<AuditDocument> {
     const [entry] = await entries();
     if (entry === undefined) throw new Error('there is no entry');
@@ -62,8 +36,8 @@ describe('the audit', () => {
 
   it('has every change of every command, with who made it and the thing before and after, without secrets', async () => {
     const file = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text);
-      return join(folder, name);
+      writeFileSync(join(world.dir, name), text);
+      return join(world.dir, name);
     };
     const seen = new Map<string, AuditDocument>();
     const change = async (line: string): Promise<Readonly<Record<string, unknown>>> => {
@@ -197,7 +171,7 @@ describe('the audit', () => {
     const subject = { kind: 'webhook', id: 'whk_of_a_key' };
     const actor = { kind: 'key', id: '01kam', address: '203.0.113.7' } as const;
     const intended = { actor, action: 'webhook.register', subject };
-    await beginEntry(store.db, minuteAuditId('01kam', at), intended, { now: at, keptDays: 730 });
+    await beginEntry(world.store.db, minuteAuditId('01kam', at), intended, { now: at, keptDays: 730 });
     const count = async (times: string): Promise<number> => {
       const found = await ops(`audit list --subject webhook:${subject.id} ${times}`);
       return (found as unknown as unknown[]).length;

@@ -1,17 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runOps } from '../../../scripts/ops/run.ts';
 import { listOptIns } from '../../../shared/chat-opt-ins/store.ts';
 import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
 import { findProvider, noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
 
 const GOOD = [
   ...['--base-url', 'https://graph.example/v23.0', '--phone-number-id', '1055', '--business-id', '2055'],
@@ -19,19 +16,14 @@ const GOOD = [
 ];
 
 describe('npm run ops: the chat-app channel', () => {
-  let store: TestStore;
-  let dir: string;
+  let world: OpsWorld;
   let account: AccountId;
   before(async () => {
-    store = await openTestStore();
-    dir = mkdtempSync(join(tmpdir(), 'harkara-ops-chatapp-'));
+    world = await OpsWorld.open();
   });
-  after(async () => {
-    await store.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  after(() => world.close());
   beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
+    account = await makeAccount(world.store.db, 0);
     process.env.CHATAPP_TOKEN = 'EAAtoken';
     process.env.CHATAPP_APP_SECRET = 'appsecret';
   });
@@ -40,24 +32,8 @@ describe('npm run ops: the chat-app channel', () => {
     delete process.env.CHATAPP_APP_SECRET;
   });
 
-  async function ops(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-    const said = { out: '', err: '' };
-    const terminal = {
-      out: (text: string) => {
-        said.out += `${text}\n`;
-      },
-      err: (text: string) => {
-        said.err += `${text}\n`;
-      },
-    };
-    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
-    return { code: await runOps(words, terminal, () => loadConfig(env)), ...said };
-  }
-  async function json(...words: string[]) {
-    const { code, out, err } = await ops(...words, '--json');
-    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
-    return JSON.parse(out);
-  }
+  const ops = (...words: string[]) => world.run(words);
+  const json = (...words: string[]) => world.json(words);
 
   describe('provider', () => {
     it('set: shows where the provider must post to and, once, the verify token; never the secrets', async () => {
@@ -66,8 +42,8 @@ describe('npm run ops: the chat-app channel', () => {
       const listed = await ops('provider', 'list', '--json');
 
       expect(made).to.include({ code: 0, err: '' });
-      const provider = await findProvider(store.db, account);
-      const box = createSecretBox(loadSecretKey('', dir));
+      const provider = await findProvider(world.store.db, account);
+      const box = createSecretBox(loadSecretKey('', world.dir));
       expect(box.open(provider?.token ?? '')).to.equal('EAAtoken');
       expect(box.open(provider?.appSecret ?? '')).to.equal('appsecret');
       const verifyToken = box.open(provider?.verifyToken ?? '');
@@ -88,7 +64,7 @@ describe('npm run ops: the chat-app channel', () => {
       await json('provider', 'set', account, ...GOOD);
       const at = new Date('2026-11-22T10:00:00Z');
       const reason = 'there is no such business id (HTTP 404, code 100)';
-      await noteTrouble(store.db, account, 'templates', { at, reason });
+      await noteTrouble(world.store.db, account, 'templates', { at, reason });
 
       const [shown, listed] = [await ops('provider', 'show', account), await ops('provider', 'list')];
       for (const { out } of [shown, listed]) {
@@ -117,12 +93,12 @@ describe('npm run ops: the chat-app channel', () => {
         base_url: 'https://graph.example/v23.0',
       });
       expect(one).not.to.have.property('verify_token');
-      const box = createSecretBox(loadSecretKey('', dir));
-      expect(box.open((await findProvider(store.db, account))?.token ?? '')).to.equal('EAAtoken');
+      const box = createSecretBox(loadSecretKey('', world.dir));
+      expect(box.open((await findProvider(world.store.db, account))?.token ?? '')).to.equal('EAAtoken');
       await json('provider', 'set', account, '--token');
-      expect(box.open((await findProvider(store.db, account))?.token ?? '')).to.equal('EAAother');
+      expect(box.open((await findProvider(world.store.db, account))?.token ?? '')).to.equal('EAAother');
       const again = await json('provider', 'set', account, '--new-verify-token');
-      expect(again.verify_token).to.equal(box.open((await findProvider(store.db, account))?.verifyToken ?? ''));
+      expect(again.verify_token).to.equal(box.open((await findProvider(world.store.db, account))?.verifyToken ?? ''));
     });
 
     it('set: says what is missing, and that there is nothing to change', async () => {
@@ -130,7 +106,7 @@ describe('npm run ops: the chat-app channel', () => {
 
       expect(code).to.equal(1);
       expect(err).to.match(/^Not set\. phoneNumberId: it is required\. businessId: .*displayNumber: /);
-      expect(await findProvider(store.db, account)).to.equal(undefined);
+      expect(await findProvider(world.store.db, account)).to.equal(undefined);
       await json('provider', 'set', account, ...GOOD);
       expect(await ops('provider', 'set', account)).to.include({
         code: 1,
@@ -159,7 +135,7 @@ describe('npm run ops: the chat-app channel', () => {
 
       expect(await json('provider', 'pause', account)).to.deep.equal({ account, status: 'paused' });
       expect((await json('provider', 'show', account)).status).to.equal('paused');
-      await stopProvider(store.db, account, '190: the access token has expired');
+      await stopProvider(world.store.db, account, '190: the access token has expired');
       expect((await ops('provider', 'show', account)).out).to.match(/stopped\nwhy +190: the access token has expired/);
       expect(await json('provider', 'resume', account)).to.deep.equal({ account, status: 'active' });
       expect((await json('provider', 'show', account)).status).to.equal('active');
@@ -187,24 +163,26 @@ describe('npm run ops: the chat-app channel', () => {
     });
 
     it('import: all of a file, or nothing when a line is bad', async () => {
-      const file = join(dir, 'customers.txt');
+      const file = join(world.dir, 'customers.txt');
       writeFileSync(file, `${ASHA}\n+919876543211\n`);
 
       const { code, err } = await ops('opt-in', 'import', account, file);
 
       expect(code).to.equal(1);
       expect(err).to.match(/^Nothing was imported: 1 lines are bad\.\nline 2: Remove the plus sign/);
-      expect(await listOptIns(store.db, account, 10)).to.deep.equal([]);
+      expect(await listOptIns(world.store.db, account, 10)).to.deep.equal([]);
       writeFileSync(file, `${ASHA}\n919876543211 # shop\n`);
       expect(await json('opt-in', 'import', account, file)).to.deep.equal({ added: 2, known: 0 });
       expect(await json('opt-in', 'import', account, file)).to.deep.equal({ added: 0, known: 2 });
-      expect((await ops('opt-in', 'import', account, join(dir, 'none'))).err).to.include('cannot be read');
+      expect((await ops('opt-in', 'import', account, join(world.dir, 'none'))).err).to.include('cannot be read');
     });
   });
 
   it('chat-template list: what the provider told last', async () => {
     expect((await ops('chat-template', 'list', account)).out).to.equal('There are none.\n');
-    await replaceChatTemplates(store.db, account, [makeChatTemplate(account, { status: 'paused', variables: 3 })]);
+    await replaceChatTemplates(world.store.db, account, [
+      makeChatTemplate(account, { status: 'paused', variables: 3 }),
+    ]);
 
     const [one] = await json('chat-template', 'list', account);
 

@@ -1,55 +1,35 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runOps } from '../../../scripts/ops/run.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
 import { findTemplate, listTemplates } from '../../../shared/templates/store.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
 
 const ID = '1107160000000000001';
 const CONTENT = 'Your code is {#var#}.';
 
 describe('npm run ops -- template', () => {
-  let store: TestStore;
-  let dir: string;
+  let world: OpsWorld;
   let account: AccountId;
   before(async () => {
-    store = await openTestStore();
-    dir = mkdtempSync(join(tmpdir(), 'harkara-ops-template-'));
+    world = await OpsWorld.open();
   });
-  after(async () => {
-    await store.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  after(() => world.close());
   beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
+    account = await makeAccount(world.store.db, 0);
   });
 
-  async function ops(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-    const said = { out: '', err: '' };
-    const terminal = {
-      out: (text: string) => {
-        said.out += `${text}\n`;
-      },
-      err: (text: string) => {
-        said.err += `${text}\n`;
-      },
-    };
-    const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
-    return { code: await runOps(words, terminal, () => loadConfig(env)), ...said };
-  }
+  const ops = (...words: string[]) => world.run(words);
   const create = (...more: string[]) =>
     ops('template', 'create', account, ID, '--content', CONTENT, '--senders', 'HARKRA', ...more);
 
   it('create: registers it as approved, for the route of its senders', async () => {
     expect(await create('--name', 'Code', '--entity-id', '1101160000000000009')).to.include({ code: 0, err: '' });
 
-    expect(await findTemplate(store.db, account, ID)).to.deep.include({
+    expect(await findTemplate(world.store.db, account, ID)).to.deep.include({
       name: 'Code',
       senders: ['HARKRA'],
       routes: ['transactional'],
@@ -73,28 +53,28 @@ describe('npm run ops -- template', () => {
     expect(code).to.equal(1);
     expect(err).to.match(/^Not created\. /);
     expect(err).to.include('content:').and.include('senders:');
-    expect(await findTemplate(store.db, account, ID)).to.equal(undefined);
+    expect(await findTemplate(world.store.db, account, ID)).to.equal(undefined);
   });
 
   it('approve and reject: what was submitted counts from its approval to its rejection', async () => {
     await create('--status', 'submitted');
-    const status = async () => (await findTemplate(store.db, account, ID))?.status;
+    const status = async () => (await findTemplate(world.store.db, account, ID))?.status;
     expect(await status()).to.equal('submitted');
 
     expect(await ops('template', 'approve', account, ID)).to.include({ code: 0, out: `${ID} is approved.\n` });
     expect(await status()).to.equal('approved');
     await ops('template', 'reject', account, ID, '--reason', 'wrong header');
-    expect(await findTemplate(store.db, account, ID)).to.include({ status: 'rejected', reason: 'wrong header' });
+    expect(await findTemplate(world.store.db, account, ID)).to.include({ status: 'rejected', reason: 'wrong header' });
   });
 
   it('pause and resume: hold its messages and let them go, whatever its status', async () => {
     await create();
 
     expect(await ops('template', 'pause', account, ID)).to.include({ code: 0, out: `${ID} is paused.\n` });
-    expect(await findTemplate(store.db, account, ID)).to.include({ status: 'approved', paused: true });
+    expect(await findTemplate(world.store.db, account, ID)).to.include({ status: 'approved', paused: true });
     expect((await ops('template', 'list', account)).out).to.include('approved (paused)');
     expect(await ops('template', 'resume', account, ID)).to.include({ code: 0, out: `${ID} is resumed.\n` });
-    expect(await findTemplate(store.db, account, ID)).not.to.have.property('paused');
+    expect(await findTemplate(world.store.db, account, ID)).not.to.have.property('paused');
     expect((await ops('template', 'pause', account, '1107160000000000099')).err).to.include('has no template');
   });
 
@@ -113,7 +93,7 @@ describe('npm run ops -- template', () => {
   });
 
   function file(text: string | Uint8Array): string {
-    const path = join(dir, 'export.csv');
+    const path = join(world.dir, 'export.csv');
     writeFileSync(path, text);
     return path;
   }
@@ -128,7 +108,7 @@ describe('npm run ops -- template', () => {
 
     expect(first.out).to.match(/^2 templates are registered, 0 were there/);
     expect(again.out).to.match(/^0 templates are registered, 2 were there/);
-    expect((await listTemplates(store.db, account, 'approved')).map(({ content }) => content)).to.deep.equal([
+    expect((await listTemplates(world.store.db, account, 'approved')).map(({ content }) => content)).to.deep.equal([
       CONTENT,
       'Bye {#var#}',
     ]);
@@ -140,13 +120,13 @@ describe('npm run ops -- template', () => {
     const refused = await ops('template', 'import', account, path);
     expect(refused).to.include({ code: 1 });
     expect(refused.err).to.include('line 3:');
-    expect(await listTemplates(store.db, account)).to.deep.equal([]);
+    expect(await listTemplates(world.store.db, account)).to.deep.equal([]);
 
     const { code, out } = await ops('template', 'import', account, path, '--skip-bad');
     expect(out).to.match(/^1 templates are registered, 0 were there already, 1 rows were left out/);
     expect(out).to.include('line 3:');
     expect(code).to.equal(1);
-    expect(await listTemplates(store.db, account)).to.have.length(1);
+    expect(await listTemplates(world.store.db, account)).to.have.length(1);
   });
 
   for (const more of [[], ['--skip-bad']]) {
@@ -157,7 +137,7 @@ describe('npm run ops -- template', () => {
 
       expect(code).to.equal(1);
       expect(err).to.match(/There is no column for content \(as .*\)\. The file has "Template ID", "Header"\.$/m);
-      expect(await listTemplates(store.db, account)).to.deep.equal([]);
+      expect(await listTemplates(world.store.db, account)).to.deep.equal([]);
     });
   }
 
@@ -167,12 +147,12 @@ describe('npm run ops -- template', () => {
     const { code } = await ops('template', 'import', account, file(Buffer.from(`\ufeff${text}`, 'utf16le')));
 
     expect(code).to.equal(0);
-    expect(await findTemplate(store.db, account, ID)).to.include({ content: 'प्रिय {#var#}' });
+    expect(await findTemplate(world.store.db, account, ID)).to.include({ content: 'प्रिय {#var#}' });
   });
 
   it('import: names the headers that the account may not use, with their rows and what to do', async () => {
     const sender = (name: string, status: 'approved' | 'submitted') =>
-      createSender(store.db, systemClock, { account, sender: name, routes: ['transactional'], status });
+      createSender(world.store.db, systemClock, { account, sender: name, routes: ['transactional'], status });
     await sender('HARKRA', 'approved');
     await sender('WAITNG', 'submitted');
     const path = file(
@@ -193,7 +173,7 @@ describe('npm run ops -- template', () => {
   });
 
   it('import: tells that the file cannot be read', async () => {
-    const { code, err } = await ops('template', 'import', account, join(dir, 'nowhere.csv'));
+    const { code, err } = await ops('template', 'import', account, join(world.dir, 'nowhere.csv'));
 
     expect(code).to.equal(1);
     expect(err).to.match(/nowhere\.csv cannot be read/);

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { OpsWorld, type Ran } from '../../support/ops-world.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+describe('npm run ops: the ledger, and as a program', () => {
+  let world: OpsWorld;
+  before(async () => {
+    world = await OpsWorld.open();
+  });
+  after(() => world.close());
+
+  describe('ledger', () => {
+    it('of an account is shown newest first', async () => {
+      const account = await world.newAccount();
+      await world.run(`credits top-up ${account} 500 --id first`);
+      await world.run(`credits top-up ${account} 7 --id second`);
+
+      const { out } = await world.run(`ledger show ${account} --json`);
+
+      expect(
+        JSON.parse(out).map((entry: { seq: number; balance_after: number }) => [entry.seq, entry.balance_after]),
+      ).to.deep.equal([
+        [2, 507],
+        [1, 500],
+      ]);
+    });
+
+    it('goes on below a number, says how, and is shown to its end', async () => {
+      const account = await world.newAccount();
+      for (let n = 1; n <= 5; n++) await world.run(`credits top-up ${account} ${n} --id ${n}`);
+      const seqs = (out: string) => out.split('\n').flatMap((line) => /^(\d+) +\d{4}-/.exec(line)?.[1] ?? []);
+
+      const first = await world.run(`ledger show ${account} --limit 2`);
+      expect(seqs(first.out)).to.deep.equal(['5', '4']);
+      const [, more = ''] = /There are 3 older ones: (ledger show .*), or --all\./.exec(first.out) ?? [];
+      const second = await world.run(more);
+      expect(seqs(second.out)).to.deep.equal(['3', '2']);
+      expect((await world.run(`ledger show ${account} --before 2`)).out).to.not.include('older');
+      expect((await world.run(`ledger show ${account} --before 1`)).out).to.include('none with a number below 1');
+
+      expect(seqs((await world.run(`ledger show ${account} --all`)).out)).to.deep.equal(['5', '4', '3', '2', '1']);
+      const lines = (await world.run(`ledger show ${account} --all --json`)).out.trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line).seq)).to.deep.equal([5, 4, 3, 2, 1]);
+    });
+
+    it('names the schedule that a debit paid for', async () => {
+      const account = await world.newAccount();
+      await world.run(`credits top-up ${account} 5`);
+      const schedules = [newId('sch'), newId('sch')];
+      const accounts = world.store.db.collection<AccountDocument>('accounts');
+      const debit = { seq: 2, amount: -2, balanceAfter: 3, reason: 'send', at: new Date(), schedules } as const;
+      await accounts.updateOne({ _id: account as AccountId }, { $set: { seq: 2, balance: 3, 'pending.grp_1': debit } });
+
+      expect((await world.run(`ledger show ${account}`)).out).to.include(
+        `${schedules[0]} and 1 more schedules (grp_1)`,
+      );
+    });
+
+    it('that is whole verifies; one that was tampered with makes the exit code 1', async () => {
+      const account = await world.newAccount();
+      await world.run(`credits top-up ${account} 500`);
+
+      expect(await world.run(`ledger verify --account ${account}`)).to.include({ code: 0 });
+      await world.store.db.collection('ledger').updateOne({ account }, { $set: { amount: 400 } });
+      const broken = await world.run('ledger verify');
+
+      expect(broken.code).to.equal(1);
+      expect(broken.out).to.include('ledgers ARE BROKEN').and.to.include('seq 1: 0 + 400 is not 500');
+    });
+  });
+
+  describe('as a program', () => {
+    it('answers on stdout, says what is wrong on stderr, and tells by its exit code', async () => {
+      const listed = await program(['account', 'list', '--json'], world.env);
+      const typo = await program(['acount', 'list'], world.env);
+
+      expect(listed).to.include({ code: 0, err: '' });
+      expect(JSON.parse(listed.out)).to.be.an('array');
+      expect(typo).to.include({ code: 2, out: '' });
+      expect(typo.err).to.include('There is no "acount"');
+    });
+
+    it('takes a password from stdin', async () => {
+      const words = [
+        'carrier',
+        'create',
+        'stdin',
+        '--host',
+        'h',
+        '--port',
+        '1',
+        '--system-id',
+        'us',
+        '--password-stdin',
+      ];
+
+      expect(await program(words, world.env, 'from-stdin\n')).to.include({ code: 0 });
+
+      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'stdin' });
+      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('from-stdin');
+    });
+
+    it('without a store says in one sentence what to do', async () => {
+      const { code, err } = await program(['account', 'list'], { MONGODB_URI: '', HARKARA_DATA_DIR: world.dir });
+
+      expect(code).to.equal(1);
+      expect(err).to.equal(
+        `No embedded store is running in ${world.dir}: start the product first (npm start, or PM2), or set MONGODB_URI.\n`,
+      );
+    });
+  });
+});
+
+function program(words: readonly string[], env: Record<string, string>, stdin = ''): Promise<Ran> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/ops/main.ts', ...words], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    said.out += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said.err += chunk;
+  });
+  child.stdin.end(stdin);
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code: code ?? -1, ...said }));
+  });
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
+
+describe('npm run ops: senders and carriers', () => {
+  let world: OpsWorld;
+  before(async () => {
+    world = await OpsWorld.open();
+  });
+  after(() => world.close());
+
+  describe('sender', () => {
+    it('is registered once', async () => {
+      const account = await world.newAccount();
+
+      await world.json(`sender create ${account} HARKRA --routes transactional`);
+      const again = await world.run(`sender create ${account} HARKRA`);
+
+      expect(again).to.include({ code: 1, err: `HARKRA is registered to ${account} already.\n` });
+      expect((await world.run(`sender list ${account}`)).out).to.match(/HARKRA +approved +transactional/);
+    });
+
+    it('is submitted, approved and rejected', async () => {
+      const account = await world.newAccount();
+      const listed = async (): Promise<string> => (await world.run(`sender list ${account}`)).out;
+
+      await world.json(`sender create ${account} HARKRA --status submitted`);
+      expect(await listed()).to.match(/HARKRA +submitted/);
+      await world.json(`sender approve ${account} HARKRA`);
+      expect(await listed()).to.match(/HARKRA +approved/);
+      await world.json(`sender reject ${account} HARKRA`);
+      expect(await listed()).to.match(/HARKRA +rejected/);
+      expect((await world.run(`sender approve ${account} OTHERS`)).err).to.include('has no sender OTHERS');
+    });
+
+    it('of a form that cannot travel is refused', async () => {
+      expect(await world.run(`sender create ${await world.newAccount()} TWELVE-CHARS`)).to.include({ code: 2 });
+    });
+  });
+
+  describe('carrier', () => {
+    afterEach(() => {
+      delete process.env.SMPP_PASSWORD;
+    });
+
+    it('is created with the defaults, its password sealed and never shown', async () => {
+      process.env.SMPP_PASSWORD = 'pa55word';
+
+      const made = await world.run('carrier create acme --host smsc.example --port 2775 --system-id us --json');
+      const listed = await world.run('carrier list --json');
+
+      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'acme' });
+      const box = createSecretBox(loadSecretKey('', world.dir));
+      expect(JSON.parse(made.out)).to.include({ carrier: 'acme', name: 'acme', windowSize: 50, tls: false });
+      expect(box.open(stored?.password ?? '')).to.equal('pa55word');
+      for (const said of [made.out, listed.out]) expect(said).not.to.match(/pa55word|password/);
+    });
+
+    it('keeps in an update what is not named', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run('carrier create beta --host smsc.example --port 2775 --system-id us --window-size 10');
+
+      const updated = await world.json('carrier update beta --per-second 100 --tls yes --paths promotional');
+
+      expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, tls: true, paths: ['promotional'] });
+      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'beta' });
+      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('one');
+    });
+
+    it('gets the ids of DLT under its own tags, until it is told off', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      const made = await world.json(
+        'carrier create india --host smsc.example --port 2775 --system-id us --dlt 0x1400,0x1401,0x1402 --dlt-chain 1101172974420830004',
+      );
+      expect(made.dlt).to.deep.equal({
+        entityTag: 0x1400,
+        templateTag: 0x1401,
+        hashTag: 0x1402,
+        chain: ['1101172974420830004'],
+        form: 'octet',
+      });
+
+      const simple = await world.json('carrier update india --dlt 0x1501,0x1500 --dlt-form cstring');
+      expect(simple.dlt).to.deep.equal({ entityTag: 0x1501, templateTag: 0x1500, form: 'cstring' });
+      expect(await world.json('carrier update india --dlt off')).to.include({ dlt: 'off' });
+
+      expect((await world.run('carrier update india --dlt-form octet')).err).to.include('--dlt too');
+      expect((await world.run('carrier update india --dlt 0x0424,0x1401')).err).to.include('0x1400 to 0x3fff');
+      expect((await world.run('carrier update india --dlt 0x1400,0x1400')).err).to.include('each tag once');
+      expect(
+        (await world.run('carrier update india --dlt 0x1400,0x1401 --dlt-chain 1101172974420830004')).err,
+      ).to.include('a tag for the hash');
+      expect(await world.run('carrier update india --dlt yes')).to.include({ code: 2 });
+    });
+
+    it('chain: gives an account telemarketers of its own at a carrier, shows and removes them', async () => {
+      const id = await world.newAccount();
+      const ids = '1101172974420820002,1101172974420830004';
+      process.env.SMPP_PASSWORD = 'one';
+      await world.json('carrier create chained --host smsc.example --port 2775 --system-id us');
+
+      expect((await world.run(`chain set ${id} nowhere --telemarketers ${ids}`)).err).to.include('There is no carrier');
+      expect(await world.run(`chain set ${id} chained --telemarketers 12`)).to.include({ code: 2 });
+      await world.json(`chain set ${id} chained --telemarketers 1101172974420830004`);
+      await world.json(`chain set ${id} chained --telemarketers ${ids}`);
+      expect(await world.json(`chain list ${id}`)).to.deep.equal([
+        { carrier: 'chained', telemarketers: ids.split(',') },
+      ]);
+      await world.json(`chain remove ${id} chained`);
+      expect(await world.json(`chain list ${id}`)).to.deep.equal([]);
+      expect((await world.run(`chain remove ${id} chained`)).err).to.include('no chain of its own');
+    });
+
+    it('can be paused and resumed', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run('carrier create gamma --host smsc.example --port 2775 --system-id us');
+
+      await world.json('carrier pause gamma');
+      expect((await world.run('carrier list')).out).to.match(/gamma +paused/);
+      await world.json('carrier resume gamma');
+      expect((await world.run('carrier list')).out).to.match(/gamma +active/);
+    });
+
+    it('that exists already, or does not exist, is told', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run('carrier create delta --host smsc.example --port 2775 --system-id us');
+
+      const twice = await world.run('carrier create delta --host smsc.example --port 2775 --system-id us');
+
+      expect(twice).to.include({ code: 1 });
+      expect(twice.err).to.include('exists already');
+      expect((await world.run('carrier pause none')).err).to.include('`carrier list` shows them');
+      expect(await world.run('carrier update delta')).to.include({ code: 1 });
+    });
+  });
+});
