@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import type { Collection, Document } from 'mongodb';
+import { errorOf, type Loose, planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
+
+describe('embedded-db indexes', () => {
+  let store: StoreUnderTest;
+  before(async () => {
+    store = await storeUnderTest();
+  });
+  after(() => store.close());
+
+  describe('serve the queries of the product', () => {
+    let all: Collection<Loose>;
+    before(async () => {
+      all = store.collection();
+      await all.createIndexes([
+        { key: { path: 1, lane: 1, account: 1, _id: 1 }, name: 'queue', partialFilterExpression: { state: 'queued' } },
+        { key: { 'parts.key': 1 }, name: 'parts' },
+        { key: { endpoint: 1, due: 1 }, name: 'due', partialFilterExpression: { due: { $exists: true } } },
+        { key: { account: 1, _id: 1 }, name: 'account' },
+        {
+          key: { 'batch.state': 1 },
+          name: 'batch',
+          partialFilterExpression: { 'batch.state': { $in: ['open', 'held'] } },
+        },
+        { key: { retryAt: 1 }, name: 'retry', partialFilterExpression: { attempts: { $gt: 0 } } },
+      ]);
+      await all.insertMany(
+        Array.from({ length: 400 }, (_, i) => ({
+          _id: `m${String(i).padStart(3, '0')}`,
+          state: i % 2 === 0 ? 'queued' : 'sent',
+          path: 'x',
+          lane: i % 3,
+          account: `a${i % 5}`,
+          parts: [{ key: `k${i}` }, { key: `k${i}b` }],
+          attempts: i % 4,
+          retryAt: new Date(i),
+          batch: { state: i % 7 === 0 ? 'open' : 'done' },
+          ...(i % 5 === 0 ? { endpoint: 'e', due: new Date(i) } : {}),
+        })),
+      );
+    });
+
+    const QUERIES: readonly (readonly [name: string, filter: Document, sort: Document, plan: string, found: number])[] =
+      [
+        [
+          'a claim',
+          { state: 'queued', path: 'x', lane: 1, account: { $gt: 'a1' } },
+          { account: 1, _id: 1 },
+          'FETCH IXSCAN(queue)',
+          40,
+        ],
+        [
+          'the next account',
+          { state: 'queued', path: 'x', lane: 1, account: 'a2', _id: { $gt: 'm100' } },
+          { _id: 1 },
+          'FETCH IXSCAN(queue)',
+          10,
+        ],
+        ['receipts', { 'parts.key': { $in: ['k1', 'k2b', 'none'] } }, {}, 'FETCH IXSCAN(parts)', 2],
+        ['what is due', { endpoint: 'e', due: { $lte: new Date(50) } }, { due: 1 }, 'FETCH IXSCAN(due)', 11],
+        ['a page', { account: 'a1', _id: { $lt: 'm200' } }, { _id: -1 }, 'FETCH IXSCAN(account)', 40],
+        ['an $in of a partial index', { 'batch.state': { $in: ['open'] } }, {}, 'FETCH IXSCAN(batch)', 58],
+        [
+          'a range of a partial index',
+          { attempts: { $gte: 2 }, retryAt: { $lte: new Date(100) } },
+          { retryAt: 1 },
+          'FETCH IXSCAN(retry)',
+          50,
+        ],
+        [
+          'a filter that the partial index does not cover',
+          { path: 'x', lane: 1, account: 'nobody' },
+          {},
+          'FETCH IXSCAN(account)',
+          0,
+        ],
+        ['a sort without an index', { account: 'a1' }, { lane: 1 }, 'SORT FETCH IXSCAN(account)', 80],
+        ['a filter without an index', { lane: 1 }, {}, 'COLLSCAN', 133],
+      ];
+    for (const [name, filter, sort, plan, found] of QUERIES) {
+      it(`${name}: ${plan}`, async () => {
+        expect(await planOf(all.find(filter).sort(sort as Record<string, 1 | -1>))).to.equal(plan);
+        expect(
+          await all
+            .find(filter)
+            .sort(sort as Record<string, 1 | -1>)
+            .toArray(),
+        ).to.have.lengthOf(found);
+      });
+    }
+
+    it('looks only at as many entries as the limit needs', async () => {
+      const explained = await all
+        .find({ state: 'queued', path: 'x', lane: 1 })
+        .sort({ account: 1, _id: 1 })
+        .limit(5)
+        .explain('executionStats');
+
+      expect(explained.executionStats.totalKeysExamined).to.be.at.most(6);
+      expect(explained.executionStats.totalDocsExamined).to.equal(5);
+    });
+
+    it('give the order of their whole key over several values, and only what is taken is looked at', async () => {
+      const several = (sort: Record<string, 1 | -1>) =>
+        all
+          .find({ account: { $in: ['a3', 'a1', 'none', 'a2'] } })
+          .hint('account')
+          .sort(sort)
+          .limit(5);
+
+      const up = await several({ account: 1, _id: 1 }).toArray();
+      const down = await several({ account: -1, _id: -1 }).toArray();
+      const explained = await several({ account: 1, _id: 1 }).explain('executionStats');
+      const byId = await several({ _id: 1 }).toArray();
+
+      expect(up.map((doc) => doc._id)).to.deep.equal(['m001', 'm006', 'm011', 'm016', 'm021']);
+      expect(down.map((doc) => doc._id)).to.deep.equal(['m398', 'm393', 'm388', 'm383', 'm378']);
+      expect(explained.executionStats.totalDocsExamined).to.equal(5);
+      // Another order has to be made.
+      expect(byId.map((doc) => doc._id)).to.deep.equal(['m001', 'm002', 'm003', 'm006', 'm007']);
+    });
+
+    it('looks at one stretch of an array of times for one element, from one time to another', async () => {
+      const feed = store.collection();
+      await feed.createIndex(
+        { account: 1, 'history.at': 1 },
+        { partialFilterExpression: { 'history.0': { $exists: true } } },
+      );
+      await feed.insertMany(
+        Array.from({ length: 200 }, (_, i) => ({
+          account: 'a',
+          history: [{ at: new Date(i * 10) }, { at: new Date(i * 10 + 5) }].slice(0, i % 3),
+        })),
+      );
+      const stretch = (more: object = {}) =>
+        feed
+          .find({
+            account: 'a',
+            'history.0': { $exists: true },
+            history: { $elemMatch: { at: { $gte: new Date(1000), $lt: new Date(1100) } } },
+            ...more,
+          })
+          .explain('executionStats');
+
+      const explained = await stretch();
+      expect(explained.executionStats).to.include({ nReturned: 7, totalKeysExamined: 10 });
+      expect(explained.queryPlanner.winningPlan.inputStage.indexName).to.equal('account_1_history.at_1');
+
+      // An array of times in one element: the bounds may then be met by two of them.
+      await feed.insertOne({ account: 'a', history: [{ at: [new Date(0), new Date(5000)] }] });
+      expect((await stretch()).executionStats).to.include({ nReturned: 8 });
+    });
+
+    it('has one entry for each element of an array of which it has several fields', async () => {
+      const feed = store.collection();
+      await feed.createIndex({ account: 1, 'history.state': 1, 'history.at': 1 }, { name: 'events' });
+      const state = (i: number) => (i === 150 ? 'failed' : 'delivered');
+      await feed.insertMany(
+        Array.from({ length: 200 }, (_, i) => ({
+          account: 'a',
+          history: [
+            { state: 'sent', at: new Date(i * 10) },
+            { state: state(i), at: new Date(i * 10 + 5) },
+          ],
+        })),
+      );
+      const at = (from: number, to: number) => ({ $gte: new Date(from), $lt: new Date(to) });
+      const examined = async (filter: object) => {
+        const found = feed.find({ account: 'a', ...filter }).hint('events');
+        const { executionStats } = await found.explain('executionStats');
+        return [executionStats.totalKeysExamined, executionStats.nReturned];
+      };
+
+      expect(await examined({ history: { $elemMatch: { state: 'sent', at: at(1000, 1100) } } })).to.deep.equal([
+        10, 10,
+      ]);
+      expect(await examined({ history: { $elemMatch: { state: 'failed', at: at(0, 9_999) } } })).to.deep.equal([1, 1]);
+      // Of two elements, one may have the state and the other the time.
+      expect((await examined({ 'history.state': 'failed', 'history.at': new Date(1500) }))[1]).to.equal(1);
+    });
+
+    it('gives a page in the order asked for', async () => {
+      const page = await all
+        .find({ account: 'a1', _id: { $lt: 'm200' } })
+        .sort({ _id: -1 })
+        .limit(3)
+        .toArray();
+
+      expect(page.map((doc) => doc._id)).to.deep.equal(['m196', 'm191', 'm186']);
+    });
+
+    it('passes over what is skipped along the index, where the bounds are the whole filter', async () => {
+      const skipping = async (filter: Document) => {
+        const page = all.find(filter).sort({ _id: -1 }).skip(20).limit(2);
+        const { executionStats } = await page.explain('executionStats');
+        return [(await page.toArray()).map((doc) => doc._id), executionStats.totalDocsExamined];
+      };
+
+      expect(await skipping({ account: 'a1', _id: { $lt: 'm300' } })).to.deep.equal([['m196', 'm191'], 2]);
+      expect(await skipping({ account: 'a1', _id: { $lt: 'm300' }, v: { $exists: false } })).to.deep.equal([
+        ['m196', 'm191'],
+        22,
+      ]);
+    });
+
+    it('changes only what is still in the state of the filter', async () => {
+      const ids = ['m000', 'm001', 'm002', 'none'];
+
+      const first = await all.updateMany({ _id: { $in: ids }, state: 'queued' } as Document, {
+        $set: { state: 'claimed' },
+      });
+      const second = await all.updateMany({ _id: { $in: ids }, state: 'queued' } as Document, {
+        $set: { state: 'claimed' },
+      });
+
+      expect([first.modifiedCount, second.modifiedCount]).to.deep.equal([2, 0]);
+      const queued = await all.find({ state: 'queued', path: 'x', lane: 0, account: 'a0' }).toArray();
+      expect(queued.map((doc) => doc._id)).not.to.include('m000');
+    });
+
+    it('follows a hint, and refuses one that is no index', async () => {
+      expect(await planOf(all.find({ lane: 1 }).hint('account'))).to.equal('FETCH IXSCAN(account)');
+      expect(await planOf(all.find({ account: 'a1' }).hint({ account: 1, _id: 1 }))).to.equal('FETCH IXSCAN(account)');
+      expect(await errorOf(all.find({}).hint('nope').toArray())).to.include({ code: 2 });
+    });
+  });
+});
