@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type EventName, eventsOf } from '../../shared/events/catalogue.ts';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
-import { CHAT_EVENTS, type EndpointDocument, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
 import {
   createEndpoint,
@@ -18,6 +19,8 @@ import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http
 import type { Action, Refused } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
+
+const EVENTS = eventsOf('chatapp');
 
 /**
  * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. An address that the
@@ -80,7 +83,7 @@ function webhookResult({ _id }: EndpointDocument) {
 }
 
 /** Undefined when there is no such list. */
-function parseEvents(body: JsonObject, problems: FieldProblems): readonly MessageEvent[] | undefined {
+function parseEvents(body: JsonObject, problems: FieldProblems): readonly EventName[] | undefined {
   if (!Object.hasOwn(body, 'events')) {
     problems.add('events', 'missing_field', 'It is required.');
     return undefined;
@@ -91,12 +94,12 @@ function parseEvents(body: JsonObject, problems: FieldProblems): readonly Messag
     return undefined;
   }
   if (list.length === 0) problems.add('events', 'wrong_count', 'It must name at least one event.');
-  const events = new Set<MessageEvent>();
+  const events = new Set<EventName>();
   for (const [index, name] of list.entries()) {
-    const event = CHAT_EVENTS.find((known) => known === name);
+    const event = EVENTS.find((known) => known === name);
     if (event !== undefined) events.add(event);
     else if (typeof name === 'string') {
-      problems.add(`events[${index}]`, 'invalid_value', `It must be one of ${CHAT_EVENTS.join(', ')}.`);
+      problems.add(`events[${index}]`, 'invalid_value', `It must be one of ${EVENTS.join(', ')}.`);
     } else problems.add(`events[${index}]`, 'wrong_type', `It must be a string, not ${wrongType(name)}.`);
   }
   return [...events];

@@ -1,9 +1,10 @@
+import { EVENTS } from '../../shared/events/catalogue.ts';
 import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../http/problem.ts';
 import type { Contract, MediaType, Operation, Parameter, Reference, Response, Schema } from './contract.ts';
 import { code, escapeHtml, prose, row, table } from './html.ts';
 import { STYLE } from './style.ts';
 
-/** The contract and the catalogue of problems as one HTML page for people. Pure; made once, at the start. */
+/** The contract, the events and the catalogue of problems as one HTML page for people. Pure; made once, at the start. */
 export function renderPage(contract: Contract): string {
   const { info, tags } = contract;
   const groups = tags.map(({ name, description }) => ({ name, description, operations: operationsOf(contract, name) }));
@@ -17,8 +18,8 @@ export function renderPage(contract: Contract): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(info.title)}: HTTP API</title><style>${STYLE}</style></head>
-<body><nav aria-label="Operations"><strong>${escapeHtml(info.title)}</strong>${links.join('')}<p><a href="#problems">Problems</a></p><p><a href="/openapi.json">OpenAPI 3.1</a></p></nav>
-<main><h1>HTTP API</h1>${paragraphs(info.description)}${sections.join('')}${problemSection()}</main></body></html>
+<body><nav aria-label="Operations"><strong>${escapeHtml(info.title)}</strong>${links.join('')}<p><a href="#events-of-webhooks">Events of webhooks</a></p><p><a href="#problems">Problems</a></p><p><a href="/openapi.json">OpenAPI 3.1</a></p></nav>
+<main><h1>HTTP API</h1>${paragraphs(info.description)}${sections.join('')}${eventSection()}${problemSection()}</main></body></html>
 `;
 }
 
@@ -124,6 +125,13 @@ function exampleParts(examples: MediaType['examples'] = {}): string {
         `<p class="soft">${escapeHtml(name)}</p><pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`,
     )
     .join('');
+}
+
+function eventSection(): string {
+  const events = Object.entries(EVENTS).map(([name, { channels, when }]) =>
+    row(code(name), channels.map(code).join(', '), escapeHtml(when)),
+  );
+  return `<h2 id="events-of-webhooks">Events of webhooks</h2>${table(['event', 'channel', ''], events)}`;
 }
 
 function problemSection(): string {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
+import { eventBody } from '../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { AccountId, EventId, MessageId } from '../../shared/runtime/ids.ts';
-import { eventBody } from '../../shared/webhooks/payload.ts';
 import type { ListedEvent } from './event-list.ts';
 
 export interface EventBody {
@@ -38,7 +38,7 @@ export async function readEventBodies(
     let groupWeight = 0;
     for (const { id, message: messageId, entry } of group) {
       const message = messages.get(messageId);
-      const body = message === undefined ? '' : eventBody(message, entry);
+      const body = message === undefined ? '' : eventBody({ message, entry });
       if (bodies.length > 0 && weight + body.length > WEIGHT_MAX) return { bodies, taken };
       if (body !== '') bodies.push({ id, body });
       taken += 1;

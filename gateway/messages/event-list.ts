@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
+import { EVENT_NAMES, type EventName, eventName, stateOf } from '../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { HistoryEntry } from '../../shared/messages/message.ts';
 import { type AccountId, type EventId, eventId, type MessageId } from '../../shared/runtime/ids.ts';
-import { CHAT_EVENTS, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
-import { eventName, stateOf } from '../../shared/webhooks/payload.ts';
 
 /** Entries of histories are events; older ones than this are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;
@@ -24,7 +23,7 @@ export interface EventFilter {
   readonly since?: Date | undefined;
   /** Before this time. */
   readonly until?: Date | undefined;
-  readonly name?: MessageEvent | undefined;
+  readonly name?: EventName | undefined;
   readonly message?: MessageId | undefined;
 }
 
@@ -77,7 +76,7 @@ export async function listEvents(
     return cutPage(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
   }
 
-  const names = filter.name === undefined ? CHAT_EVENTS : [filter.name];
+  const names = filter.name === undefined ? EVENT_NAMES : [filter.name];
   const sliceMax = limit + 2;
   const events: ListedEvent[] = [];
   let widthMs = Number.POSITIVE_INFINITY; // whoever has little, or asks for little, gets it in one read
@@ -138,7 +137,7 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
  * The messages that reached one of the states that `names` tell of, from `startMs` on and before `endMs`. One element must be
  * all of it: of an array, conditions beside each other may be met by several elements, and would not bound the walk.
  */
-export function within(account: AccountId, names: readonly MessageEvent[], startMs: number, endMs: number): object {
+export function within(account: AccountId, names: readonly EventName[], startMs: number, endMs: number): object {
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,

@@ -1,5 +1,5 @@
+import { EVENT_NAMES, type EventName } from '../../shared/events/catalogue.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
-import { CHAT_EVENTS, type MessageEvent } from '../../shared/webhooks/endpoint.ts';
 import type { ReadingDeps } from '../access/dear-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -49,10 +49,10 @@ function eventRecord({ id, body }: EventBody): object {
   return { event_id: id, ...payload };
 }
 
-function parseEvent(name: string | undefined, problems: FieldProblems): MessageEvent | undefined {
+function parseEvent(name: string | undefined, problems: FieldProblems): EventName | undefined {
   if (name === undefined) return undefined;
-  const known = CHAT_EVENTS.find((event) => event === name);
-  if (known === undefined) problems.add('event', 'invalid_value', `It must be one of ${CHAT_EVENTS.join(', ')}.`);
+  const known = EVENT_NAMES.find((event) => event === name);
+  if (known === undefined) problems.add('event', 'invalid_value', `It must be one of ${EVENT_NAMES.join(', ')}.`);
   return known;
 }
 

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
 import { createAccount } from '../../shared/accounts/store.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
+import type { EventName } from '../../shared/events/catalogue.ts';
 import { createKey } from '../../shared/keys/store.ts';
 import { topUp } from '../../shared/ledger/change.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import type { MessageEvent } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 
 /** Puts customers and a carrier into a running product's store. */
@@ -20,7 +20,7 @@ export interface SeedAccount {
   readonly name: string;
   readonly credits: number;
   readonly keys: number;
-  readonly endpoint: { readonly url: string; readonly events: readonly MessageEvent[] };
+  readonly endpoint: { readonly url: string; readonly events: readonly EventName[] };
 }
 
 export interface SeededAccount {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { listChatTemplates } from '../../shared/chat-templates/store.ts';
+import { eventsOf } from '../../shared/events/catalogue.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
-import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { Fleet, freePort } from '../bench/fleet.ts';
 import { seedAccount, seedCarrier } from '../bench/seed.ts';
@@ -70,13 +70,13 @@ export async function setStage(dist: string): Promise<Stage> {
   const store = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase });
   const { db } = store;
   const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
-  const endpoint = { url: `${receiver.url}/sms`, events: SMS_EVENTS };
+  const endpoint = { url: `${receiver.url}/sms`, events: eventsOf('sms') };
   const { account, keys, secret } = await seedAccount(deps, { name: 'Chaos', credits: CREDITS, keys: 1, endpoint });
   const chat = await createEndpoint(db, clock, deps.box, {
     account,
     channel: 'chatapp',
     url: `${receiver.url}/chatapp`,
-    events: CHAT_EVENTS,
+    events: eventsOf('chatapp'),
   });
   receiver.trust(secret, '/sms');
   receiver.trust(chat.secret, '/chatapp');

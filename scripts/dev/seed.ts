@@ -3,13 +3,13 @@ import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { createAccount, listAccounts } from '../../shared/accounts/store.ts';
 import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '../../shared/carriers/store.ts';
 import type { Config } from '../../shared/config/settings.ts';
+import { eventsOf } from '../../shared/events/catalogue.ts';
 import { createKey } from '../../shared/keys/store.ts';
 import { topUp } from '../../shared/ledger/change.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { gatewayUrl } from './gateway-url.ts';
 import { type ProviderApp, seedProvider } from './seed-provider.ts';
@@ -44,8 +44,8 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   const webhooks: Demo['webhooks'] = await Promise.all(
     (
       [
-        ['sms', '/demo', SMS_EVENTS],
-        ['chatapp', '/demo-chatapp', CHAT_EVENTS],
+        ['sms', '/demo', eventsOf('sms')],
+        ['chatapp', '/demo-chatapp', eventsOf('chatapp')],
       ] as const
     ).map(async ([channel, path, events]) => {
       const url = receiver + path;

@@ -1,7 +1,8 @@
+import { eventsOf } from '../../shared/events/catalogue.ts';
 import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { deliveryId } from '../../shared/webhooks/delivery.ts';
 import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
-import { CHAT_EVENTS, type EndpointDocument, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -19,7 +20,7 @@ import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
 const webhook = required(endpointId, 'the webhook');
-const EVENTS = { sms: SMS_EVENTS, chatapp: CHAT_EVENTS };
+const SMS_EVENTS = eventsOf('sms');
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -72,7 +73,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         one.failingSince?.toISOString() ?? '-',
         one.channel,
         one.url,
-        one.events.length === EVENTS[one.channel].length ? 'all' : one.events.join(','),
+        one.events.length === eventsOf(one.channel).length ? 'all' : one.events.join(','),
       ]);
       return {
         text: table(

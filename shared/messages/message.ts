@@ -1,6 +1,9 @@
 import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
 
+/** Each is a folder of the gateway, a worker and an entry of shared/channels. */
+export type ChannelName = 'sms' | 'chatapp';
+
 export type Route = 'transactional' | 'promotional';
 
 /**
@@ -10,7 +13,7 @@ export type Route = 'transactional' | 'promotional';
  */
 export interface StoredMessage {
   readonly _id: MessageId;
-  readonly channel: 'sms' | 'chatapp';
+  readonly channel: ChannelName;
   readonly account: AccountId;
   /** Digits, country code first. */
   readonly to: string;

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { giveBackRefused } from '../conversations/void.ts';
-import { refundMessages } from '../ledger/refund.ts';
+import { refundByChannel } from '../channels/channels.ts';
+import type { StateChange } from '../events/bodies.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
 import { applyChange, type Change, changeUpdate } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
@@ -9,7 +9,7 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
-import type { Announcer, StateChange } from '../webhooks/announce.ts';
+import type { Announcer } from '../webhooks/announce.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
@@ -266,14 +266,7 @@ async function followUp(
 ): Promise<void> {
   await announcer.announce(changes);
   crashPoint('settle:announced');
-  await refundMessages(
-    db,
-    messages.filter((message) => message.channel === 'sms'),
-  );
-  await giveBackRefused(
-    db,
-    messages.filter((message) => message.channel === 'chatapp' && message.direction === 'out'),
-  );
+  await refundByChannel(db, messages);
 }
 
 /** It has events; or it ended before, and what is known of its copies by now may be all that its refund waited for. */

@@ -1,4 +1,5 @@
 import type { CarrierDocument } from '../carriers/carrier.ts';
+import { channelOf } from '../channels/channels.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
 import { type Change, entryAt, fitted } from '../messages/change.ts';
 import {
@@ -26,14 +27,14 @@ export function decideByPolicy(
     return unconfirmed(message, `Sent again, it was refused (${message.errorCode}: ${message.errorReason}).`, now);
   }
   if (!isUnanswered(message)) return undefined;
-  const segments = message.channel === 'sms' ? message.segments : 1;
+  const count = channelOf(message).partsOf(message);
   const { parts = [], earlier: before = [] } = message;
   // Parts that were accepted must not go out again; what is known of the others stays as it is.
   const accepted =
     parts.some((part) => part.state !== 'unknown' && part.state !== 'refused') ||
     before.some((copy) => isTaken(copy.parts));
-  if (policy === 'assume_sent' || accepted) return sentWith(message, message.parts ?? unknownParts(segments), now);
-  const earlier = [...before, currentCopy(message, segments)];
+  if (policy === 'assume_sent' || accepted) return sentWith(message, message.parts ?? unknownParts(count), now);
+  const earlier = [...before, currentCopy(message, count)];
   if (earlier.length >= MAX_COPIES)
     return unconfirmed(message, `Sent ${MAX_COPIES} times, it was never answered.`, now);
   return { state: 'queued', set: { earlier }, unset: ['outcome', 'parts'] };

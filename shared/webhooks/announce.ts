@@ -1,18 +1,11 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../messages/any-message.ts';
-import type { HistoryEntry } from '../messages/message.ts';
+import type { StateChange } from '../events/bodies.ts';
+import { eventBody, eventName } from '../events/catalogue.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type EndpointId, eventId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from './delivery.ts';
-import { eventBody, eventName } from './payload.ts';
 import { createSubscriptions } from './subscriptions.ts';
-
-/** One state that a message reached, with the message as it is afterwards. Each is one event. */
-export interface StateChange {
-  readonly message: AnyMessage;
-  readonly entry: HistoryEntry;
-}
 
 /** Follow-up of a settle: state changes become deliveries. */
 export interface Announcer {
@@ -39,7 +32,7 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
           (endpoint) => endpoint.channel === channel && endpoint.events.includes(event),
         );
         if (endpoints.length === 0) continue;
-        const body = eventBody(change.message, change.entry);
+        const body = eventBody(change);
         for (const { _id } of endpoints) documents.push(deliveryOf(change, _id, body, now));
       }
       await insertNew(db, 'deliveries', documents);

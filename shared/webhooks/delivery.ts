@@ -1,5 +1,5 @@
+import type { EventName } from '../events/catalogue.ts';
 import type { AccountId, EndpointId, EventId, MessageId } from '../runtime/ids.ts';
-import type { MessageEvent } from './endpoint.ts';
 
 /**
  * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`: inserting it twice is a duplicate key.
@@ -14,7 +14,7 @@ export interface DeliveryDocument {
   readonly endpoint: EndpointId;
   /** Sent as `webhook-id`, the same on every try. */
   readonly eventId: EventId;
-  readonly event: MessageEvent;
+  readonly event: EventName;
   readonly message: MessageId;
   /** The exact JSON that is posted and signed. */
   readonly body: string;

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Db } from 'mongodb';
+import type { EventName } from '../events/catalogue.ts';
+import type { ChannelName } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
-import type { EndpointDocument, MessageEvent } from './endpoint.ts';
+import type { EndpointDocument } from './endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT, findFreePlace } from './endpoint-places.ts';
 import { newSecret } from './sign.ts';
 
@@ -21,10 +23,10 @@ export class TooManyEndpoints extends Error {
 
 export interface NewEndpoint {
   readonly account: AccountId;
-  readonly channel: EndpointDocument['channel'];
+  readonly channel: ChannelName;
   /** Checked before by `checkEndpointUrl`. */
   readonly url: string;
-  readonly events: readonly MessageEvent[];
+  readonly events: readonly EventName[];
   /** Kept with an endpoint that is new. */
   readonly registration?: string;
 }
@@ -169,7 +171,7 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
 }
 
 /** One url may take both channels' events, each as an endpoint of its own. */
-export function endpointId(account: AccountId, channel: EndpointDocument['channel'], url: string): EndpointId {
+export function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
 }

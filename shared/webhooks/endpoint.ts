@@ -1,27 +1,17 @@
+import type { EventName } from '../events/catalogue.ts';
+import type { ChannelName } from '../messages/message.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
-
-/** Events of the SMS channel ("Event kinds"). */
-export const SMS_EVENTS = [
-  'message.sent',
-  'message.delivered',
-  'message.failed',
-  'message.expired',
-  'message.rejected',
-] as const;
-/** And those of the chat-app channel: the same, and what the customer does. */
-export const CHAT_EVENTS = ['message.received', 'message.read', ...SMS_EVENTS] as const;
-export type MessageEvent = (typeof CHAT_EVENTS)[number];
 
 /** An address that an account's events are posted to. */
 export interface EndpointDocument {
   readonly _id: EndpointId;
   readonly account: AccountId;
   /** Events of this channel only are posted to it. */
-  readonly channel: 'sms' | 'chatapp';
+  readonly channel: ChannelName;
   readonly url: string;
   /** Which of the account's places it has (endpoint-places.ts). One of an earlier version gets its own when another is registered. */
   readonly place?: number;
-  readonly events: readonly MessageEvent[];
+  readonly events: readonly EventName[];
   /** Sealed `whsec_…` secrets; the first signs, the others sign too until they expire (rotation). */
   readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];
   readonly status: 'active' | 'disabled';

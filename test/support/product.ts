@@ -15,11 +15,11 @@ import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
+import { eventsOf } from '../../shared/events/catalogue.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
-import { CHAT_EVENTS, SMS_EVENTS } from '../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { builtProduct } from './built.ts';
 import { eventually } from './eventually.ts';
@@ -137,7 +137,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     });
     const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
     const credits = options.credits ?? 10_000;
-    const endpoint = { url: `${receiver.url}/webhook`, events: SMS_EVENTS };
+    const endpoint = { url: `${receiver.url}/webhook`, events: eventsOf('sms') };
     const seeded = await seedAccount(deps, { name: 'Flow', credits, keys: 1, endpoint });
     const [key = ''] = seeded.keys;
     receiver.trust(seeded.secret, '/webhook');
@@ -149,7 +149,12 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       provider = await startProvider({ statusDelayMs: 50, ...options.chatapp.provider });
       closers.push(async () => provider?.close());
       const { account } = seeded;
-      const chat = { account, channel: 'chatapp', url: `${receiver.url}/chatapp`, events: CHAT_EVENTS } as const;
+      const chat = {
+        account,
+        channel: 'chatapp',
+        url: `${receiver.url}/chatapp`,
+        events: eventsOf('chatapp'),
+      } as const;
       receiver.trust((await createEndpoint(db, clock, deps.box, chat)).secret, '/chatapp');
       await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
       await eventually(async () => (await listChatTemplates(db, account)).length > 0, 'the templates', TEMPLATES_MS);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../gateway/idempotency/key-claim.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
@@ -36,12 +36,12 @@ describe('POST /v2/chatapp/webhook', () => {
       const [before] = await endpoints();
       await disableEndpoint(chat.db, first.body.webhook_id, 'operator');
 
-      const { body } = await chat.post(PATH, { ...GOOD, events: CHAT_EVENTS });
+      const { body } = await chat.post(PATH, { ...GOOD, events: eventsOf('chatapp') });
 
       expect(body).to.deep.equal({ status: 'success', webhook_id: first.body.webhook_id });
       const [after, ...more] = await endpoints();
       expect(more).to.deep.equal([]);
-      expect(after).to.deep.include({ events: [...CHAT_EVENTS], status: 'active' });
+      expect(after).to.deep.include({ events: eventsOf('chatapp'), status: 'active' });
       expect(after?.secrets).to.deep.equal(before?.secrets);
     });
 
@@ -84,13 +84,13 @@ describe('POST /v2/chatapp/webhook', () => {
       await chat.post(PATH, GOOD);
       await chat.post(PATH, GOOD);
       const [first] = await entries();
-      await chat.post(PATH, { ...GOOD, events: CHAT_EVENTS });
+      await chat.post(PATH, { ...GOOD, events: eventsOf('chatapp') });
       const all = await entries();
 
       expect(first).to.deep.include({ outcome: 'done', times: 1 });
       // A minute may have ended in between: then it is two.
       expect(all.length).to.be.within(1, 2);
-      expect(all.at(-1)?.after?.events).to.deep.equal([...CHAT_EVENTS]);
+      expect(all.at(-1)?.after?.events).to.deep.equal(eventsOf('chatapp'));
       if (all.length === 1) expect(all[0]).to.deep.include({ times: 2 }).and.not.to.have.property('before');
     });
 
@@ -98,7 +98,12 @@ describe('POST /v2/chatapp/webhook', () => {
       await chat.post(PATH, { ...GOOD, events: [] });
       for (let i = 0; i < ENDPOINTS_PER_ACCOUNT; i++) {
         const [account, url] = [chat.account, `https://shop.example/full/${i}`];
-        await createEndpoint(chat.db, systemClock, TEST_BOX, { account, channel: 'chatapp', url, events: CHAT_EVENTS });
+        await createEndpoint(chat.db, systemClock, TEST_BOX, {
+          account,
+          channel: 'chatapp',
+          url,
+          events: eventsOf('chatapp'),
+        });
       }
 
       expectProblem(await chat.post(PATH, GOOD), 'too_many_webhooks');

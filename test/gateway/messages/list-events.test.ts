@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { within } from '../../../gateway/messages/event-list.ts';
+import { EVENT_NAMES, type EventName, eventBody } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { eventId, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
-import { CHAT_EVENTS, type MessageEvent } from '../../../shared/webhooks/endpoint.ts';
-import { eventBody } from '../../../shared/webhooks/payload.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
@@ -96,7 +95,7 @@ describe('GET /v2/events', function () {
       expect(body.data).to.deep.equal(
         expected.map(([message, entry]) => {
           if (entry === undefined) throw new Error('no such entry');
-          return { event_id: eventId(message._id, entry.state), ...JSON.parse(eventBody(message, entry)) };
+          return { event_id: eventId(message._id, entry.state), ...JSON.parse(eventBody({ message, entry })) };
         }),
       );
       expect(text).not.to.include('secret');
@@ -251,13 +250,13 @@ describe('GET /v2/events', function () {
   it('the store looks at one stretch of the index for a slice of time and a name, whatever lies around it', async () => {
     const told = (i: number): Told => (i === 1_520 ? [['failed', ago(i)]] : [['sent', ago(i)]]);
     await insert(...Array.from({ length: 3_000 }, (_, i) => make(told(i))));
-    const examined = async (names: readonly MessageEvent[]): Promise<unknown> => {
+    const examined = async (names: readonly EventName[]): Promise<unknown> => {
       const slice = messages().find(within(site.account, names, ago(1_550).getTime(), ago(1_500).getTime()));
       const { executionStats } = await slice.hint('events_by_state').explain('executionStats');
       return executionStats.totalDocsExamined;
     };
 
-    expect(await examined(CHAT_EVENTS)).to.equal(50);
+    expect(await examined(EVENT_NAMES)).to.equal(50);
     expect(await examined(['message.sent'])).to.equal(49);
     expect(await examined(['message.failed'])).to.equal(1);
     expect(await examined(['message.read'])).to.equal(0);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { MongoNetworkError } from 'mongodb';
+import type { StateChange } from '../../../shared/events/bodies.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
-import type { StateChange } from '../../../shared/webhooks/announce.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { StateChange } from '../../../shared/events/bodies.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { LeaseLostError, redoIntents, Settler, STREAMS } from '../../../shared/settlement/settle.ts';
-import type { Announcer, StateChange } from '../../../shared/webhooks/announce.ts';
+import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import type { StateChange } from '../../../shared/events/bodies.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createAnnouncer, type StateChange } from '../../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';

@@ -2,6 +2,7 @@ import type { Collection } from 'mongodb';
 import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
 import { keepItems } from '../../../shared/chat-inbox/store.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
@@ -12,7 +13,6 @@ import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import { CHAT_EVENTS } from '../../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
 import { ChatWorker, type ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
@@ -84,7 +84,7 @@ export function chatWorld(): ChatWorld {
         account: id,
         channel: 'chatapp',
         url: 'https://example.com/hooks',
-        events: CHAT_EVENTS,
+        events: eventsOf('chatapp'),
       });
       return { id, provider };
     },

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { SETTINGS } from '../../../shared/config/settings.ts';
+import type { StateChange } from '../../../shared/events/bodies.ts';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { eventId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { createAnnouncer, type StateChange } from '../../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import { SMS_EVENTS } from '../../../shared/webhooks/endpoint.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { COMPLETING_MAX } from '../../../workers/webhooks/lanes.ts';
 import { makeMessage } from '../../shared/webhooks/make.ts';
@@ -52,7 +53,7 @@ describe('webhooks worker: process', function () {
       channel: 'sms',
       account,
       url: target.url,
-      events: SMS_EVENTS,
+      events: eventsOf('sms'),
     });
     const changes = Array.from({ length: 1_000 }, (): StateChange => {
       return { message: makeMessage({ account }), entry: { state: 'sent', at: systemClock.now() } };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -12,7 +13,7 @@ import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import { deliveriesOf, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
-import { type EndpointDocument, SMS_EVENTS } from '../../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { type CreatedEndpoint, createEndpoint, disableEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { IN_FLIGHT_MAX } from '../../../workers/webhooks/share.ts';
@@ -75,7 +76,7 @@ describe('webhooks worker', () => {
   }
 
   function register(url: string, account: AccountId = newId('acc')): Promise<CreatedEndpoint> {
-    return createEndpoint(store.db, clock, box, { account, channel: 'sms', url, events: SMS_EVENTS });
+    return createEndpoint(store.db, clock, box, { account, channel: 'sms', url, events: eventsOf('sms') });
   }
 
   /** Deliveries to an endpoint, due in the order of the result. */

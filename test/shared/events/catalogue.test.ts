@@ -1,16 +1,16 @@
 import { expect } from 'chai';
+import { eventBody } from '../../../shared/events/catalogue.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
-import { eventBody } from '../../../shared/webhooks/payload.ts';
-import { makeMessage } from './make.ts';
+import { makeMessage } from '../webhooks/make.ts';
 
 const AT = new Date('2026-11-21T04:30:01.987Z');
 
-describe('webhooks/payload', () => {
+describe('events/catalogue', () => {
   it('message.delivered has the specification’s members, in its order', () => {
     const message = makeMessage({ operator: 'Jio', deliveredAt: new Date('2026-11-21T04:30:00Z') });
 
-    expect(eventBody(message, { state: 'delivered', at: AT })).to.equal(
+    expect(eventBody({ message, entry: { state: 'delivered', at: AT } })).to.equal(
       `{"event":"message.delivered","message_id":"${message._id}","to":"919876543210","status":"delivered","operator":"Jio",` +
         '"delivered_at":"2026-11-21T04:30:00+00:00","timestamp":"2026-11-21T04:30:01+00:00"}',
     );
@@ -19,7 +19,7 @@ describe('webhooks/payload', () => {
   it('message.sent has no delivered_at and a null operator', () => {
     const message = makeMessage({});
 
-    expect(eventBody(message, { state: 'sent', at: AT })).to.equal(
+    expect(eventBody({ message, entry: { state: 'sent', at: AT } })).to.equal(
       `{"event":"message.sent","message_id":"${message._id}","to":"919876543210","status":"sent","operator":null,` +
         '"timestamp":"2026-11-21T04:30:01+00:00"}',
     );
@@ -78,7 +78,7 @@ describe('webhooks/payload', () => {
       inbound: { type: 'image', body: 'Look', more: { image: { id: '7001' }, event: 'message.read', timestamp: '1' } },
     };
 
-    expect(eventBody(message, { state: 'received', at: AT })).to.equal(
+    expect(eventBody({ message, entry: { state: 'received', at: AT } })).to.equal(
       `{"event":"message.received","from":"919876543210","message_id":"${message._id}","type":"image","body":"Look",` +
         '"timestamp":"2026-11-21T04:30:01+00:00","image":{"id":"7001"}}',
     );
@@ -86,11 +86,13 @@ describe('webhooks/payload', () => {
 
   it('the text of the message is in no event', () => {
     for (const state of ['sent', 'delivered', 'failed', 'expired', 'rejected'] as const) {
-      expect(eventBody(makeMessage({ text: 'OTP 4711' }), { state, at: AT })).not.to.include('4711');
+      expect(eventBody({ message: makeMessage({ text: 'OTP 4711' }), entry: { state, at: AT } })).not.to.include(
+        '4711',
+      );
     }
   });
 });
 
 function parsed(message: MessageDocument, entry: HistoryEntry): unknown {
-  return JSON.parse(eventBody(message, entry));
+  return JSON.parse(eventBody({ message, entry }));
 }

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { EVENT_NAMES, EVENTS, type EventName, eventBody, eventsOf } from '../../../shared/events/catalogue.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
+import { makeMessage } from '../webhooks/make.ts';
+
+interface Hook {
+  readonly post: {
+    readonly summary: string;
+    readonly requestBody: { readonly content: { readonly 'application/json': { readonly schema: HookSchema } } };
+  };
+}
+interface HookSchema {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+}
+
+const { webhooks } = JSON.parse(contractText) as { readonly webhooks: Readonly<Record<string, Hook>> }; // held here
+const AT = new Date('2026-11-21T04:30:01.987Z');
+
+describe('the contract’s events are those of the catalogue', () => {
+  it('a webhook of each, told in the same words', () => {
+    const told = Object.entries(webhooks).map(([name, { post }]) => [name, post.summary]);
+
+    expect(told).to.deep.equal(EVENT_NAMES.map((name) => [name, EVENTS[name].when]));
+  });
+
+  for (const name of EVENT_NAMES) {
+    it(`${name}: its bodies are what the contract says, with every member that one may have`, () => {
+      const { properties, required } = webhooks[name]?.post.requestBody.content['application/json'].schema ?? {};
+      const bodies = EVENTS[name].channels.flatMap((channel) => bodiesOf(name, channel));
+
+      for (const body of bodies) expect(schemaFault(schemaOf(name), body)).to.equal(undefined);
+      const members = bodies.map((body) => Object.keys(body));
+      expect(Object.keys(properties ?? {})).to.have.members([...new Set(members.flat())]);
+      const always = Object.keys(properties ?? {}).filter((member) => members.every((has) => has.includes(member)));
+      expect(required).to.have.members(always);
+    });
+  }
+
+  it('GET /v2/events shows the members of all of them, behind the id', () => {
+    const members = Object.values(webhooks).flatMap(({ post }) =>
+      Object.keys(post.requestBody.content['application/json'].schema.properties),
+    );
+    const { properties } = contract.components.schemas.Event ?? {};
+
+    expect(Object.keys(properties ?? {})).to.have.members(['event_id', ...new Set(members)]);
+    expect(properties?.event?.enum).to.deep.equal(EVENT_NAMES);
+  });
+
+  it('GET /v2/events filters by each, and a chat-app webhook registers for those of its channel', () => {
+    const { parameters = [] } = operations.find(({ path }) => path === '/v2/events')?.operation ?? {};
+    const filter = parameters.find((one) => 'name' in one && one.name === 'event');
+    const { events } = contract.components.schemas.ChatWebhookRequest?.properties ?? {};
+
+    expect(filter).to.have.nested.property('schema.enum').that.deep.equals(EVENT_NAMES);
+    expect(events?.items?.enum).to.deep.equal(eventsOf('chatapp'));
+  });
+});
+
+function schemaOf(name: EventName): string {
+  return pointer('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema');
+}
+
+/** Of a message of which nothing is known but what must be, and of one of which everything is. */
+function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
+  const { state } = EVENTS[name];
+  const bare = state === 'received' ? inbound() : channel === 'sms' ? makeMessage({}) : chatMessage();
+  const full: AnyMessage = {
+    ...bare,
+    reference: 'order 7',
+    operator: 'Jio',
+    deliveredAt: AT,
+    errorCode: '69',
+    errorReason: 'submit failed',
+  };
+  return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
+}
+
+function chatMessage(): ChatMessageDocument {
+  const { group: _, sender: _s, route: _r, text: _t, encoding: _e, segments: _n, ...common } = makeMessage({});
+  return {
+    ...common,
+    channel: 'chatapp',
+    direction: 'out',
+    path: 'chatapp',
+    lane: 0,
+    conversation: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
+    content: { kind: 'text', text: 'Hello' },
+  };
+}
+
+function inbound(): InboundMessageDocument {
+  const { _id, account, v, tries, validUntil, history } = makeMessage({});
+  return {
+    ...{ _id, account, v, tries, validUntil, history },
+    channel: 'chatapp',
+    direction: 'in',
+    state: 'received',
+    to: '15550783881',
+    from: '919876543210',
+    upstreamId: 'wamid.1',
+    inbound: { type: 'text', body: 'Hello' },
+  };
+}
