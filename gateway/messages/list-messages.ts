@@ -1,3 +1,4 @@
+import { CHANNEL_NAMES } from '../../shared/channels/channels.ts';
 import type { MessageState } from '../../shared/messages/message.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
@@ -41,7 +42,7 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
-      channel: parseChoice('channel', query.channel, ['sms', 'chatapp'], problems),
+      channel: parseChoice('channel', query.channel, CHANNEL_NAMES, problems),
       direction: parseChoice('direction', query.direction, ['in', 'out'], problems),
       states: parseState(query.state, problems),
       to,

@@ -1,48 +1,16 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type {
-  ChatContent,
-  ChatMessageDocument,
-  InboundContent,
-  InboundMessageDocument,
-  MediaType,
-} from '../../shared/messages/chat-message.ts';
-import type { MessageDocument, MessageState, StoredMessage } from '../../shared/messages/message.ts';
+import type { ChannelName, MessageState } from '../../shared/messages/message.ts';
 import { RARE_STATES, type RareState } from '../../shared/mongo/indexes.ts';
 import { type AccountId, type BatchId, batchMessageRange, lowestId, type MessageId } from '../../shared/runtime/ids.ts';
+import { type MessageSummary, SUMMARY_FIELDS } from './view.ts';
+import { ALL_VIEWS } from './views.ts';
 
-/** What lists show of a message; never its text. */
-const SUMMARY_FIELDS = [
-  '_id',
-  'channel',
-  'to',
-  'reference',
-  'state',
-  'outcome',
-  'operator',
-  'deliveredAt',
-  'errorCode',
-  'errorReason',
-  'closedReason',
-] as const satisfies readonly (keyof StoredMessage)[];
-/** Of SMS, and of the chat-app channel, only. */
-const SMS_FIELDS = ['sender', 'route', 'batch', 'segments'] as const satisfies readonly (keyof MessageDocument)[];
-const CHAT_FIELDS = ['direction', 'conversation', 'from', 'content.kind', 'content.type', 'inbound.type'] as const;
-
-export type MessageSummary = Pick<StoredMessage, (typeof SUMMARY_FIELDS)[number]> &
-  Partial<Pick<MessageDocument, (typeof SMS_FIELDS)[number]>> &
-  Partial<Pick<ChatMessageDocument, 'conversation'> & Pick<InboundMessageDocument, 'from'>> & {
-    readonly direction?: 'in' | 'out';
-    /** Of a message of ours, of which kind it is. */
-    readonly content?: { readonly kind: ChatContent['kind']; readonly type?: MediaType };
-    /** Of a customer's. */
-    readonly inbound?: Pick<InboundContent, 'type'>;
-  };
-
-const PROJECTION = Object.fromEntries([...SUMMARY_FIELDS, ...SMS_FIELDS, ...CHAT_FIELDS].map((name) => [name, 1]));
+const FIELDS = [...SUMMARY_FIELDS, ...ALL_VIEWS.flatMap((view) => view.summaryFields)];
+const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
 export interface MessageFilter {
-  readonly channel?: StoredMessage['channel'] | undefined;
+  readonly channel?: ChannelName | undefined;
   /** `in`: what customers wrote. */
   readonly direction?: 'in' | 'out' | undefined;
   readonly states?: readonly MessageState[] | undefined;

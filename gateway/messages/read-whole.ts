@@ -1,54 +1,21 @@
 import type { Db } from 'mongodb';
-import type { ChangeId } from '../../shared/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
 import { readEntries } from '../../shared/ledger/statement.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type {
-  ChatContent,
-  ChatMessageDocument,
-  InboundContent,
-  InboundMessageDocument,
-  MediaType,
-} from '../../shared/messages/chat-message.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
 import { type AccountId, eventId, type MessageId } from '../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../shared/settlement/log-store.ts';
 import type { LogRecord } from '../../shared/settlement/message-log.ts';
 import { type DeliveryDocument, deliveryId } from '../../shared/webhooks/delivery.ts';
 import { deliveriesOf } from '../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
+import type { TextlessMessage } from './view.ts';
+import { ALL_VIEWS, viewOf } from './views.ts';
 
-/** A message of any channel without what was written in it. */
-export type UnreadMessage = Omit<MessageDocument, 'text'> | UnreadChatMessage | UnreadInboundMessage;
-
-export type UnreadChatMessage = Omit<ChatMessageDocument, 'content'> & {
-  readonly content: {
-    readonly kind: ChatContent['kind'];
-    readonly type?: MediaType;
-    /** Of a template. */
-    readonly name?: string;
-    readonly language?: string;
-  };
-};
-
-export type UnreadInboundMessage = Omit<InboundMessageDocument, 'inbound'> & {
-  readonly inbound: Pick<InboundContent, 'type'>;
-};
-
-/** From a customer. */
-export function isInbound(message: UnreadMessage): message is UnreadInboundMessage {
-  return message.channel === 'chatapp' && message.direction === 'in';
-}
-
-const WITHOUT_TEXT = {
-  text: 0,
-  ...{ 'content.text': 0, 'content.body': 0, 'content.buttons': 0, 'content.params': 0 },
-  ...{ 'content.url': 0, 'content.caption': 0, 'inbound.body': 0, 'inbound.more': 0 },
-};
+const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFields).map((name) => [name, 0]));
 
 /** A message, what was paid for it and given back, and what its webhooks came to. */
 export interface WholeMessage {
-  readonly message: UnreadMessage;
+  readonly message: TextlessMessage;
   /** The debit of its group; undefined where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
   /** Perhaps of many messages, as `paid`. */
@@ -65,9 +32,9 @@ export interface WholeMessage {
 export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
   const message = await db
     .collection<AnyMessage>('messages')
-    .findOne<UnreadMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });
+    .findOne<TextlessMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });
   if (message === null) return undefined;
-  const { debit, refund } = changesOf(message);
+  const { debit, refund } = viewOf(message).payment(message);
   const [entries, deliveries, log] = await Promise.all([
     readEntries(
       db,
@@ -86,17 +53,10 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
   };
 }
 
-/** Ids of the ledger entries of what it cost and got back, if it did; absent for what costs nothing (ledger/change.ts). */
-function changesOf(message: UnreadMessage): { readonly debit?: ChangeId; readonly refund?: ChangeId } {
-  if (message.channel === 'sms') return { debit: message.group, refund: message.refund ?? `ref_${message._id}` };
-  if (isInbound(message) || message.opened === undefined) return {};
-  return { debit: message.opened.group, refund: `ref_${message.conversation}` };
-}
-
 /** Of every event of the message for every endpoint that the account has: five events for ten endpoints at most. */
 async function readDeliveries(
   db: Db,
-  { _id, account, history }: UnreadMessage,
+  { _id, account, history }: TextlessMessage,
 ): Promise<readonly Omit<DeliveryDocument, 'body'>[]> {
   if (history.length === 0) return [];
   const endpoints = await db

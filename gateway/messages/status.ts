@@ -1,12 +1,12 @@
-import { operatorOf } from '../../shared/messages/operator.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isMessageId } from '../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { chatFields } from './chat-fields.ts';
-import { type MessageStatus, readMessageStatus } from './read.ts';
+import { readMessageStatus } from './read.ts';
+import type { MessageStatus } from './view.ts';
+import { viewOf } from './views.ts';
 
 /** GET /v2/status/{message_id}. Another account's message is as unknown as one that never was. */
 export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
@@ -22,18 +22,18 @@ export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
 
 /** "Delivery status record": its five fields, null where not known yet, then what we add. Absent extras are left out. */
 function statusRecord(message: MessageStatus): object {
+  const view = viewOf(message);
   return {
     message_id: message._id,
     to: message.to,
     status: STATES[message.state].shown,
     delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
-    operator: operatorOf(message),
+    operator: view.operatorOf(message),
     reference: message.reference,
     error_code: message.errorCode,
     error_reason: message.errorReason,
     outcome: message.outcome,
-    segments: message.segments,
-    ...(message.channel === 'chatapp' ? chatFields(message) : {}),
+    ...view.status(message),
     timeline: [
       // What a customer wrote was never queued.
       ...(message.direction === 'in' ? [] : [{ status: 'queued', at: isoTimestamp(idTime(message._id)) }]),

@@ -1,33 +1,16 @@
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime } from '../../shared/runtime/ids.ts';
 import type { LogRecord } from '../../shared/settlement/message-log.ts';
-import { carrierMessageId, partRecord } from './part-record.ts';
-import { isInbound, type UnreadInboundMessage, type UnreadMessage, type WholeMessage } from './read-whole.ts';
+import { partRecords } from './part-record.ts';
+import type { WholeMessage } from './read-whole.ts';
+import type { Happening, TextlessMessage } from './view.ts';
+import { viewOf } from './views.ts';
 
 /** Tries of one delivery that are shown, the newest: replays can add hundreds. */
 const ATTEMPTS_SHOWN = 20;
 
-/** One thing that happened to a message. `what` says which members it has. */
-interface Happening {
-  readonly at: Date;
-  readonly what:
-    | 'accepted'
-    | 'template'
-    | 'path'
-    | 'paid'
-    | 'taken'
-    | LogRecord['kind']
-    | 'state'
-    | 'webhook'
-    | 'refunded';
-  readonly more?: Readonly<Record<string, string | number | object | undefined>>;
-}
-
 /** What happened to a message, oldest first; what happened at the same moment in the order in which it follows. */
 export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
-  const happened: Happening[] = isInbound(message) ? [] : beginningOf(message, paid);
+  const happened = beginningOf(message, paid);
   // What a carrier said comes before the state that it led to.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
   for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
@@ -43,7 +26,7 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     }
   }
   if (refunded !== undefined) {
-    const more = { credits: creditsOf(message), ledger_seq: refunded.seq };
+    const more = { credits: viewOf(message).payment(message).credits, ledger_seq: refunded.seq };
     happened.push({ at: refunded.at, what: 'refunded', more });
   }
   return happened
@@ -51,43 +34,28 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
 }
 
-/** Until it was taken to be sent. */
-function beginningOf(message: Exclude<UnreadMessage, UnreadInboundMessage>, paid: WholeMessage['paid']): Happening[] {
-  const acceptedAt = idTime(message._id);
-  const happened: Happening[] = [{ at: acceptedAt, what: 'accepted' }];
-  if (message.channel === 'sms') {
-    const { template, entityId, path } = message;
-    if (template !== undefined) {
-      happened.push({ at: acceptedAt, what: 'template', more: { template_id: template, entity_id: entityId } });
-    }
-    happened.push({ at: acceptedAt, what: 'path', more: { path } });
-  } else if (message.content.kind === 'template') {
-    const { name, language } = message.content;
-    happened.push({ at: acceptedAt, what: 'template', more: { template: name, language } });
-  }
+/** Until it was taken to be sent, and that it was. */
+function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happening[] {
+  const view = viewOf(message);
+  const happened = [...view.beginning(message)];
   if (paid !== undefined) {
-    happened.push({ at: paid.at, what: 'paid', more: { credits: creditsOf(message), ledger_seq: paid.seq } });
+    const { credits } = view.payment(message);
+    happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq } });
   }
   const { claim, earlier = [] } = message;
   // One that was put back to be sent again is the last of the earlier ones, until it is taken anew.
   const last = claim === undefined || earlier.some(({ id }) => id === claim.id) ? [] : [claim];
   for (const { at, carrier } of [...earlier, ...last]) {
-    // Messages of the chat-app channel are claimed by shares of accounts, which are nobody's business.
-    happened.push({ at, what: 'taken', more: message.channel === 'sms' ? { carrier } : {} });
+    happened.push({ at, what: 'taken', more: view.showsCarrier ? { carrier } : {} });
   }
   return happened;
 }
 
-/** Its own: one debit may have paid for many messages, and one refund gives back for many. */
-function creditsOf(message: UnreadMessage): number {
-  if (message.channel === 'sms') return CREDITS_PER_MESSAGE;
-  return isInbound(message) ? 0 : (message.opened?.credits ?? 0);
-}
-
 /** What a carrier said, raw and as we read it, or what was decided because it said nothing. */
-function said(record: LogRecord, { channel, account }: UnreadMessage): NonNullable<Happening['more']> {
-  const chat = channel === 'chatapp';
-  const carrier = chat ? undefined : record.carrier;
+function said(record: LogRecord, message: TextlessMessage): NonNullable<Happening['more']> {
+  const view = viewOf(message);
+  const idOf = (key: string): string => view.upstreamId(key, message.account);
+  const carrier = view.showsCarrier ? record.carrier : undefined;
   switch (record.kind) {
     case 'answer':
       return {
@@ -95,9 +63,7 @@ function said(record: LogRecord, { channel, account }: UnreadMessage): NonNullab
         outcome: record.outcome,
         error_code: record.code,
         error_reason: record.reason,
-        parts: record.parts?.map((part, index) =>
-          partRecord(part, index, chat ? chatMessageKey(account, '') : undefined),
-        ),
+        parts: record.parts === undefined ? undefined : partRecords(record.parts, idOf),
       };
     case 'receipt': {
       const { result, text, tlvs, key, part } = record;
@@ -110,7 +76,7 @@ function said(record: LogRecord, { channel, account }: UnreadMessage): NonNullab
           message_state: tlvs?.messageState,
           network_error_code: tlvs?.networkErrorCode,
         },
-        carrier_message_id: carrierMessageId(key),
+        carrier_message_id: idOf(key),
         status: part.state,
         error_code: part.error,
         error_reason: part.reason,
