@@ -1,0 +1,56 @@
+import type { KeyScope } from '../shared/keys/key.ts';
+import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
+import { guardOptions } from '../shared/webhooks/address-guard.ts';
+import { createAuthenticate, createIdentify, requireScope, type ScopeSet } from './access/authenticate.ts';
+import { RateCounter } from './access/counter.ts';
+import { createDearReads } from './access/dear-reads.ts';
+import { createCharge, createRateLimit } from './access/rate-limit.ts';
+import { createUnauthorized } from './access/unauthorized.ts';
+import { createUrlCheck } from './chatapp/public-url.ts';
+import { createCallerAddress } from './http/caller-address.ts';
+import type { Handler } from './http/context.ts';
+import { jsonBody } from './http/json-body.ts';
+import { createOnce } from './idempotency/once.ts';
+import type { GatewayDeps } from './process/deps.ts';
+import { ApprovedTemplates } from './templates/approved-templates.ts';
+import { createUnrouted } from './unanswered.ts';
+
+const MESSAGE_BYTES_MAX = 65_536;
+/** 10,000 entries with ten params of 30 characters, three bytes each. */
+const BULK_BYTES_MAX = 10_485_760;
+
+export type Parts = ReturnType<typeof createParts>;
+
+/** What several endpoints use: one of each in a process. */
+export function createParts(deps: GatewayDeps) {
+  const { db, clock, config } = deps;
+  const counter = new RateCounter(deps);
+  const addressOf = createCallerAddress(config.trustProxy);
+  const unauthorized = createUnauthorized(deps, counter, addressOf);
+  const identify = createIdentify(deps, addressOf);
+  const authenticate = createAuthenticate(identify, unauthorized);
+  const rateLimit = createRateLimit(counter, clock);
+  const charge = createCharge(counter, clock);
+  const limits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const guard = { ...guardOptions(config), resolve: deps.resolveHost };
+  const allowHttp = config.chatMediaAllowHttp === 'yes';
+  return {
+    unauthorized,
+    unrouted: createUnrouted(identify, unauthorized, rateLimit),
+    /** Who may use an endpoint: a key with one of these scopes. */
+    key: (...scopes: readonly (KeyScope | ScopeSet)[]): Handler[] => [
+      authenticate,
+      rateLimit,
+      requireScope(...scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope))),
+    ],
+    once: createOnce(deps),
+    charge,
+    reading: { ...deps, answerRead: createDearReads(charge) },
+    sending: { ...deps, templates: new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs }) },
+    message: jsonBody(MESSAGE_BYTES_MAX),
+    bulk: jsonBody(BULK_BYTES_MAX),
+    webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
+    // The provider fetches it, not we: a send need not wait long for what only we think of the host.
+    mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
+  };
+}
