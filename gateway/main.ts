@@ -1,5 +1,5 @@
 import { createChatAccepter } from '../shared/conversations/open.ts';
-import { createAccepter } from '../shared/payment/accept.ts';
+import { GroupAccepter } from '../shared/payment/accept.ts';
 import { runApp } from '../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
@@ -9,7 +9,7 @@ import { listenForScrapes } from './metrics.ts';
 import { KeyUses } from './process/key-uses.ts';
 
 runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
-  const accepter = createAccepter({ db, clock, log });
+  const accepter = new GroupAccepter({ db, clock, log });
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });

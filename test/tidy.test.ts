@@ -34,7 +34,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'libphonenumber-js/max': /^shared\/accounts\/number-check\.ts$/,
   'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^scripts\/ops\/allowed-addresses\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/debit\.ts$|^scripts\//,
+    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/pending\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,

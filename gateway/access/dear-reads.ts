@@ -3,11 +3,11 @@ import { callerOf, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Charge } from './rate-limit.ts';
-import { ReadLanes } from './read-lanes.ts';
+import { ReadQueue } from './read-queue.ts';
 
 /**
  * Answers 200 with what `read` gives (a text is JSON already), or with the problem `missing` when that is nothing. `cost`: as how many requests it
- * counts, 1 at least; with fewer left it is 429. It waits for the account's lane, and is one with others of the same address.
+ * counts, 1 at least; with fewer left it is 429. It waits in the account's queue; requests for the same URL that wait there are answered by one read.
  */
 export type AnswerRead = (
   res: Reply,
@@ -22,10 +22,10 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
 }
 
 export function createDearReads(charge: Charge): AnswerRead {
-  const lanes = new ReadLanes<string | undefined>();
+  const queue = new ReadQueue<string | undefined>();
   return async (res, cost, read, missing = 'not_found') => {
     if (!(await charge(res, cost))) return;
-    const json = await lanes.run(callerOf(res).account._id, res.req.originalUrl, async () => {
+    const json = await queue.run(callerOf(res).account._id, res.req.originalUrl, async () => {
       const found = await read();
       return typeof found === 'object' ? JSON.stringify(found) : found;
     });

@@ -4,7 +4,7 @@ import { hasStoppable, refundedCredits } from '../../shared/batches/progress.ts'
 import { beginStop, readBatch } from '../../shared/batches/store.ts';
 import { isBatchId } from '../../shared/runtime/ids.ts';
 import type { Charge } from '../access/rate-limit.ts';
-import { ReadLanes } from '../access/read-lanes.ts';
+import { ReadQueue } from '../access/read-queue.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -26,8 +26,8 @@ const LOOK_MS = 25;
  */
 export function createStopBatch(deps: StopDeps): Handler {
   const { db, charge } = deps;
-  const counts = new ReadLanes<boolean>();
-  const looks = new ReadLanes<BatchDocument | undefined>();
+  const counts = new ReadQueue<boolean>();
+  const looks = new ReadQueue<BatchDocument | undefined>();
   return async (req, res: Reply) => {
     const { batch_id: id } = req.params;
     if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');

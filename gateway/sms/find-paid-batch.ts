@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { paidBatch } from '../../shared/batches/paid-batch.ts';
 import { markPaid, readBatch } from '../../shared/batches/store.ts';
-import type { AccountId, BatchId, GroupId } from '../../shared/runtime/ids.ts';
+import { readPaid } from '../../shared/payment/read-paid.ts';
+import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 
 /**
  * A batch of the account that it has paid for; undefined when there is none. The account is read first: what is not pending
@@ -11,18 +10,13 @@ import type { AccountId, BatchId, GroupId } from '../../shared/runtime/ids.ts';
  * right after the debit is marked here: that is what follows from it anyway.
  */
 export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
-  const payer = await db
-    .collection<AccountDocument>('accounts')
-    .findOne({ _id: account }, { projection: { pending: 1 } });
+  const paid = await readPaid(db, account);
   const batch = await readBatch(db, account, id);
   // The batch of a schedule is nobody's business before its time.
   if (batch?.state === 'booked') return undefined;
   if (batch === undefined || batch.state !== 'unpaid') return batch;
-  for (const [change, pending] of Object.entries(payer?.pending ?? {})) {
-    if (paidBatch(pending) !== id) continue;
-    const group = change as GroupId; // a debit's change is its group (debit.ts)
-    await markPaid(db, id, group);
-    return { ...batch, state: 'paid', group };
-  }
-  return undefined;
+  const group = [...paid.keys()].find((debit) => paid.get(debit)?.batch === id);
+  if (group === undefined) return undefined;
+  await markPaid(db, id, group);
+  return { ...batch, state: 'paid', group };
 }

@@ -4,7 +4,7 @@ import type { Opening } from './opening.ts';
 
 /**
  * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
- * must follow in other documents (see credits/ and payment/accept.ts).
+ * must follow in other documents (payment/pending.ts shows each form).
  */
 export interface AccountDocument {
   readonly _id: AccountId;
@@ -54,13 +54,12 @@ export interface PendingChange {
   readonly balanceAfter: number;
   readonly reason: LedgerReason;
   readonly at: Date;
-  /** What the ledger entry names, for example the message that was refunded, the batch (batches/paid-batch.ts) or the conversation that was paid for. */
+  /** What the ledger entry names, for example the message that was refunded, or the batch or the conversation that was paid for. */
   readonly reference?: string;
   /** The schedules that a debit paid for, possibly beside messages. */
   readonly schedules?: readonly ScheduleId[];
   /**
-   * What was paid for: `{m: MessageDocument[], s: ScheduleDocument[]}`, for conversations `{m: [], c: ChatMessageDocument[]}`,
-   * as BSON. One binary, because nested documents cost the store twice the time.
+   * What was paid for, as BSON in one binary. payment/pending.ts writes and reads it, and shows each shape.
    */
   readonly messages?: Binary;
 }

@@ -1,11 +1,12 @@
-import { Binary, BSON, type Collection, type Db, type Document } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import type { OpenConversation, Opening } from '../accounts/opening.ts';
 import { payerFilter } from '../ledger/refusal.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
-import { insertMessages } from '../payment/insert.ts';
+import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/pending.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { conversationKey } from './conversation.ts';
 import { ensureConversations } from './store.ts';
@@ -44,7 +45,7 @@ export async function payForOpenings(
   const groups = openings.map(({ opening }) => opening.group);
   const required = openings.reduce((sum, { opening }) => sum + opening.credits, 0);
   const projection = Object.fromEntries(
-    groups.flatMap((group) => PENDING_WITHOUT_MESSAGES.map((name) => [`pending.${group}.${name}`, 1])),
+    groups.flatMap((group) => DECIDED.map((name) => [`pending.${group}.${name}`, 1])),
   );
   const after =
     (await accounts.findOneAndUpdate(
@@ -57,28 +58,26 @@ export async function payForOpenings(
       openingPipeline(debit, required),
       { returnDocument: 'after', projection },
     )) ?? (await accounts.findOne({ _id: account }, { projection }));
-  const paid = groups.flatMap((group) => after?.pending?.[group] ?? []);
+  const paid = openings.flatMap(({ opening }) => {
+    const decided = after?.pending?.[opening.group];
+    return decided === undefined ? [] : [{ ...decided, ...openingEntry(opening) }];
+  });
   return paid.length === groups.length ? paid : undefined;
 }
-
-const PENDING_WITHOUT_MESSAGES = ['seq', 'amount', 'balanceAfter', 'reason', 'reference', 'at'] as const;
 
 function openingPipeline({ openings, done }: OpeningDebit, required: number): Document[] {
   const pending: Record<string, unknown> = {};
   const opening: Record<string, Opening> = {};
   let spent = 0;
   openings.forEach((one, i) => {
-    const { group, credits, id } = one.opening;
+    const { group, credits } = one.opening;
     spent += credits;
-    pending[group] = {
+    const decided = {
       seq: { $add: ['$seq', i + 1] },
-      amount: -credits,
       balanceAfter: { $subtract: ['$balance', spent] },
-      reason: 'conversation',
-      reference: { $literal: id },
       at: '$$NOW',
-      messages: new Binary(BSON.serialize({ m: [], c: one.messages }, { ignoreUndefined: true })),
-    } satisfies Record<keyof Omit<PendingChange, 'schedules'>, unknown>;
+    } satisfies Record<Decided, unknown>;
+    pending[group] = { ...decided, ...encodeOpening(one.opening, one.messages) };
     opening[group] = one.opening;
   });
   // One object for all: dotted paths cost the store more (ledger/change.ts).
@@ -94,12 +93,6 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
   };
   if (done.length === 0) return [set];
   return [set, { $unset: done.flatMap((group) => [`pending.${group}`, `opening.${group}`]) }];
-}
-
-/** The chat-app messages that a pending change paid for. */
-export function paidChatMessages({ messages }: PendingChange): readonly ChatMessageDocument[] {
-  if (messages === undefined) return [];
-  return (BSON.deserialize(messages.buffer) as { c?: readonly ChatMessageDocument[] }).c ?? []; // written above, or by debit.ts without `c`
 }
 
 /** An opening that was paid for: what the account's update carries of it. */
@@ -123,8 +116,9 @@ export async function storeOpenings(db: Db, account: AccountId, paid: readonly O
     );
     await updateEach(db, 'conversations', updates);
   }
-  await insertMessages(
+  await insertNew(
     db,
+    'messages',
     paid.flatMap(({ messages }) => messages),
   );
   const again = openings.filter((opening) => opening.again);

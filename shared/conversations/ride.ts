@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { OpenConversation } from '../accounts/opening.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
-import { insertMessages } from '../payment/insert.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, MessageId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
@@ -34,7 +34,7 @@ export async function ride(
   const boarded = await Promise.all([
     board(deps, account, plain, async () => {
       const messages = plain.map(({ arrival, conversation }) => arrival.messageIn(conversation));
-      await insertMessages(db, messages);
+      await insertNew(db, 'messages', messages);
       return true;
     }),
     board(deps, account, again, async () => {

@@ -8,73 +8,81 @@ import { debitAgain, readDebits } from './debit-again.ts';
 
 /**
  * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt whose answer was lost may still be on
- * its way to the store; only while the pending change is there it is sure to do nothing, so that is for the sweep to clear.
+ * its way to the store. It does nothing as long as the pending change is there, so only the sweep may clear that.
  */
 export type Answered =
   | (Debit & { readonly repeated?: true })
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-export type DebitUntilAnswered = (requests: readonly DebitRequest[]) => Promise<readonly Answered[]>;
+export interface DebitDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const UNKNOWN = { kind: 'unknown' } as const;
 
 /**
  * Debits of different accounts, together, asked again when their answer was lost: each is paid once or not at all, and the
  * answer says which, or `unknown` when that cannot be told. Rejects only while nothing can have happened to any of them.
  */
-export function createDebitUntilAnswered({ db, clock, log }: { db: Db; clock: Clock; log: Log }): DebitUntilAnswered {
-  const repeat = async (request: DebitRequest): Promise<Answered> => {
-    const debit = await debitAgain(db, request);
-    return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
-  };
-
-  /** What the store refuses of one says nothing about the others. */
-  const repeatOrUnknown = async (request: DebitRequest): Promise<Answered> => {
-    try {
-      return await repeat(request);
-    } catch (error) {
-      if (isStoreTrouble(error)) throw error;
-      return UNKNOWN;
-    }
-  };
-
-  const debitAll = async (requests: readonly DebitRequest[]): Promise<readonly Answered[]> => {
-    const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
-    let asked = false;
-    const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
-      if (asked) return Promise.all(requests.map(repeatOrUnknown));
-      asked = true;
-      return (await debitEach(db, requests)) === requests.length ? requests.map(() => PAID) : undefined;
-    });
-    if (paid === 'unknown') return requests.map(() => UNKNOWN);
-    if (paid.answer !== undefined) return paid.answer;
-    try {
-      const read = await untilAnswered(tools, () => readDebits(db, requests));
-      return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
-    } catch (error) {
-      if (!isStoreTrouble(error)) throw error;
-      // They may be paid, so this is no longer "nothing happened".
-      return requests.map(() => UNKNOWN);
-    }
-  };
-
-  return async (requests) => {
-    try {
-      return await debitAll(requests);
-    } catch (error) {
-      if (isStoreTrouble(error)) throw error;
-      // The store refused one of the updates; the others may be paid. Asked again one by one, each gets its own answer.
-      return Promise.all(
-        requests.map(async (request): Promise<Answered> => {
-          try {
-            const answer = await untilAnswered({ clock, log, what: { group: request.group } }, () => repeat(request));
-            return answer === 'unknown' ? UNKNOWN : answer.answer;
-          } catch (own) {
-            return isStoreTrouble(own) ? UNKNOWN : { kind: 'failed', error: own };
-          }
-        }),
-      );
-    }
-  };
+export async function debitUntilAnswered(
+  deps: DebitDeps,
+  requests: readonly DebitRequest[],
+): Promise<readonly Answered[]> {
+  try {
+    return await debitTogether(deps, requests);
+  } catch (error) {
+    if (isStoreTrouble(error)) throw error;
+    // The store refused one of the updates; the others may be paid. Asked again one by one, each gets its own answer.
+    return Promise.all(requests.map((request) => debitAlone(deps, request)));
+  }
 }
 
-const UNKNOWN = { kind: 'unknown' } as const;
+async function debitTogether(
+  { db, clock, log }: DebitDeps,
+  requests: readonly DebitRequest[],
+): Promise<readonly Answered[]> {
+  const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
+  let asked = false;
+  const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
+    if (asked) return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
+    asked = true;
+    return (await debitEach(db, requests)) === requests.length ? requests.map(() => PAID) : undefined;
+  });
+  if (paid === 'unknown') return requests.map(() => UNKNOWN);
+  if (paid.answer !== undefined) return paid.answer;
+  try {
+    const read = await untilAnswered(tools, () => readDebits(db, requests));
+    return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
+  } catch (error) {
+    if (!isStoreTrouble(error)) throw error;
+    // They may be paid, so this is no longer "nothing happened".
+    return requests.map(() => UNKNOWN);
+  }
+}
+
+async function debitAlone({ db, clock, log }: DebitDeps, request: DebitRequest): Promise<Answered> {
+  try {
+    const answer = await untilAnswered({ clock, log, what: { group: request.group } }, () => repeat(db, request));
+    return answer === 'unknown' ? UNKNOWN : answer.answer;
+  } catch (error) {
+    return isStoreTrouble(error) ? UNKNOWN : { kind: 'failed', error };
+  }
+}
+
+/** What the store refuses of one says nothing about the others. */
+async function repeatOrUnknown(db: Db, request: DebitRequest): Promise<Answered> {
+  try {
+    return await repeat(db, request);
+  } catch (error) {
+    if (isStoreTrouble(error)) throw error;
+    return UNKNOWN;
+  }
+}
+
+async function repeat(db: Db, request: DebitRequest): Promise<Answered> {
+  const debit = await debitAgain(db, request);
+  return debit.kind === 'unknown' ? UNKNOWN : { ...debit, repeated: true };
+}

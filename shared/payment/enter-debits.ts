@@ -3,7 +3,8 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
 import { Grouper } from '../runtime/grouper.ts';
-import { DECIDED, type DebitRequest, statedOf } from './debit.ts';
+import type { DebitRequest } from './debit.ts';
+import { DECIDED, purchaseEntry } from './pending.ts';
 
 /**
  * Nobody waits for a ledger entry: until it is there the pending change of the account stands for it, in statements and in
@@ -26,7 +27,7 @@ export function debitEnterer(db: Db): Grouper<DebitRequest, boolean> {
       const decided = await readDecided(db, debits);
       const entries = debits.map((debit) => {
         const pending = decided.get(debit.account)?.pending?.[debit.group];
-        return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...statedOf(debit) });
+        return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
       });
       await enterInLedger(
         db,

@@ -6,7 +6,7 @@ import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import { createAccepter } from '../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
@@ -37,7 +37,7 @@ describe('two processes that refund the same at the same instant', function () {
 
   const accepters = Array.from(
     { length: ACCEPTERS },
-    () => () => createAccepter({ db: store.db, clock: systemClock, log: silentLog }),
+    () => () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }),
   );
 
   async function startRefunding(name: string): Promise<ChildProcess> {
@@ -51,7 +51,7 @@ describe('two processes that refund the same at the same instant', function () {
   /** Everything that can end without having left, paid by the account. */
   async function makeEnding(account: AccountId): Promise<Refunding> {
     const { db } = store;
-    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
     const drafts = (more: Partial<MessageDraft> = {}) => Array.from({ length: EACH }, () => makeDraft(more));
     const refused = drafts();
     const expiring = drafts({ validUntil: new Date(Date.now() - 1) });

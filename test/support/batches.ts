@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batches/batch.ts';
 import { batchCollection, insertChunks } from '../../shared/batches/store.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
-import { createAccepter } from '../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
@@ -45,7 +45,7 @@ export async function storeBatch(db: Db, batch: BatchDocument, entries = makeEnt
 /** A batch that its account has just paid for, as the gateway leaves it. */
 export async function payBatch(db: Db, batch: BatchDocument, entries?: readonly BatchEntry[]): Promise<void> {
   await storeBatch(db, batch, entries === undefined ? undefined : [...entries]);
-  const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+  const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
   const payBy = new Date(Date.now() + 15_000);
   const outcome = await accepter.acceptBatch(batch.account, { id: batch._id, total: batch.total }, payBy);
   if (outcome.kind !== 'accepted') throw new Error(outcome.kind);

@@ -7,7 +7,7 @@ import { KeyUses } from '../../gateway/process/key-uses.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import { createAccepter } from '../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
@@ -52,7 +52,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
   const stopping = new AbortController();
-  const accepter = createAccepter({ db, clock, log });
+  const accepter = new GroupAccepter({ db, clock, log });
   const prices = { userCredits: TEST_CONFIG.chatUserCredits, businessCredits: TEST_CONFIG.chatBusinessCredits };
   const app = createApp({
     db,

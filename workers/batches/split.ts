@@ -4,7 +4,7 @@ import type { BatchChunkDocument, BatchDocument } from '../../shared/batches/bat
 import { advance, readChunk } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import { insertMessages } from '../../shared/payment/insert.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { batchMessageIds } from '../../shared/runtime/ids.ts';
 import type { RenderedText, RenderJob } from './render-slice.ts';
@@ -39,7 +39,7 @@ export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promi
   const first = done % batch.perChunk;
   for (let start = 0; start < reserved - done; start += GROUP_MAX) {
     const end = Math.min(start + GROUP_MAX, reserved - done);
-    await insertMessages(deps.db, await makeMessages(deps, batch, chunk, first + start, first + end));
+    await insertNew(deps.db, 'messages', await makeMessages(deps, batch, chunk, first + start, first + end));
   }
   return reserved - done;
 }

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { insertMessages } from '../../shared/payment/insert.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
@@ -73,8 +73,9 @@ export class Inbox {
         : [],
     );
     if (received.length === 0) return;
-    await insertMessages(
+    await insertNew(
       db,
+      'messages',
       received.map(({ message }) => message),
     );
     await announcer.announce(received.flatMap(({ message }) => message.history.map((entry) => ({ message, entry }))));

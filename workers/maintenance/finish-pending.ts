@@ -1,14 +1,13 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../../shared/accounts/account.ts';
-import { paidChatMessages, storeOpenings } from '../../shared/conversations/opening-store.ts';
+import { storeOpenings } from '../../shared/conversations/opening-store.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/ledger/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { REPEAT_MS } from '../../shared/mongo/until-answered.ts';
-import { paidMessages, paidSchedules } from '../../shared/payment/debit.ts';
-import { insertMessages, markBatchesPaid } from '../../shared/payment/insert.ts';
+import { storePaid } from '../../shared/payment/follow-up.ts';
+import { decodeDebits } from '../../shared/payment/pending.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { storeBooked } from '../../shared/schedules/store-booked.ts';
 
 /**
  * A pending change is finished by the sweep when it has rested this long: no process can still be repeating the debit
@@ -50,44 +49,55 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
 }
 
 async function finish(db: Db, account: Payer, restedSince: Date, now: Date): Promise<void> {
-  const accounts = db.collection<AccountDocument>('accounts');
-  // Keys of `pending` are written as change ids only (debit.ts, ledger/change.ts).
+  // Keys of `pending` are written as change ids only (payment/debit.ts, ledger/change.ts).
   const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
   const rested = changes.filter(([, pending]) => pending.at <= restedSince);
-  await insertMessages(
+  const debits = [...decodeDebits(Object.fromEntries(rested))];
+  await storePaid(
     db,
-    rested.flatMap(([, pending]) => paidMessages(pending)),
-  );
-  await storeBooked(
-    db,
-    rested.flatMap(([, pending]) => paidSchedules(pending)),
+    debits.map(([group, { messages, schedules, batch }]) => ({
+      group,
+      messages,
+      schedules,
+      batch: batch && { id: batch },
+    })),
   );
   await storeOpenings(
     db,
     account._id,
-    rested.flatMap(([change, pending]) => {
-      const opening = account.opening?.[change];
-      return opening === undefined ? [] : [{ opening, messages: paidChatMessages(pending), pending }];
+    debits.flatMap(([group, { chatMessages }]) => {
+      const [opening, pending] = [account.opening?.[group], account.pending?.[group]];
+      return opening === undefined || pending === undefined ? [] : [{ opening, messages: chatMessages, pending }];
     }),
   );
   const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
-  await markBatchesPaid(db, entries);
   crashPoint('pending:redone');
-  if (rested.length === changes.length) {
+  await clear(
+    db,
+    account,
+    rested.map(([change]) => change),
+    rested.length === changes.length,
+    now,
+  );
+}
+
+/** Removes the finished changes. An account that is busy has younger ones, which are looked at when they have rested. */
+async function clear(db: Db, account: Payer, finished: readonly ChangeId[], all: boolean, now: Date): Promise<void> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  if (all) {
     const cleared = await accounts.updateOne(
       { _id: account._id, seq: account.seq },
       { $unset: { pending: '', opening: '', pendingAt: '' } },
     );
     if (cleared.matchedCount === 1) return;
   }
-  // The account is busy: what is younger than this round is looked at when it has rested.
   const unset = Object.fromEntries(
-    rested.flatMap(([change]) => [
+    finished.flatMap((change) => [
       [`pending.${change}`, '' as const],
       [`opening.${change}`, '' as const],
     ]),
   );
   const later = { $set: { pendingAt: now } };
-  await accounts.updateOne({ _id: account._id }, rested.length > 0 ? { ...later, $unset: unset } : later);
+  await accounts.updateOne({ _id: account._id }, finished.length > 0 ? { ...later, $unset: unset } : later);
 }

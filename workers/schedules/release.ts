@@ -3,8 +3,8 @@ import type { Db } from 'mongodb';
 import { releaseBooked } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { refundCancelled } from '../../shared/payment/cancel-schedule.ts';
-import { insertMessages } from '../../shared/payment/insert.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
@@ -34,7 +34,7 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
 
   if (claimed.length > 0) crashPoint('release:claimed');
   const sending = claimed.filter(({ state }) => state === 'sending');
-  await insertMessages(db, sending.flatMap(releasedMessage));
+  await insertNew(db, 'messages', sending.flatMap(releasedMessage));
   for (const schedule of sending) await releaseBatch(db, schedule);
   if (sending.length > 0) crashPoint('release:inserted');
   if (sending.length > 0) {

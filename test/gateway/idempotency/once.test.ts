@@ -7,7 +7,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { topUp } from '../../../shared/ledger/change.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type Accepter, createAccepter } from '../../../shared/payment/accept.ts';
+import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -229,7 +229,7 @@ describe('Idempotency-Key', () => {
       const held = new Promise<void>((resolve) => {
         letGo = resolve;
       });
-      const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+      const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
       const holding: Accepter = {
         accept: async (...order) => {
           asked = true;
@@ -290,7 +290,7 @@ describe('Idempotency-Key', () => {
 
     it('leaves the claim: the same key finds out that the message was accepted', async () => {
       const customer = await makeCustomer(5);
-      const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+      const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
       const answerLost = await openGateway(store.db, {
         accepter: {
           accept: async (...order) => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readMessageStatus } from '../../../gateway/messages/read.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { insertMessages } from '../../../shared/payment/insert.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -26,7 +26,7 @@ describe('readMessageStatus', () => {
       segments: 1,
       validUntil: new Date(),
     });
-    await insertMessages(store.db, [message]);
+    await insertNew(store.db, 'messages', [message]);
 
     const own = await readMessageStatus(store.db, account, message._id);
     const others = await readMessageStatus(store.db, newId('acc'), message._id);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -33,7 +33,10 @@ describe('/v2/schedule/{schedule_id}', () => {
   async function booked(scopes: readonly KeyScope[] = ['send', 'read']) {
     const account = await makeAccount(store.db, 1);
     const booking = makeBooking(inAnHour());
-    const outcome = await createAccepter({ db: store.db, clock: systemClock, log: silentLog }).book(account, booking);
+    const outcome = await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).book(
+      account,
+      booking,
+    );
     expect(outcome.kind).to.equal('accepted');
     return { account, booking, id: booking._id, key: await makeKey(store.db, account, scopes) };
   }

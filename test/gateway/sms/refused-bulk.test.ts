@@ -5,7 +5,7 @@ import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -54,7 +54,7 @@ describe('bulk requests that are refused after they were stored', function () {
   };
   /** A gateway whose account is suspended between the first look at its credits and the debit. */
   const openTooLate = async (account: AccountId, db = store.db): Promise<TestGateway> => {
-    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
     const suspend = () => setAccountStatus(store.db, account, 'suspended');
     return openGateway(db, {
       batchAccepter: {

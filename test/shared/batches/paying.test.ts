@@ -6,7 +6,7 @@ import { chunksOf } from '../../../shared/batches/batch.ts';
 import { batchCollection, readChunk } from '../../../shared/batches/store.ts';
 import { readStatement } from '../../../shared/ledger/statement.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -31,7 +31,7 @@ describe('paying for batches', () => {
   });
   after(() => store.close());
 
-  const accepter = () => createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+  const accepter = () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
   const stateOf = async (batch: { readonly _id: ReturnType<typeof makeBatch>['_id'] }) =>
     (await batchCollection(store.db).findOne({ _id: batch._id }))?.state;
   const balance = async () => {

@@ -6,7 +6,7 @@ import { type ChatAccepter, createChatAccepter, wouldOpen } from '../../../share
 import { topUp } from '../../../shared/ledger/change.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -265,7 +265,7 @@ describe('conversations/open', () => {
   it('keeps the ledger whole at every moment while SMS, conversations and top-ups change one balance', async function () {
     this.timeout(60_000);
     const account = await makeAccount(store.db, 200);
-    const sms = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const sms = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
     const gateways = [newAccepter(), newAccepter()];
     let flowing = true;
     const watch = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { isRefundable, refundMessages } from '../../../shared/ledger/refund.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument, Part } from '../../../shared/messages/message.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -46,7 +46,7 @@ describe('credits', () => {
       ...queuedMessage(account, newId('grp'), makeDraft()),
       state: 'rejected' as const,
     }));
-    const gateways = [1, 2].map(() => createAccepter({ db: store.db, clock: systemClock, log: silentLog }));
+    const gateways = [1, 2].map(() => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }));
 
     await Promise.all([
       ...gateways.flatMap((gateway) => Array.from({ length: 100 }, () => gateway.accept(account, [makeDraft()]))),

@@ -5,9 +5,9 @@ import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type Accepter, createAccepter } from '../../../shared/payment/accept.ts';
-import { debitEach } from '../../../shared/payment/debit.ts';
-import { createDebitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
+import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
+import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -20,7 +20,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 describe('messages/accept', () => {
   let store: TestStore;
   let accepter: Accepter;
-  const newAccepter = (): Accepter => createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+  const newAccepter = (): Accepter => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
   const messagesOf = (account: AccountId): Promise<MessageDocument[]> =>
     store.db.collection<MessageDocument>('messages').find({ account }).sort({ _id: 1 }).toArray();
   const accountOf = async (account: AccountId): Promise<AccountDocument> => {
@@ -117,7 +117,8 @@ describe('messages/accept', () => {
 
   it('pays a group once, also when the debit is asked again because its answer was lost', async () => {
     const account = await makeAccount(store.db, 5);
-    const debits = createDebitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog });
+    const debits = (requests: readonly DebitRequest[]) =>
+      debitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog }, requests);
     const group = newId('grp');
     const request = {
       account,

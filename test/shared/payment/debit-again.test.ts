@@ -3,9 +3,9 @@ import { type Db, MongoNetworkError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import type { DebitRequest } from '../../../shared/payment/debit.ts';
-import { createDebitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -30,7 +30,8 @@ describe('a debit whose gateway slept', () => {
     const messages = [queuedMessage(account, group, makeDraft())];
     return { account, group, messages, today: '2026-11-21', done: [] };
   };
-  const debits = (db: Db) => createDebitUntilAnswered({ db, clock: systemClock, log: silentLog });
+  const debits = (db: Db) => (requests: readonly DebitRequest[]) =>
+    debitUntilAnswered({ db, clock: systemClock, log: silentLog }, requests);
   const sweep = () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
   /** `then` happens when the store has done the first debit, before anybody hears of it. */
@@ -127,7 +128,7 @@ describe('a debit whose gateway slept', () => {
         return Reflect.get(target, property);
       },
     });
-    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
 
     for (let i = 0; i < 3; i++) expect((await accepter.accept(account, [makeDraft()])).kind).to.equal('accepted');
     await release?.();

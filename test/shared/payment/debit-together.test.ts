@@ -3,9 +3,9 @@ import { type Db, MongoNetworkError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
-import { createDebitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -26,7 +26,10 @@ describe('accounts that pay together', () => {
   const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
   const storedOf = (account: AccountId) => store.db.collection('messages').countDocuments({ account });
   const problemsOf = async (account: AccountId) => (await verifyLedger(store.db, account)).problems;
-  const debits = (db: Db = store.db) => createDebitUntilAnswered({ db, clock: systemClock, log: silentLog });
+  const debits =
+    (db: Db = store.db) =>
+    (requests: readonly DebitRequest[]) =>
+      debitUntilAnswered({ db, clock: systemClock, log: silentLog }, requests);
   const makeRequest = (account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest => {
     const group = newId('grp');
     const messages = [queuedMessage(account, group, makeDraft())];
@@ -84,7 +87,7 @@ describe('accounts that pay together', () => {
   for (const command of ['update', 'insert']) {
     it(`pay once when the answer to the ${command} was lost and it is asked again`, async () => {
       const payers = await Promise.all([3, 3, 0].map((credits) => makeAccount(store.db, credits)));
-      const accepter = createAccepter({ db: losingAnswerOf(command), clock: systemClock, log: silentLog });
+      const accepter = new GroupAccepter({ db: losingAnswerOf(command), clock: systemClock, log: silentLog });
 
       const outcomes = await Promise.all(payers.map((account) => accepter.accept(account, [makeDraft()])));
 
@@ -109,7 +112,7 @@ describe('accounts that pay together', () => {
         };
       },
     });
-    const accepter = createAccepter({ db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
 
     await accepter.accept(account, [makeDraft()]);
     await eventually(() => !stale, 'the old view was read');
@@ -162,8 +165,9 @@ describe('accounts that pay together', () => {
 
   it('keep every chain whole when four gateways debit twenty accounts at once', async () => {
     const payers = await Promise.all(Array.from({ length: 20 }, () => makeAccount(store.db, 25)));
-    const gateways = Array.from({ length: 4 }, () =>
-      createAccepter({ db: store.db, clock: systemClock, log: silentLog }),
+    const gateways = Array.from(
+      { length: 4 },
+      () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }),
     );
 
     const outcomes = await Promise.all(

@@ -3,9 +3,9 @@ import { findAccepted } from '../../../gateway/sms/find-accepted.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
-import { debitEach, wouldRefuse } from '../../../shared/payment/debit.ts';
-import { createDebitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
+import { type DebitRequest, debitEach, wouldRefuse } from '../../../shared/payment/debit.ts';
+import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -28,7 +28,7 @@ describe('paying by a time', () => {
 
   it('pays before it, and never after it', async () => {
     const account = await makeAccount(store.db, 5);
-    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
 
     const inTime = await accepter.accept(account, [makeDraft()], ahead());
     const late = await accepter.accept(account, [makeDraft()], over());
@@ -40,7 +40,7 @@ describe('paying by a time', () => {
 
   it('goes by the time of the store: a process whose clock stands still gains nothing', async () => {
     const account = await makeAccount(store.db, 5);
-    const accepter = createAccepter({ db: store.db, clock: new ManualClock(new Date(0)), log: silentLog });
+    const accepter = new GroupAccepter({ db: store.db, clock: new ManualClock(new Date(0)), log: silentLog });
 
     expect(await accepter.accept(account, [makeDraft()], over())).to.deep.equal({ kind: 'too_late' });
     expect(await balanceOf(account)).to.equal(5);
@@ -48,7 +48,7 @@ describe('paying by a time', () => {
 
   it('lets one that is late stop nobody who asks together with it', async () => {
     const account = await makeAccount(store.db, 5);
-    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
 
     const outcomes = await Promise.all([
       accepter.accept(account, [makeDraft()]),
@@ -62,7 +62,7 @@ describe('paying by a time', () => {
   });
 
   it('says what else stands in the way first', async () => {
-    const accepter = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
     const poor = await makeAccount(store.db, 0);
     const suspended = await makeAccount(store.db, 1, { status: 'suspended' });
 
@@ -75,7 +75,8 @@ describe('paying by a time', () => {
     const group = newId('grp');
     const messages = [queuedMessage(account, group, makeDraft())];
     const request = { account, group, messages, today: '2026-11-21', done: [] };
-    const debits = createDebitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog });
+    const debits = (requests: readonly DebitRequest[]) =>
+      debitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog }, requests);
     await debits([{ ...request, payBy: ahead() }]);
 
     const [again] = await debits([{ ...request, payBy: over() }]);

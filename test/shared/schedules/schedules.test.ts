@@ -5,7 +5,7 @@ import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { findOpen } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { findBooked } from '../../../shared/payment/find-booked.ts';
@@ -47,7 +47,7 @@ describe('schedules', () => {
   const schedules = () => store.db.collection<ScheduleDocument>('schedules');
   const messages = () => store.db.collection<MessageDocument>('messages');
   const accounts = () => store.db.collection<AccountDocument>('accounts');
-  const accepter = () => createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+  const accepter = () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
 
   async function book(account: AccountId, ...bookings: Booking[]): Promise<void> {
     const booker = accepter();

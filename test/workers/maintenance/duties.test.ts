@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -38,7 +38,7 @@ describe('maintenance duties', () => {
   const messages = () => store.db.collection<MessageDocument>('messages');
   const accepted = async (account: AccountId, validUntil: Date): Promise<MessageId> => {
     const draft = makeDraft({ validUntil });
-    await createAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, [draft]);
+    await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, [draft]);
     return draft._id;
   };
   const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
@@ -86,7 +86,7 @@ describe('maintenance duties', () => {
   it('works off more than one group in one turn', async () => {
     const account = await makeAccount(store.db, 450);
     const drafts = Array.from({ length: 450 }, () => makeDraft({ validUntil: inHours(1) }));
-    await createAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, drafts);
+    await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, drafts);
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
     await duties.sweepDue();

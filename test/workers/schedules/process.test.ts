@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { expect } from 'chai';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { createAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
@@ -46,7 +46,7 @@ describe('schedules worker: process', function () {
 
   async function book(credits: number, bookings: readonly Booking[]): Promise<AccountId> {
     const account = await makeAccount(store.db, credits);
-    const booker = createAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    const booker = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
     const outcomes = await Promise.all(bookings.map((booking) => booker.book(account, booking)));
     expect(outcomes.every(({ kind }) => kind === 'accepted')).to.equal(true);
     return account;

@@ -1,9 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument, PendingChange } from '../../../shared/accounts/account.ts';
 import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
-import { paidBatch } from '../../../shared/batches/paid-batch.ts';
 import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
-import { paidSchedules } from '../../../shared/payment/debit.ts';
+import { readPaid } from '../../../shared/payment/read-paid.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
 import type { PruneWalk } from './walk.ts';
@@ -35,12 +33,8 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
     .limit(BATCHES_MAX)
     .toArray();
   for (const { _id, account } of found) {
-    const payer = await db
-      .collection<AccountDocument>('accounts')
-      .findOne({ _id: account }, { projection: { pending: 1 } });
-    const pays = (pending: PendingChange) =>
-      paidBatch(pending) === _id || paidSchedules(pending).some(({ batch }) => batch === _id);
-    if (Object.values(payer?.pending ?? {}).some(pays)) continue;
+    const pending = [...(await readPaid(db, account)).values()];
+    if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
     // Marked as paid since it was found, its pending change cleared: then it stays.
     const unpaid = await batches.findOne({ _id, state: 'unpaid' }, { projection: { _id: 1 } });
     if (unpaid === null) continue;

@@ -1,30 +1,30 @@
 import { expect } from 'chai';
-import { LaneGrouper, type LanePart } from '../../../shared/payment/lane-grouper.ts';
+import { KeyedGrouper, type KeyedPart } from '../../../shared/payment/keyed-grouper.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** A grouper whose groups wait until a test ends them. */
-function setup({ maxItems = 10, maxLanes = 10, maxGroups = 2, patienceMs = 60_000 } = {}) {
-  const groups: { readonly parts: readonly LanePart<string, number>[]; end(): void; fail(error: Error): void }[] = [];
-  const grouper = new LaneGrouper<string, number, string>({
+function setup({ maxItems = 10, maxKeys = 10, maxGroups = 2, patienceMs = 60_000 } = {}) {
+  const groups: { readonly parts: readonly KeyedPart<string, number>[]; end(): void; fail(error: Error): void }[] = [];
+  const grouper = new KeyedGrouper<string, number, string>({
     maxItems,
-    maxLanes,
+    maxKeys,
     maxGroups,
     patienceMs,
     run: (parts) =>
       new Promise((resolve, reject) => {
         const results = (): Promise<readonly string[]>[] =>
-          parts.map(async ({ lane, items }) => items.map((item) => `${lane}${item}`));
+          parts.map(async ({ key, items }) => items.map((item) => `${key}${item}`));
         groups.push({ parts, end: () => resolve(results()), fail: reject });
       }),
   });
-  const shown = (): string[] => groups.map(({ parts }) => parts.map(({ lane, items }) => lane + items).join(' '));
+  const shown = (): string[] => groups.map(({ parts }) => parts.map(({ key, items }) => key + items).join(' '));
   return { grouper, groups, shown };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-describe('LaneGrouper', () => {
-  it('takes what one turn brings for all lanes in one group, and answers each item', async () => {
+describe('KeyedGrouper', () => {
+  it('takes what one turn brings for all keys in one group, and answers each item', async () => {
     const { grouper, groups, shown } = setup();
     const answers = [grouper.add('a', 1), grouper.add('b', 2), grouper.add('a', 3)];
     await turn();
@@ -39,7 +39,7 @@ describe('LaneGrouper', () => {
     const { grouper, groups, shown } = setup();
     void grouper.add('a', 1);
     await turn();
-    for (const i of [2, 3]) for (const lane of ['a', 'b']) void grouper.add(lane, i);
+    for (const i of [2, 3]) for (const key of ['a', 'b']) void grouper.add(key, i);
     await turn();
     const before = shown();
 
@@ -51,7 +51,7 @@ describe('LaneGrouper', () => {
     groups[1]?.end();
   });
 
-  it('lets other lanes go on beside a group that takes long, and never the lanes in it', async () => {
+  it('lets other keys go on beside a group that takes long, and never the keys in it', async () => {
     const { grouper, groups, shown } = setup({ patienceMs: 1 });
     void grouper.add('a', 1);
     await turn();
@@ -64,13 +64,14 @@ describe('LaneGrouper', () => {
     expect(await other).to.equal('b3');
     expect(shown()).to.deep.equal(['a1', 'b3']);
     groups[0]?.end();
-    await eventually(() => shown()[2] === 'a2', 'the next group of the lane');
+    await eventually(() => shown()[2] === 'a2', 'the next group of the key');
     groups[2]?.end();
   });
 
-  it('keeps to its limits of groups, lanes and items', async () => {
-    const { grouper, groups, shown } = setup({ maxItems: 2, maxLanes: 2, patienceMs: 1 });
-    for (const lane of ['a', 'b', 'c', 'd', 'e']) for (const i of [1, 2, 3]) void grouper.add(lane, i);
+  it('keeps to its limits of groups, keys and items', async () => {
+    const { grouper, groups, shown } = setup({ maxItems: 2, maxKeys: 2, patienceMs: 1 });
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    const answers = keys.flatMap((key) => [1, 2, 3].map((i) => grouper.add(key, i)));
 
     await eventually(() => groups.length === 2, 'a second group');
     await turn();
@@ -80,21 +81,21 @@ describe('LaneGrouper', () => {
       await eventually(() => groups.length > i, 'one more group');
       groups[i]?.end();
     }
-    await eventually(() => ['a', 'b', 'c', 'd', 'e'].every((lane) => grouper.idle(lane)), 'the end of all lanes');
+    expect(await Promise.all(answers)).to.deep.equal(keys.flatMap((key) => [1, 2, 3].map((i) => `${key}${i}`)));
   });
 
-  it('holds a lane until its own results are there, and nobody else', async () => {
+  it('holds a key until its own results are there, and nobody else', async () => {
     let release: (results: readonly string[]) => void = () => {};
     const seen: string[] = [];
-    const grouper = new LaneGrouper<string, number, string>({
+    const grouper = new KeyedGrouper<string, number, string>({
       maxItems: 10,
-      maxLanes: 10,
+      maxKeys: 10,
       maxGroups: 1,
       patienceMs: 60_000,
       run: async (parts) => {
-        seen.push(parts.map(({ lane }) => lane).join());
-        return parts.map(({ lane, items }) =>
-          lane === 'slow' && seen.length === 1
+        seen.push(parts.map(({ key }) => key).join());
+        return parts.map(({ key, items }) =>
+          key === 'slow' && seen.length === 1
             ? new Promise<readonly string[]>((resolve) => {
                 release = resolve;
               })

@@ -13,13 +13,14 @@ interface Waiting<T> {
 }
 
 /**
- * Keeps reads that cost the store much (lists, counts) out of the others' way: one at a time of each account, with a pause
- * after it, few of all accounts together, the accounts by turns. Whoever asks over many connections waits behind himself.
- * Reads of one account and name that have not begun are one: all who ask get its result, which is read after they asked.
+ * Keeps reads that cost the store much (lists, counts) from delaying everything else: one at a time for each account, with a
+ * pause after it, and few for all accounts together, in round robin. Whoever asks over many connections waits for his own
+ * reads only. Reads of one account and name that have not begun are one: all who asked get its result.
  */
-export class ReadLanes<T> {
-  /** By account and name; the account whose turn is next comes first. */
+export class ReadQueue<T> {
+  /** By account and name; the account that is served next comes first. */
   readonly #waiting = new Map<string, Map<string, Waiting<T>>>();
+  /** Accounts that have a read under way, and those that pause after one. */
   readonly #reading = new Set<string>();
   readonly #resting = new Set<string>();
   readonly #clock: Clock;
@@ -64,7 +65,7 @@ export class ReadLanes<T> {
     this.#beginNext();
   }
 
-  /** Who has had a turn waits for those of all others. */
+  /** The account that was just served comes last. */
   #goBehind(account: string): void {
     const reads = this.#waiting.get(account);
     if (reads === undefined) return;

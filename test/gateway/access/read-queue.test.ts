@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ReadLanes } from '../../../gateway/access/read-lanes.ts';
+import { ReadQueue } from '../../../gateway/access/read-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -29,9 +29,9 @@ class Reads {
 
 describe('reads that cost the store much', () => {
   it('have one at a time of each account, in the order in which they came', async () => {
-    const lanes = new ReadLanes<string>();
+    const queue = new ReadQueue<string>();
     const reads = new Reads();
-    for (const name of ['a1', 'a2', 'a3']) void lanes.run('a', name, reads.read(name));
+    for (const name of ['a1', 'a2', 'a3']) void queue.run('a', name, reads.read(name));
 
     await reads.haveBegun('a1');
     reads.end('a1');
@@ -41,10 +41,10 @@ describe('reads that cost the store much', () => {
   });
 
   it('are three of all accounts together, the accounts by turns', async () => {
-    const lanes = new ReadLanes<string>();
+    const queue = new ReadQueue<string>();
     const reads = new Reads();
     for (const account of ['a', 'b', 'c', 'd', 'e']) {
-      for (const i of [1, 2]) void lanes.run(account, `${account}${i}`, reads.read(`${account}${i}`));
+      for (const i of [1, 2]) void queue.run(account, `${account}${i}`, reads.read(`${account}${i}`));
     }
 
     await reads.haveBegun('a1', 'b1', 'c1');
@@ -58,15 +58,15 @@ describe('reads that cost the store much', () => {
 
   it('pause as long as they take, twice, while those of other accounts begin', async () => {
     const clock = new ManualClock();
-    const lanes = new ReadLanes<string>(clock);
+    const queue = new ReadQueue<string>(clock);
     const reads = new Reads();
-    void lanes.run('a', 'a1', reads.read('a1'));
-    void lanes.run('a', 'a2', reads.read('a2'));
+    void queue.run('a', 'a1', reads.read('a1'));
+    void queue.run('a', 'a2', reads.read('a2'));
     await reads.haveBegun('a1');
     clock.turn(40);
     const endedMs = performance.now();
     reads.end('a1');
-    void lanes.run('b', 'b1', reads.read('b1'));
+    void queue.run('b', 'b1', reads.read('b1'));
 
     await reads.haveBegun('a1', 'b1', 'a2');
 
@@ -74,12 +74,12 @@ describe('reads that cost the store much', () => {
   });
 
   it('of one account and name are one, unless it has begun', async () => {
-    const lanes = new ReadLanes<string>();
+    const queue = new ReadQueue<string>();
     const reads = new Reads();
-    const first = lanes.run('a', 'list', reads.read('list'));
+    const first = queue.run('a', 'list', reads.read('list'));
     await reads.haveBegun('list');
-    const later = [1, 2, 3].map(() => lanes.run('a', 'list', reads.read('list again')));
-    const other = lanes.run('b', 'list', reads.read('list of b'));
+    const later = [1, 2, 3].map(() => queue.run('a', 'list', reads.read('list again')));
+    const other = queue.run('b', 'list', reads.read('list of b'));
     await reads.haveBegun('list', 'list of b');
 
     reads.end('list');
@@ -93,13 +93,13 @@ describe('reads that cost the store much', () => {
   });
 
   it('that fail are told to all who asked, and the next one begins', async () => {
-    const lanes = new ReadLanes<string>();
+    const queue = new ReadQueue<string>();
     const fail = async (): Promise<string> => {
       throw new Error('the store is away');
     };
-    const failed = await Promise.allSettled([lanes.run('a', 'x', fail), lanes.run('a', 'x', fail)]);
+    const failed = await Promise.allSettled([queue.run('a', 'x', fail), queue.run('a', 'x', fail)]);
 
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
-    expect(await lanes.run('a', 'x', async () => 'well')).to.equal('well');
+    expect(await queue.run('a', 'x', async () => 'well')).to.equal('well');
   });
 });

@@ -1,0 +1,154 @@
+export interface KeyedGrouperOptions<Key, Item, Result> {
+  /** The most items of one key in a group. */
+  readonly maxItems: number;
+  /** The most keys in a group. */
+  readonly maxKeys: number;
+  /** Groups at work at the same time. */
+  readonly maxGroups: number;
+  /** How long the newest group must be at work before another one starts beside it. */
+  readonly patienceMs: number;
+  /**
+   * Handles one group. The next may start when it resolves. Each part's results, in its items' order, may come later; until
+   * then its key is in no other group. A rejection rejects the items of the group or of the part.
+   */
+  run(parts: readonly KeyedPart<Key, Item>[]): Promise<readonly Promise<readonly Result[]>[]>;
+}
+
+/** What a group takes of one key. */
+export interface KeyedPart<Key, Item> {
+  readonly key: Key;
+  readonly items: readonly Item[];
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Queue<Item, Result> {
+  waiting: Waiting<Item, Result>[];
+  working: boolean;
+}
+
+interface Taken<Key, Item, Result> {
+  readonly key: Key;
+  readonly taken: readonly Waiting<Item, Result>[];
+}
+
+/**
+ * Brings items of many keys (accounts) together into few groups, so that one round trip serves several keys. A key is in one
+ * group at a time, so its items stay in order. The first item of an idle grouper starts in the same turn. A second group starts
+ * beside the first only when that takes long: no key waits for a slow group of others, and otherwise more goes together.
+ */
+export class KeyedGrouper<Key, Item, Result> {
+  readonly #options: KeyedGrouperOptions<Key, Item, Result>;
+  readonly #queues = new Map<Key, Queue<Item, Result>>();
+  /** Not at work and with something waiting, longest first. */
+  readonly #ready = new Set<Key>();
+  #groups = 0;
+  #startPlanned = false;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(options: KeyedGrouperOptions<Key, Item, Result>) {
+    this.#options = options;
+  }
+
+  add(key: Key, item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      let queue = this.#queues.get(key);
+      if (queue === undefined) {
+        queue = { waiting: [], working: false };
+        this.#queues.set(key, queue);
+      }
+      queue.waiting.push({ item, resolve, reject });
+      if (queue.working) return;
+      this.#ready.add(key);
+      this.#plan();
+    });
+  }
+
+  /** Starts a group at the end of this turn, with all that the turn brings, if one may start now. */
+  #plan(): void {
+    if (this.#startPlanned || this.#ready.size === 0) return;
+    const { maxGroups } = this.#options;
+    if (this.#groups >= maxGroups || (this.#groups > 0 && this.#patience !== undefined)) return;
+    this.#startPlanned = true;
+    setImmediate(() => {
+      this.#startPlanned = false;
+      void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    const parts = this.#take();
+    this.#groups += 1;
+    clearTimeout(this.#patience);
+    const patience = setTimeout(() => this.#mayStartAnother(patience), this.#options.patienceMs);
+    this.#patience = patience;
+    try {
+      const results = await this.#options.run(
+        parts.map(({ key, taken }) => ({ key, items: taken.map(({ item }) => item) })),
+      );
+      parts.forEach((part, i) => void this.#answer(part, results[i]));
+    } catch (error) {
+      for (const { key, taken } of parts) {
+        for (const entry of taken) entry.reject(error);
+        this.#free(key);
+      }
+    } finally {
+      this.#groups -= 1;
+      this.#mayStartAnother(patience);
+    }
+  }
+
+  #take(): Taken<Key, Item, Result>[] {
+    const parts: Taken<Key, Item, Result>[] = [];
+    for (const key of this.#ready) {
+      if (parts.length === this.#options.maxKeys) break;
+      this.#ready.delete(key);
+      const queue = this.#queues.get(key);
+      if (queue === undefined) continue;
+      queue.working = true;
+      parts.push({ key, taken: queue.waiting.splice(0, this.#options.maxItems) });
+    }
+    return parts;
+  }
+
+  /** Hands a part its results when they are there; then its key may be in a group again. */
+  async #answer(
+    { key, taken }: Taken<Key, Item, Result>,
+    coming: Promise<readonly Result[]> | undefined,
+  ): Promise<void> {
+    try {
+      const results = (await coming) ?? [];
+      taken.forEach((entry, i) => {
+        if (i < results.length)
+          entry.resolve(results[i] as Result); // in range: checked in this line's condition
+        else entry.reject(new Error('a group gave fewer results than items'));
+      });
+    } catch (error) {
+      for (const entry of taken) entry.reject(error);
+    }
+    this.#free(key);
+  }
+
+  #free(key: Key): void {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
+    queue.working = false;
+    if (queue.waiting.length === 0) {
+      this.#queues.delete(key);
+    } else {
+      this.#ready.add(key);
+      this.#plan();
+    }
+  }
+
+  /** The newest group has ended, or has been at work for long. */
+  #mayStartAnother(patience: NodeJS.Timeout): void {
+    clearTimeout(patience);
+    if (this.#patience === patience) this.#patience = undefined;
+    this.#plan();
+  }
+}
