@@ -1,21 +1,21 @@
 import type { Collection, Db } from 'mongodb';
 import { refundByChannel } from '../channels/channels.ts';
-import type { StateChange } from '../events/bodies.ts';
+import type { StateChange } from '../events/catalogue.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
 import { applyChange, type Change, changeUpdate } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
-import { isDuplicateKey } from '../mongo/errors.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer } from '../webhooks/announce.ts';
+import { type Holder, type Stream, writeIntent } from './intents.ts';
 
 /**
  * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
- * without having left, its refund. Many at once: announced in one intent document, written in one bulk, followed up by one
- * insert. Whoever dies between two of these steps: the next holder of the lease finds the intent and does them again, which
- * writes the same.
+ * without having left, its refund. Many are settled at once: written into one intent, updated by one command, their events inserted
+ * by one command. When the process dies between two of these steps, the next holder of the lease finds the intent and does the steps
+ * again, which writes the same (redo-intents.ts).
  */
 export interface SettleItem<M extends AnyMessage> {
   /** As it was read, or as the claimer knows it; may be out of date. */
@@ -24,33 +24,22 @@ export interface SettleItem<M extends AnyMessage> {
   decide(message: M): Change | undefined;
 }
 
-export interface SettlerOptions {
+export interface SettlerOptions extends Holder {
   readonly db: Db;
   readonly announcer: Announcer;
-  /** The lease under which it settles. */
-  readonly lease: string;
-  readonly epoch: number;
-  /** Streams of one lease settle side by side, each with an intent of its own. */
   readonly stream: Stream;
 }
 
-export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
-export type Stream = (typeof STREAMS)[number];
-
-/** What a stream is about to settle, or just has: overwritten by its next group. */
-export interface IntentDocument {
-  readonly _id: string;
-  readonly epoch: number;
-  readonly messages: readonly MessageId[];
-}
-
-/** Another process holds the lease now: this one must not settle any more. */
-export class LeaseLostError extends Error {
-  readonly code = 'lease_lost';
-}
-
-interface Decided<M extends AnyMessage> {
+/** An item that is still to be settled. */
+interface Open<M extends AnyMessage> {
+  readonly item: SettleItem<M>;
+  /** Its place in the group. */
+  readonly index: number;
+  /** As it was last read. */
   readonly message: M;
+}
+
+interface Decided<M extends AnyMessage> extends Open<M> {
   readonly change: Change;
   /** The message as the change leaves it. */
   readonly after: M;
@@ -74,60 +63,33 @@ const MAX_ROUNDS = 5;
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #messages: Collection<AnyMessage>;
-  readonly #intents: Collection<IntentDocument>;
-  /** Follow-up of an earlier group that failed: first of all it is done again. */
+  /** What follows from an earlier group and failed. It is done before anything else. */
   #owed: readonly Written[] = [];
-  /** An earlier group whose answer was lost: what was written of it is found out first of all, and owed. */
+  /** Messages of an earlier group whose answer was lost. Before anything else it is read what was written of them. */
   #uncertain: readonly Uncertain[] = [];
 
   constructor(options: SettlerOptions) {
     this.#options = options;
     this.#messages = options.db.collection('messages');
-    this.#intents = options.db.collection('intents');
   }
 
   /**
-   * Settles one group; returns, in the items' order, the messages as they are stored now, undefined where nothing was to be changed. One
-   * group at a time. Throws the driver's error when the store fails: then the same group is to be settled again, or, if nobody
-   * does, its next reader decides anew; what follows from what was written all the same, the next call does (`payOwed`). Throws
-   * `LeaseLostError` when another holder was here.
+   * Settles one group; one group at a time. Returns, in the items' order, the messages as they are stored now, undefined where
+   * nothing was to be changed. Throws the driver's error when the store fails: then the caller settles the same group again, or the
+   * next reader of these messages decides anew. What follows from what was written all the same, the next call does (`payOwed`).
+   * Throws `LeaseLostError` when another holder was here.
    */
   async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.payOwed();
     const settled = new Array<M | undefined>(items.length).fill(undefined);
-    const follow: Written[] = [];
-    let open = items.map((item, index) => ({ item, index, message: item.message }));
-    let announced = false;
+    const written: Written[] = [];
     try {
-      for (let round = 0; open.length > 0; round++) {
-        if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
-        const decided = open.flatMap((entry) => {
-          const change = entry.item.decide(entry.message);
-          return change === undefined ? [] : [{ ...entry, change, after: applyChange(entry.message, change) }];
-        });
-        if (decided.length === 0) break;
-        if (!announced && decided.some(hasFollowUp)) {
-          await this.#intend(items.map((item) => item.message._id));
-          crashPoint('settle:intended');
-          announced = true;
-        }
-        const stored = await this.#write<M>(decided);
-        open = [];
-        for (const entry of decided) {
-          const fresh = stored?.get(entry.message._id);
-          if (stored === undefined || (fresh !== undefined && isAsDecided(fresh, entry.after))) {
-            settled[entry.index] = entry.after;
-            if (hasFollowUp(entry)) follow.push({ message: entry.after, entries: entry.change.entries ?? [] });
-          } else if (fresh !== undefined) {
-            open.push({ item: entry.item, index: entry.index, message: fresh });
-          }
-        }
-      }
+      await this.#writeRounds(items, settled, written);
     } finally {
       // Also when a later round failed.
-      this.#owed = follow;
+      this.#owed = written;
     }
-    if (follow.length > 0) crashPoint('settle:updated');
+    if (written.length > 0) crashPoint('settle:updated');
     await this.payOwed();
     return settled;
   }
@@ -144,6 +106,40 @@ export class Settler {
       owed.map(({ message }) => message),
     );
     if (this.#owed === owed) this.#owed = [];
+  }
+
+  /** Decides and writes, again for those that somebody else has changed meanwhile. Fills `settled` and `written`. */
+  async #writeRounds<M extends AnyMessage>(
+    items: readonly SettleItem<M>[],
+    settled: (M | undefined)[],
+    written: Written[],
+  ): Promise<void> {
+    let open: readonly Open<M>[] = items.map((item, index) => ({ item, index, message: item.message }));
+    let intended = false;
+    for (let round = 0; open.length > 0; round++) {
+      if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
+      const decided = open.flatMap(decide);
+      if (decided.length === 0) return;
+      if (!intended && decided.some(hasFollowUp)) {
+        const { db, stream } = this.#options;
+        const ids = items.map(({ message }) => message._id);
+        await writeIntent(db, this.#options, stream, ids);
+        crashPoint('settle:intended');
+        intended = true;
+      }
+      const stored = await this.#write<M>(decided);
+      const changed: Open<M>[] = [];
+      for (const { item, index, message, change, after } of decided) {
+        const fresh = stored === undefined ? after : stored.get(message._id);
+        if (fresh === undefined) continue; // It is gone.
+        if (fresh !== after && !isAsDecided(fresh, after)) changed.push({ item, index, message: fresh });
+        else {
+          settled[index] = after;
+          if (hasFollowUp({ change, after })) written.push({ message: after, entries: change.entries ?? [] });
+        }
+      }
+      open = changed;
+    }
   }
 
   /** Undefined: all were written. Else the messages as they are stored, for each to be compared with what was decided. */
@@ -179,87 +175,14 @@ export class Settler {
     if (this.#uncertain === uncertain) this.#uncertain = [];
   }
 
-  async #intend(messages: readonly MessageId[]): Promise<void> {
-    const { lease, epoch, stream } = this.#options;
-    try {
-      await this.#intents.updateOne(
-        { _id: intentId(lease, stream), epoch: { $lte: epoch } },
-        { $set: { epoch, messages } },
-        { upsert: true },
-      );
-    } catch (error) {
-      // A higher epoch is there: the upsert then tried to insert beside it.
-      if (isDuplicateKey(error)) throw new LeaseLostError(`${lease} has another holder`, { cause: error });
-      throw error;
-    }
-  }
-
   async #read<M extends AnyMessage>(ids: readonly MessageId[]): Promise<Map<MessageId, M>> {
     const stored = await this.#messages.find({ _id: { $in: [...ids] } }).toArray();
     return new Map(stored.map((message) => [message._id, message as M])); // a message never changes its channel
   }
 }
 
-/**
- * An intent stays until the next group of its lease. What it names and is older was announced, or nobody held the lease for
- * weeks; its deliveries may be removed by now (workers/maintenance/pruning/deliveries.ts), and to announce it again would post it again. The shortest
- * retention of deliveries (`DELIVERY_DAYS`) is a day longer.
- */
-const OWED_MS = 20 * 86_400_000;
-
-/** Events before this time are not announced again. */
-export function oldestOwed(now: Date): Date {
-  return new Date(now.getTime() - OWED_MS);
-}
-
-/**
- * What every holder of a lease does first: it puts its epoch into the intents, so that an earlier holder that only slept
- * announces nothing any more, then does the follow-up of groups that were left half done: events since `since`
- * (`oldestOwed`), refunds whatever their age.
- */
-export async function redoIntents(
-  db: Db,
-  announcer: Announcer,
-  lease: string,
-  epoch: number,
-  since = new Date(0),
-): Promise<void> {
-  const collection = db.collection<IntentDocument>('intents');
-  await fenceIntents(collection, lease, epoch);
-  const intents = await collection.find({ _id: { $in: STREAMS.map((stream) => intentId(lease, stream)) } }).toArray();
-  const ids = intents.flatMap((intent) => intent.messages);
-  if (ids.length === 0) return;
-  const messages = await db
-    .collection<AnyMessage>('messages')
-    .find({ _id: { $in: ids } })
-    .toArray();
-  const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
-  await followUp(
-    { db, announcer },
-    changes.filter(({ entry }) => entry.at >= since),
-    messages,
-  );
-}
-
-/** Throws `LeaseLostError` when a later holder was here. */
-async function fenceIntents(intents: Collection<IntentDocument>, lease: string, epoch: number): Promise<void> {
-  try {
-    await intents.bulkWrite(
-      STREAMS.map((stream) => ({
-        updateOne: {
-          filter: { _id: intentId(lease, stream), epoch: { $lte: epoch } },
-          update: { $set: { epoch }, $setOnInsert: { messages: [] } },
-          upsert: true,
-        },
-      })),
-    );
-  } catch (error) {
-    if (isDuplicateKey(error)) throw new LeaseLostError(`${lease} has another holder`, { cause: error });
-    throw error;
-  }
-}
-
-async function followUp(
+/** What follows from changes that are written: their events, then the refunds of `messages`. May be done again. */
+export async function followUp(
   { db, announcer }: Pick<SettlerOptions, 'db' | 'announcer'>,
   changes: readonly StateChange[],
   messages: readonly AnyMessage[],
@@ -269,8 +192,13 @@ async function followUp(
   await refundByChannel(db, messages);
 }
 
+function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
+  const change = open.item.decide(open.message);
+  return change === undefined ? [] : [{ ...open, change, after: applyChange(open.message, change) }];
+}
+
 /** It has events; or it ended before, and what is known of its copies by now may be all that its refund waited for. */
-function hasFollowUp({ change, after }: Decided<AnyMessage>): boolean {
+function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
   return (change.entries ?? []).length > 0 || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
@@ -284,8 +212,4 @@ function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
     JSON.stringify(stored.parts) === JSON.stringify(after.parts) &&
     JSON.stringify(stored.earlier) === JSON.stringify(after.earlier)
   );
-}
-
-function intentId(lease: string, stream: Stream): string {
-  return `${lease}/${stream}`;
 }

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { StateChange } from '../events/bodies.ts';
+import type { StateChange } from '../events/catalogue.ts';
 import { eventBody, eventName } from '../events/catalogue.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -5,7 +5,7 @@ import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import { LeaseLostError } from '../../shared/settlement/settle.ts';
+import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Figures } from './figures.ts';
 import type { ShareDuty } from './share-duty.ts';
 

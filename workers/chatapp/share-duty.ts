@@ -4,7 +4,8 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
-import { oldestOwed, redoIntents, Settler } from '../../shared/settlement/settle.ts';
+import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
+import { Settler } from '../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';

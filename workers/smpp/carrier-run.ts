@@ -1,5 +1,5 @@
 import type { Lease } from '../../shared/leases/lease.ts';
-import { oldestOwed, redoIntents } from '../../shared/settlement/settle.ts';
+import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import { type CarrierParts, type CarrierSupplies, joinParts } from './carrier-parts.ts';
 import { Rounds } from './rounds.ts';

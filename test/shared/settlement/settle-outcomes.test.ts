@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MongoNetworkError } from 'mongodb';
-import type { StateChange } from '../../../shared/events/bodies.ts';
+import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { StateChange } from '../../../shared/events/bodies.ts';
+import type { StateChange } from '../../../shared/events/catalogue.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { LeaseLostError, redoIntents, Settler, STREAMS } from '../../../shared/settlement/settle.ts';
+import { LeaseLostError, STREAMS } from '../../../shared/settlement/intents.ts';
+import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
+import { Settler } from '../../../shared/settlement/settle.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { StateChange } from '../../../shared/events/bodies.ts';
+import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';

@@ -10,7 +10,8 @@ import { batchMessageIds, eventId, lowestId, type MessageId, newId } from '../..
 import { silentLog } from '../../../shared/runtime/log.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
-import { oldestOwed, redoIntents, Settler } from '../../../shared/settlement/settle.ts';
+import { oldestOwed, redoIntents } from '../../../shared/settlement/redo-intents.ts';
+import { Settler } from '../../../shared/settlement/settle.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';

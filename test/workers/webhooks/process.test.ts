@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { SETTINGS } from '../../../shared/config/settings.ts';
-import type { StateChange } from '../../../shared/events/bodies.ts';
+import type { StateChange } from '../../../shared/events/catalogue.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { eventId, newId } from '../../../shared/runtime/ids.ts';

@@ -9,7 +9,7 @@ type Found = Pick<DeliveryDocument, '_id'>;
 /**
  * Removes deliveries that were made before `before` and are not to be posted (any more). One that is due or waits for its next
  * try stays, however old. A delivery that is gone would be made again by whoever announced its event again: no intent is older
- * (`oldestOwed`, settlement/settle.ts).
+ * (`oldestOwed`, settlement/redo-intents.ts).
  */
 export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
   const deliveries = deliveriesOf(db);

@@ -6,7 +6,7 @@ import type { MessageDocument, MessageState } from '../../../shared/messages/mes
 import { STATES } from '../../../shared/messages/status.ts';
 import { lowestId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
-import type { IntentDocument } from '../../../shared/settlement/settle.ts';
+import type { IntentDocument } from '../../../shared/settlement/intents.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states

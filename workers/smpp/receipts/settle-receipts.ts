@@ -5,10 +5,11 @@ import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
-import { LeaseLostError, type Settler } from '../../../shared/settlement/settle.ts';
+import type { Settler } from '../../../shared/settlement/settle.ts';
 import { OrphanStore } from './orphan-store.ts';
 import { type Hit, type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
 

@@ -1,0 +1,86 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { MessageId } from '../runtime/ids.ts';
+
+/** Streams of one lease settle side by side, each with an intent of its own. */
+export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** Under which lease something is settled. */
+export interface Holder {
+  readonly lease: string;
+  readonly epoch: number;
+}
+
+/**
+ * The messages that a stream is about to settle, or has just settled; its next group overwrites them. Whoever takes the lease over
+ * does again what follows from them (redo-intents.ts).
+ */
+export interface IntentDocument {
+  /** `<lease>/<stream>` */
+  readonly _id: string;
+  readonly epoch: number;
+  readonly messages: readonly MessageId[];
+}
+
+/** Another process holds the lease now: this one must not settle any more. */
+export class LeaseLostError extends Error {
+  readonly code = 'lease_lost';
+}
+
+/** Throws `LeaseLostError` when a later holder was here. */
+export async function writeIntent(
+  db: Db,
+  { lease, epoch }: Holder,
+  stream: Stream,
+  messages: readonly MessageId[],
+): Promise<void> {
+  try {
+    await intentsOf(db).updateOne(
+      { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+      { $set: { epoch, messages } },
+      { upsert: true },
+    );
+  } catch (error) {
+    throw asLost(error, lease);
+  }
+}
+
+/** Puts the epoch into all intents of the lease, so that an earlier holder writes none any more. Throws `LeaseLostError` as above. */
+export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
+  try {
+    await intentsOf(db).bulkWrite(
+      STREAMS.map((stream) => ({
+        updateOne: {
+          filter: { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+          update: { $set: { epoch }, $setOnInsert: { messages: [] } },
+          upsert: true,
+        },
+      })),
+    );
+  } catch (error) {
+    throw asLost(error, lease);
+  }
+}
+
+/** The messages of all intents of the lease. */
+export async function readIntents(db: Db, lease: string): Promise<readonly MessageId[]> {
+  const ids = STREAMS.map((stream) => intentId(lease, stream));
+  const intents = await intentsOf(db)
+    .find({ _id: { $in: ids } })
+    .toArray();
+  return intents.flatMap(({ messages }) => messages);
+}
+
+/** A higher epoch is there: the filter does not match it, so the upsert tried to insert a second document with this id. */
+function asLost(error: unknown, lease: string): unknown {
+  return isDuplicateKey(error) ? new LeaseLostError(`${lease} has another holder`, { cause: error }) : error;
+}
+
+function intentsOf(db: Db): Collection<IntentDocument> {
+  return db.collection('intents');
+}
+
+function intentId(lease: string, stream: Stream): string {
+  return `${lease}/${stream}`;
+}

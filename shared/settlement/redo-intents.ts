@@ -1,0 +1,43 @@
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { Announcer } from '../webhooks/announce.ts';
+import { fenceIntents, readIntents } from './intents.ts';
+import { followUp } from './settle.ts';
+
+/**
+ * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks ago. Their
+ * deliveries may be gone by now (workers/maintenance/pruning/deliveries.ts), and to announce them again would post them again. The
+ * shortest retention of deliveries (`DELIVERY_DAYS`) is a day longer than this.
+ */
+const OWED_MS = 20 * 86_400_000;
+
+/** Events before this time are not announced again. */
+export function oldestOwed(now: Date): Date {
+  return new Date(now.getTime() - OWED_MS);
+}
+
+/**
+ * What every holder of a lease does first. It fences off an earlier holder that only slept, then does what follows from groups that
+ * were left half done: events since `since` (`oldestOwed`), refunds whatever their age.
+ */
+export async function redoIntents(
+  db: Db,
+  announcer: Announcer,
+  lease: string,
+  epoch: number,
+  since = new Date(0),
+): Promise<void> {
+  await fenceIntents(db, { lease, epoch });
+  const ids = await readIntents(db, lease);
+  if (ids.length === 0) return;
+  const messages = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+  const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
+  await followUp(
+    { db, announcer },
+    changes.filter(({ entry }) => entry.at >= since),
+    messages,
+  );
+}
