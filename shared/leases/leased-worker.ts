@@ -42,7 +42,6 @@ export abstract class LeasedWorker<Id extends string> {
   protected readonly partitions: Partitions;
   readonly #loop: PollLoop;
   readonly #stopMs: NonNullable<Habits['stopMs']>;
-  #stopping = false;
 
   constructor({ leases, clock, log, countWorkers, leaseRoundMs, listen }: LeasedWorkerOptions, habits: Habits) {
     this.partitions = new Partitions({
@@ -71,7 +70,7 @@ export abstract class LeasedWorker<Id extends string> {
 
   /** Lets the round in progress end, finishes what is in hand, and gives the partitions back. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.close();
     await this.#loop.stop();
     const drained = this.drain();
     await within(this.#stopMs.answers, drained);
@@ -81,17 +80,16 @@ export abstract class LeasedWorker<Id extends string> {
     await this.partitions.stop();
   }
 
-  protected get stopping(): boolean {
-    return this.#stopping;
-  }
-
   /** Looks for work once and begins it; whether there may be more at once. */
   protected abstract round(): Promise<'more' | 'idle'>;
 
   /** Whether anything is in hand that belongs to an id which fits. Such a partition is not given away. */
   protected abstract hasInHand(fits: (id: Id) => boolean): boolean;
 
-  /** Begins nothing new, and resolves when nothing is in hand any more. No round runs, and none begins. */
+  /** A stop begins, perhaps in the middle of a round. */
+  protected close(): void {}
+
+  /** The last round has ended. Begins nothing new, and resolves when nothing is in hand any more. */
   protected async drain(): Promise<void> {}
 
   /** What is still in flight ends now. */

@@ -22,15 +22,15 @@ const FOREIGN_ROUNDS = 200;
 /** Of the walk in one round: gaps between heavy endpoints, a page each, and further pages. It goes on from there in the next. */
 const GAPS = 32;
 const FURTHER_PAGES = 4;
-/** Endpoints that had something due last; asked for by themselves in rounds that do not come to all of them. */
+/** Endpoints that had something due last; asked for by themselves in rounds whose walk does not reach all endpoints. */
 const RECENT_MAX = 1_024;
 const RECENT_AT_ONCE = 128;
 
 /**
  * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is *heavy*: the
- * walk goes around it, and it is read by itself, only when its lane wants more. So a round costs one read while there is
- * little, and what waits for slow receivers is not walked over. Where that leaves too much for one round, the walk is spread
- * over several, and the endpoints that had something last are asked for in each.
+ * walk goes around it, and it is read by itself, only when its queue wants more. So a round costs one read while little is due,
+ * and what waits for slow receivers is not read again and again. A walk that is too long for one round is spread over several;
+ * the endpoints that had something due last are then asked for in each of them.
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;

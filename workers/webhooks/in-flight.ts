@@ -1,7 +1,7 @@
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { Destinations } from './destinations.ts';
-import { type Full, type InFlight, SLOW_MS } from './share.ts';
+import { type Full, type InFlight, SLOW_MS } from './quota.ts';
 
 /** What posts in flight are counted by. */
 export interface Sender {
@@ -14,7 +14,7 @@ export interface Sender {
   slow: boolean;
 }
 
-/** The posts in flight of this process, counted by all that has a limit (share.ts). */
+/** The posts in flight of this process, counted by all that has a limit (quota.ts). */
 export class InFlightCounts {
   /** Who has posts in flight, by account: the few endpoints of each. */
   readonly #accounts = new Map<AccountId, Set<Sender>>();

@@ -158,7 +158,7 @@ describe('webhooks worker: find due', () => {
     for (const endpoint of ['whk_a', 'whk_slow50a', 'whk_z'] as const) expect(countOf(endpoint)).to.equal(1);
   });
 
-  it('a backlog goes on being read as its lane wants more', async () => {
+  it('a backlog goes on being read as its queue wants more', async () => {
     await backlog('whk_big', 1_000);
 
     for (let round = 0; round < 12; round++) await finder.round();

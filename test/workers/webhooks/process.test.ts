@@ -11,7 +11,7 @@ import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { COMPLETING_MAX } from '../../../workers/webhooks/lanes.ts';
+import { COMPLETING_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeMessage } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

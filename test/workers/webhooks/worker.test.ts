@@ -16,7 +16,7 @@ import { deliveriesOf, replayDelivery } from '../../../shared/webhooks/delivery-
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { type CreatedEndpoint, createEndpoint, disableEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
-import { IN_FLIGHT_MAX } from '../../../workers/webhooks/share.ts';
+import { IN_FLIGHT_MAX } from '../../../workers/webhooks/quota.ts';
 import { WebhookWorker, type WebhookWorkerOptions } from '../../../workers/webhooks/worker.ts';
 import { makeDelivery, makeEndpoint, makeMessage, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fullFor, IN_FLIGHT_MAX, type InFlight, SLOW_MAX } from '../../../workers/webhooks/share.ts';
+import { fullFor, IN_FLIGHT_MAX, type InFlight, SLOW_MAX } from '../../../workers/webhooks/quota.ts';
 
 /** Endpoints of accounts that post to destinations, all of which want more than they ever get. */
 class World {
@@ -34,7 +34,7 @@ class World {
     return true;
   }
 
-  /** Until nobody gets any more; `next(n)` is the n-th of those who ask in turn. */
+  /** Until nobody gets any more; `next(n)` is the n-th of those who ask one after the other. */
   greedy(count: number, ask: (n: number) => boolean): void {
     for (let got = true; got; ) {
       got = false;
@@ -68,8 +68,8 @@ describe('webhooks worker: what may start', () => {
 
       world.greedy(accounts * 10, (n) => world.start(`a${n % accounts}`, `d${n}`, `e${n}`, { most: 100 }));
 
-      const shares = Array.from({ length: accounts }, (_, n) => world.counts.get(`a${n}`) ?? 0);
-      expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(1);
+      const counts = Array.from({ length: accounts }, (_, n) => world.counts.get(`a${n}`) ?? 0);
+      expect(Math.max(...counts) - Math.min(...counts)).to.be.at.most(1);
       expect(world.counts.get('all')).to.be.below(IN_FLIGHT_MAX);
       expect(world.start('newcomer', 'elsewhere', 'e')).to.equal(true);
     });

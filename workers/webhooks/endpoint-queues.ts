@@ -1,15 +1,15 @@
 import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { InFlightCounts, type Sender } from './in-flight.ts';
-import { fullFor, SHARED } from './share.ts';
-import { Turns, type Waiting } from './turns.ts';
+import { fullFor, SHARED } from './quota.ts';
+import { type Rotating, Rotation } from './rotation.ts';
 
 /**
- * The deliveries that this process has in hand, one lane per endpoint: queued → in flight → completing → forgotten. A
- * delivery in hand is not taken again. Accounts have their turns, and of an account its lanes; how many posts an endpoint, an
- * account and an address may have in flight is decided in share.ts, so that a slow or dead one stands before nobody.
+ * The deliveries that this process has in hand, one queue per endpoint: queued → in flight → completing → forgotten. A
+ * delivery in hand is not taken again. The accounts are served in rotation, and the queues of each account too; quota.ts decides
+ * how many posts an endpoint, an account and an address may have in flight, so that a slow or dead one delays no other.
  */
-export interface LanesOptions {
+export interface EndpointQueuesOptions {
   /** Posts in flight to one healthy endpoint. */
   readonly perEndpoint: number;
   /** Whether an endpoint's last post failed: then one post at a time finds out whether it is back. */
@@ -19,9 +19,9 @@ export interface LanesOptions {
   nowMs(): number;
 }
 
-interface Lane extends Sender, Waiting {
+interface EndpointQueue extends Sender, Rotating {
   readonly endpoint: EndpointId;
-  readonly queue: DeliveryDocument[];
+  readonly waiting: DeliveryDocument[];
   host: string;
   completing: number;
   /** Whether a post has begun since its deliveries were read last. */
@@ -33,23 +33,23 @@ interface Lane extends Sender, Waiting {
  * most these, and those in flight, be posted twice.
  */
 export const COMPLETING_MAX = 256;
-/** Queued deliveries per slot of a lane; the lane asks for more at a quarter of that. */
+/** Queued deliveries for each post that the endpoint may have in flight; a queue asks for more at a quarter of that. */
 const QUEUED_PER_SLOT = 32;
-/** Queued deliveries of all lanes together, some kilobytes each; a lane may always have a few. */
+/** Queued deliveries of all endpoints together, some kilobytes each; an endpoint may always have a few. */
 const QUEUED_MAX = 20_000;
 const QUEUED_ALWAYS = 8;
 
-export class Lanes {
-  readonly #options: LanesOptions;
-  readonly #lanes = new Map<EndpointId, Lane>();
+export class EndpointQueues {
+  readonly #options: EndpointQueuesOptions;
+  readonly #queues = new Map<EndpointId, EndpointQueue>();
   readonly #inHand = new Set<DeliveryId>();
   readonly #completed: DeliveryId[] = [];
-  readonly #turns = new Turns<Lane>();
+  readonly #rotation = new Rotation<EndpointQueue>();
   readonly #inFlight = new InFlightCounts();
   #queued = 0;
   #completing = 0;
 
-  constructor(options: LanesOptions) {
+  constructor(options: EndpointQueuesOptions) {
     this.#options = options;
   }
 
@@ -62,14 +62,14 @@ export class Lanes {
   }
 
   endpoints(): Iterable<EndpointId> {
-    return this.#lanes.keys();
+    return this.#queues.keys();
   }
 
   /** Deliveries in hand of the endpoints that fit, whatever their stage. */
   inHand(fits: (endpoint: EndpointId) => boolean): number {
     let count = 0;
-    for (const lane of this.#lanes.values()) {
-      if (fits(lane.endpoint)) count += lane.queue.length + lane.startedMs.size + lane.completing;
+    for (const queue of this.#queues.values()) {
+      if (fits(queue.endpoint)) count += queue.waiting.length + queue.startedMs.size + queue.completing;
     }
     return count;
   }
@@ -79,53 +79,53 @@ export class Lanes {
    * that read: what waits for a slow receiver is not read again until some of it has left.
    */
   wanted(endpoint: EndpointId): number {
-    const lane = this.#lanes.get(endpoint);
+    const queue = this.#queues.get(endpoint);
     const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
-    if (lane === undefined) return full;
-    if (lane.queue.length > 0 && !lane.moved) return 0;
-    lane.moved = false;
+    if (queue === undefined) return full;
+    if (queue.waiting.length > 0 && !queue.moved) return 0;
+    queue.moved = false;
     // Those in hand are still due in the store, and are read again before the new ones.
-    return lane.queue.length < full / 4 ? full + lane.startedMs.size + lane.completing : 0;
+    return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing : 0;
   }
 
-  /** Puts a due delivery at its lane's end. Returns false when it is in hand already or the lane is full. */
+  /** Puts a due delivery at its queue's end. Returns false when it is in hand already or the queue is full. */
   add(delivery: DeliveryDocument): boolean {
     const { _id, account, endpoint } = delivery;
     if (this.#inHand.has(_id)) return false;
-    const lane = this.#lanes.get(endpoint) ?? emptyLane(account, endpoint);
+    const queue = this.#queues.get(endpoint) ?? emptyQueue(account, endpoint);
     if (
-      lane.queue.length >= QUEUED_ALWAYS &&
-      (lane.queue.length >= this.#slots(endpoint) * QUEUED_PER_SLOT || this.#queued >= QUEUED_MAX)
+      queue.waiting.length >= QUEUED_ALWAYS &&
+      (queue.waiting.length >= this.#slots(endpoint) * QUEUED_PER_SLOT || this.#queued >= QUEUED_MAX)
     ) {
       return false;
     }
-    this.#lanes.set(endpoint, lane);
+    this.#queues.set(endpoint, queue);
     this.#inHand.add(_id);
-    lane.queue.push(delivery);
+    queue.waiting.push(delivery);
     this.#queued++;
-    this.#turns.list(lane);
+    this.#rotation.list(queue);
     return true;
   }
 
   /** The next delivery to post, which is in flight from now on; undefined when there is none that may. */
   next(): DeliveryDocument | undefined {
     while (this.#completing < COMPLETING_MAX) {
-      const lane = this.#turns.next();
-      const [delivery] = lane?.queue ?? [];
-      if (lane === undefined) return undefined;
+      const queue = this.#rotation.next();
+      const [delivery] = queue?.waiting ?? [];
+      if (queue === undefined) return undefined;
       if (delivery === undefined) continue;
-      if (lane.startedMs.size === 0) lane.host = this.#options.hostOf(lane.endpoint) || lane.endpoint;
-      const full = fullFor(this.#inFlight.of(lane), this.#slots(lane.endpoint), lane.slow);
+      if (queue.startedMs.size === 0) queue.host = this.#options.hostOf(queue.endpoint) || queue.endpoint;
+      const full = fullFor(this.#inFlight.of(queue), this.#slots(queue.endpoint), queue.slow);
       if (full === undefined) {
-        lane.queue.shift();
+        queue.waiting.shift();
         this.#queued--;
-        this.#inFlight.begin(lane, delivery._id, this.#options.nowMs());
-        lane.moved = true;
-        this.#turns.list(lane);
+        this.#inFlight.begin(queue, delivery._id, this.#options.nowMs());
+        queue.moved = true;
+        this.#rotation.list(queue);
         return delivery;
       }
       // What is full for one endpoint only holds nobody else: it is listed again when one of its posts ends.
-      if (full !== 'endpoint') this.#turns.hold(lane, this.#inFlight.nameOf(full, lane));
+      if (full !== 'endpoint') this.#rotation.hold(queue, this.#inFlight.nameOf(full, queue));
       if (full === 'process') return undefined;
     }
     return undefined;
@@ -133,22 +133,22 @@ export class Lanes {
 
   /** The post is over; the delivery stays in hand until its completion is written. */
   posted({ _id, endpoint }: DeliveryDocument): void {
-    const lane = this.#lanes.get(endpoint);
-    if (lane === undefined || !this.#inFlight.end(lane, _id, this.#options.nowMs())) return;
-    lane.completing++;
+    const queue = this.#queues.get(endpoint);
+    if (queue === undefined || !this.#inFlight.end(queue, _id, this.#options.nowMs())) return;
+    queue.completing++;
     this.#completing++;
-    // Before the lane itself: they have waited for this longer.
-    for (const full of SHARED) this.#turns.release(this.#inFlight.nameOf(full, lane), 1);
-    this.#turns.list(lane);
+    // Before its own queue: they have waited for this longer.
+    for (const full of SHARED) this.#rotation.release(this.#inFlight.nameOf(full, queue), 1);
+    this.#rotation.list(queue);
   }
 
   /**
-   * To be called often: sees which endpoints have become slow, and gives all that are held another turn, because what one may
-   * have in flight also grows when others have less.
+   * To be called often: sees which endpoints have become slow, and puts all that are held back into the rotation, because
+   * what one may have in flight also grows when others have less.
    */
   review(): void {
-    for (const lane of this.#lanes.values()) this.#inFlight.review(lane, this.#options.nowMs());
-    this.#turns.releaseAll();
+    for (const queue of this.#queues.values()) this.#inFlight.review(queue, this.#options.nowMs());
+    this.#rotation.releaseAll();
   }
 
   /** A connection of the host was made to this address. */
@@ -161,12 +161,12 @@ export class Lanes {
    * still bring it, and it would be posted again.
    */
   completed({ _id, endpoint }: DeliveryDocument): void {
-    const lane = this.#lanes.get(endpoint);
-    if (lane === undefined) return;
-    lane.completing--;
+    const queue = this.#queues.get(endpoint);
+    if (queue === undefined) return;
+    queue.completing--;
     this.#completing--;
     this.#completed.push(_id);
-    this.#dropEmpty(lane);
+    this.#dropEmpty(queue);
   }
 
   /** To be called when no read is under way. What is found due from now on may be taken (again: it was replayed). */
@@ -177,12 +177,12 @@ export class Lanes {
 
   /** Lets go of what is queued for the endpoints that fit; what is in flight goes on. */
   letGo(fits: (endpoint: EndpointId) => boolean): void {
-    for (const lane of this.#lanes.values()) {
-      if (lane.queue.length === 0 || !fits(lane.endpoint)) continue;
-      for (const { _id } of lane.queue) this.#inHand.delete(_id);
-      this.#queued -= lane.queue.length;
-      lane.queue.length = 0;
-      this.#dropEmpty(lane);
+    for (const queue of this.#queues.values()) {
+      if (queue.waiting.length === 0 || !fits(queue.endpoint)) continue;
+      for (const { _id } of queue.waiting) this.#inHand.delete(_id);
+      this.#queued -= queue.waiting.length;
+      queue.waiting.length = 0;
+      this.#dropEmpty(queue);
     }
   }
 
@@ -190,17 +190,17 @@ export class Lanes {
     return this.#options.isFailing(endpoint) ? 1 : this.#options.perEndpoint;
   }
 
-  #dropEmpty(lane: Lane): void {
-    if (lane.queue.length + lane.startedMs.size + lane.completing > 0) return;
-    this.#lanes.delete(lane.endpoint);
+  #dropEmpty(queue: EndpointQueue): void {
+    if (queue.waiting.length + queue.startedMs.size + queue.completing > 0) return;
+    this.#queues.delete(queue.endpoint);
   }
 }
 
-function emptyLane(account: AccountId, endpoint: EndpointId): Lane {
+function emptyQueue(account: AccountId, endpoint: EndpointId): EndpointQueue {
   return {
     endpoint,
     account,
-    queue: [],
+    waiting: [],
     startedMs: new Map(),
     host: '',
     completing: 0,

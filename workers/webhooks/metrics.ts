@@ -1,27 +1,27 @@
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
 /** What this worker tells of itself at `/metrics`. */
-export interface Figures {
+export interface WebhookMetrics {
   post(result: number | string, durationMs: number): void;
-  now(figures: { readonly queued: number; readonly inFlight: number; readonly shares: number }): void;
+  now(counts: { readonly queued: number; readonly inFlight: number; readonly partitions: number }): void;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
 
-export function createFigures(metrics: Metrics): Figures {
+export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   const posts = metrics.counter('webhook_posts_total', 'Webhook posts by class of result.', ['result']);
   const seconds = metrics.histogram('webhook_post_seconds', 'Duration of webhook posts.', SECONDS);
   const inHand = metrics.gauge('webhook_deliveries', 'Due deliveries read by the workers, by stage.', ['stage']);
-  const shares = metrics.gauge('webhook_shares', 'Partitions of the endpoints that a worker holds.');
+  const partitions = metrics.gauge('webhook_shares', 'Partitions of the endpoints that a worker holds.');
   return {
     post(result, durationMs) {
       posts.inc({ result: resultClass(result) });
       seconds.observe(durationMs / 1_000);
     },
-    now(figures) {
-      inHand.set({ stage: 'queued' }, figures.queued);
-      inHand.set({ stage: 'in_flight' }, figures.inFlight);
-      shares.set(figures.shares);
+    now({ queued, inFlight, partitions: held }) {
+      inHand.set({ stage: 'queued' }, queued);
+      inHand.set({ stage: 'in_flight' }, inFlight);
+      partitions.set(held);
     },
   };
 }

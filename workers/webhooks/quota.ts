@@ -1,8 +1,8 @@
 /**
- * Whether one more post may start, of those that wait. What an account, or an address of the internet, may have in flight is
- * a part of what is free just now (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
- * Alone one may have a hundred; the more others have, the fewer; and whatever all of them ask for, something stays free, so
- * that who comes next need not wait until a slow receiver answers.
+ * How many posts an account, or an address of the internet, may have in flight: a part of what is free just now (dynamic
+ * thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). Alone it may have a hundred; the more others
+ * have, the fewer. Something stays free whatever all of them ask for, so that the next to come need not wait until a slow
+ * receiver answers.
  */
 
 /** Posts in flight of a process: a socket and some 20 KB each. */
@@ -29,10 +29,10 @@ export interface InFlight {
   readonly endpoint: number;
 }
 
-/** What has as many posts in flight as it may: one of it has to end first. */
+/** What has as many posts in flight as it may. One of them has to end before another may start. */
 export type Full = 'process' | 'endpoint' | 'slow' | 'account' | 'destination';
 
-/** What more than one endpoint has a part in. */
+/** Of these, what several endpoints have in common. */
 export const SHARED = ['process', 'slow', 'account', 'destination'] as const satisfies readonly Full[];
 
 /** What keeps a post from starting; undefined when it may. `endpointMax`: posts that its endpoint may have in flight. */
@@ -41,15 +41,15 @@ export function fullFor(inFlight: InFlight, endpointMax: number, slow: boolean):
   if (all >= IN_FLIGHT_MAX) return 'process';
   if (endpoint >= endpointMax) return 'endpoint';
   if (slow && inFlight.slow >= SLOW_MAX) return 'slow';
-  const most = share(inFlight, slow);
-  if (account >= most) return 'account';
-  // Accounts that post to the same address share it: none of them, however much it wants, keeps another from its first post.
-  if (destination >= most && accountThere > 0) return 'destination';
+  const quota = quotaOf(inFlight, slow);
+  if (account >= quota) return 'account';
+  // Several accounts may post to one address: none of them, however much it wants, keeps another from its first post there.
+  if (destination >= quota && accountThere > 0) return 'destination';
   return undefined;
 }
 
 /** At least one while anything is free. */
-function share({ all, slow }: InFlight, isSlow: boolean): number {
+function quotaOf({ all, slow }: InFlight, isSlow: boolean): number {
   const most = Math.ceil((IN_FLIGHT_MAX - all) / PART);
   return isSlow ? Math.min(most, Math.ceil((SLOW_MAX - slow) / SLOW_PART)) : most;
 }

@@ -1,0 +1,127 @@
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import type { EndpointId } from '../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
+import type { Completion } from '../../shared/webhooks/delivery-store.ts';
+import { signature } from '../../shared/webhooks/sign.ts';
+import type { Completer } from './complete.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
+import type { Health } from './health.ts';
+import { isSuccess, judge } from './judge.ts';
+import type { WebhookMetrics } from './metrics.ts';
+import type { Post, Poster, PostResult } from './post.ts';
+import type { Target, Targets } from './targets.ts';
+
+export interface DelivererOptions {
+  readonly queues: EndpointQueues;
+  readonly targets: Targets;
+  readonly poster: Poster;
+  readonly completer: Completer;
+  readonly health: Health;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: WebhookMetrics;
+  /** Whether this process posts to the endpoint, as of this moment. */
+  owns(endpoint: EndpointId): boolean;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+const USER_AGENT = 'Harkara-Webhooks/1.0';
+
+/**
+ * The way of a delivery from its queue to the stored result: signed and posted, judged, completed by one update. Each step that
+ * makes room begins the next delivery.
+ */
+export class Deliverer {
+  readonly #options: DelivererOptions;
+  readonly #running = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+  }
+
+  /** Begins all posts that the queues allow now. */
+  pump(): void {
+    while (!this.#closed) {
+      const delivery = this.#options.queues.next();
+      if (delivery === undefined) return;
+      const running: Promise<void> = this.#deliver(delivery).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  /** Begins none any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Resolves when nothing is in flight any more and all results are stored; to be called after `close`. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#running);
+    await this.#options.health.settled();
+  }
+
+  /** Never rejects. */
+  async #deliver(delivery: DeliveryDocument): Promise<void> {
+    const { queues, completer, log } = this.#options;
+    try {
+      const completion = await this.#attempt(delivery).finally(() => queues.posted(delivery));
+      if (completion !== undefined) crashPoint('webhook:posted');
+      this.pump();
+      if (completion !== undefined) await completer.complete(completion);
+      queues.completed(delivery);
+      this.pump();
+    } catch (error) {
+      // It stays in hand: posted again and again would be worse than a log that lacks an entry until the next start.
+      log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
+    }
+  }
+
+  /** Posts one delivery; undefined when that is not (any more) for this process to do. */
+  async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
+    const { clock, health, log, metrics, owns, random, targets } = this.#options;
+    const target = targets.get(delivery.endpoint);
+    if (target === undefined || !owns(delivery.endpoint)) return undefined;
+    if (!target.active) {
+      log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
+      return { id: delivery._id, state: 'discarded' };
+    }
+    const startedAt = clock.now();
+    const posted = await this.#post(target, delivery, startedAt);
+    const now = clock.now();
+    metrics.post(posted.result, posted.durationMs);
+    health.note(target, posted.result, isSuccess(posted.result), now);
+    const completion = judge(delivery, posted, { startedAt, now, random: random() });
+    if (completion.state === 'exhausted') {
+      log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
+    }
+    return completion;
+  }
+
+  async #post(target: Target, delivery: DeliveryDocument, at: Date): Promise<PostResult> {
+    if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
+    return this.#options.poster.post(signedPost(target, delivery, at));
+  }
+}
+
+/** The request of a delivery, signed by Standard Webhooks with every secret that is valid at `at`. */
+function signedPost({ origin, path, keys }: Target, { eventId, body: text }: DeliveryDocument, at: Date): Post {
+  const body = Buffer.from(text);
+  const seconds = Math.floor(at.getTime() / 1_000);
+  const valid = keys.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > at).map(({ key }) => key);
+  return {
+    origin,
+    path,
+    headers: [
+      ...['content-type', 'application/json'],
+      ...['user-agent', USER_AGENT],
+      ...['webhook-id', eventId],
+      ...['webhook-timestamp', String(seconds)],
+      ...['webhook-signature', signature(valid, eventId, seconds, body)],
+    ],
+    body,
+  };
+}
