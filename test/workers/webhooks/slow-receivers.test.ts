@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { newSecret } from '../../../shared/webhooks/sign.ts';
+import { IN_FLIGHT_MAX } from '../../../workers/webhooks/quota.ts';
+import { makeDelivery, makeEndpoint, present } from '../../shared/webhooks/make.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Receiver } from './receiver.ts';
+import { WebhookWorld } from './world.ts';
+
+describe('webhooks worker: slow receivers', () => {
+  const world = WebhookWorld.use();
+
+  describe('beside receivers that answer after 14 s', () => {
+    const SLOW_ANSWER_MS = 14_000;
+    const endpoints = () => world().db.collection<EndpointDocument>('endpoints');
+
+    /** Endpoints below one url, each with deliveries that are due, as an account had them that had passed the limit of ten. */
+    async function owe(url: string, owed: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
+      const made = owed.flatMap(([account, count]) =>
+        Array.from({ length: count }, (_, n) =>
+          makeEndpoint({
+            account,
+            url: `${url}/${account}/${n}`,
+            secrets: [{ sealed: world().box.seal(newSecret()) }],
+          }),
+        ),
+      );
+      await endpoints().insertMany(made);
+      const deliveries = made.flatMap(({ _id, account }) =>
+        Array.from({ length: each }, () => makeDelivery({ endpoint: _id, account })),
+      );
+      await deliveriesOf(world().db).insertMany(deliveries);
+    }
+
+    async function slowReceiver(): Promise<Receiver> {
+      const timers = new Set<NodeJS.Timeout>();
+      world().onClose(async () => timers.forEach(clearTimeout));
+      return world().receiver((_, res) => void timers.add(setTimeout(() => res.end(), SLOW_ANSWER_MS)));
+    }
+
+    const rows: readonly (readonly [string, readonly (readonly [AccountId, number])[], number])[] = [
+      ['ten endpoints with 2,000 deliveries', [['acc_slow', 10]], 200],
+      ['700 endpoints of one account', [['acc_slow', 700]], 1],
+      [
+        '60 accounts that name the same machine',
+        Array.from({ length: 60 }, (_, n) => [`acc_slow${n}`, 10] as const),
+        2,
+      ],
+    ];
+    for (const [what, owed, each] of rows) {
+      it(`another account’s webhook leaves at once: ${what}`, async () => {
+        const slow = await slowReceiver();
+        const fast = await world().receiver();
+        const neighbour = await world().register(fast.url);
+        await owe(slow.url, owed, each);
+        await world().startWorker({ timeoutMs: 30_000, clock: systemClock });
+
+        // Until the slow receiver has all that it ever gets at a time: no more while ten of the neighbour's came one by one.
+        let held = 0;
+        for (let unchanged = 0, arrived = 1; unchanged < 10; arrived++) {
+          const [delivery] = await world().deliver(neighbour);
+          await eventually(() => fast.received.length === arrived, `the neighbour’s, beside ${held}`, 8_000);
+          expect(fast.received.at(-1)?.body).to.equal(present(delivery).body);
+          unchanged = slow.received.length > held || held === 0 ? 0 : unchanged + 1;
+          held = slow.received.length;
+        }
+
+        expect(held).to.be.within(1, IN_FLIGHT_MAX / 2);
+      });
+    }
+  });
+});

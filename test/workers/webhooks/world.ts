@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { Db } from 'mongodb';
+import { Webhook } from 'standardwebhooks';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
+import { Lease } from '../../../shared/leases/lease.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { type CreatedEndpoint, createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { WebhookWorker, type WebhookWorkerOptions } from '../../../workers/webhooks/worker.ts';
+import { makeDelivery, present } from '../../shared/webhooks/make.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { openReceiver, type Received, type Receiver } from './receiver.ts';
+
+/** Webhook workers on a store of their own, and the receivers that they post to. */
+export class WebhookWorld {
+  readonly box = createSecretBox(randomBytes(32));
+  /** Near the real time: the receivers' library checks timestamps against it. */
+  clock = new ManualClock(systemClock.now());
+  readonly #store: TestStore;
+  readonly #closing: (() => Promise<unknown>)[] = [];
+
+  private constructor(store: TestStore) {
+    this.#store = store;
+  }
+
+  /** To be called in a `describe`: gives the world to its tests, each with a clock of its own and no deliveries of another. */
+  static use(): () => WebhookWorld {
+    let world: WebhookWorld | undefined;
+    before(async () => {
+      world = new WebhookWorld(await openTestStore());
+    });
+    beforeEach(() => {
+      if (world !== undefined) world.clock = new ManualClock(systemClock.now());
+    });
+    afterEach(() => world?.clear());
+    after(() => world?.close());
+    return () => present(world);
+  }
+
+  get db(): Db {
+    return this.#store.db;
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async clear(): Promise<void> {
+    for (const close of this.#closing.splice(0).reverse()) await close();
+    await this.db.collection('deliveries').deleteMany({});
+  }
+
+  /** Called at the end of the test. */
+  onClose(close: () => Promise<unknown>): void {
+    this.#closing.push(close);
+  }
+
+  async startWorker(override: Partial<WebhookWorkerOptions> = {}, machine = 'a'): Promise<WebhookWorker> {
+    const identity = { machine, pid: 1, startedAt: '1' };
+    const worker = new WebhookWorker({
+      db: this.db,
+      clock: this.clock,
+      log: silentLog,
+      metrics: new Metrics(),
+      box: this.box,
+      guard: new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] }),
+      // Leases run by the store's time, whatever the test's clock says.
+      leases: Array.from(
+        { length: 8 },
+        (_, n) => new Lease({ name: `webhooks:${n}`, db: this.db, clock: systemClock, identity }),
+      ),
+      leaseRoundMs: 20,
+      countWorkers: async () => 1,
+      timeoutMs: 10_000,
+      perEndpoint: 4,
+      random: () => 0.5,
+      ...override,
+    });
+    this.onClose(() => worker.stop());
+    await worker.start();
+    return worker;
+  }
+
+  async receiver(answer?: RequestListener): Promise<Receiver> {
+    const made = await openReceiver(answer);
+    this.onClose(() => made.close());
+    return made;
+  }
+
+  register(url: string, account: AccountId = newId('acc')): Promise<CreatedEndpoint> {
+    return createEndpoint(this.db, this.clock, this.box, { account, channel: 'sms', url, events: eventsOf('sms') });
+  }
+
+  /** Deliveries to an endpoint, due in the order of the result. */
+  async deliver({ endpoint }: CreatedEndpoint, count = 1): Promise<DeliveryDocument[]> {
+    const start = this.clock.now().getTime();
+    const made = Array.from({ length: count }, (_, n) =>
+      makeDelivery({ endpoint: endpoint._id, account: endpoint.account, due: new Date(start - count + n) }),
+    );
+    await deliveriesOf(this.db).insertMany(made);
+    return made;
+  }
+
+  read({ _id }: DeliveryDocument): Promise<DeliveryDocument | null> {
+    return deliveriesOf(this.db).findOne({ _id });
+  }
+
+  async inState(delivery: DeliveryDocument, state: DeliveryDocument['state']): Promise<DeliveryDocument> {
+    return present(
+      await eventually(async () => {
+        const found = await this.read(delivery);
+        return found?.state === state && found;
+      }, `the delivery is ${state}`),
+    );
+  }
+
+  endpointOf({ endpoint }: CreatedEndpoint): Promise<EndpointDocument | null> {
+    return this.db.collection<EndpointDocument>('endpoints').findOne({ _id: endpoint._id });
+  }
+}
+
+/** What the receiver was told, when its library takes the signature; throws when it does not. */
+export function verify(secret: string, { body, headers }: Received): unknown {
+  return new Webhook(secret).verify(body, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  });
+}
