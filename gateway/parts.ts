@@ -12,6 +12,7 @@ import type { Handler } from './http/context.ts';
 import { jsonBody } from './http/json-body.ts';
 import { createOnce } from './idempotency/once.ts';
 import type { GatewayDeps } from './process/deps.ts';
+import { Approvals } from './sms/approvals.ts';
 import { ApprovedTemplates } from './templates/approved-templates.ts';
 import { createUnrouted } from './unanswered.ts';
 
@@ -31,7 +32,8 @@ export function createParts(deps: GatewayDeps) {
   const authenticate = createAuthenticate(identify, unauthorized);
   const rateLimit = createRateLimit(counter, clock);
   const charge = createCharge(counter, clock);
-  const limits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const slotLimits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const templates = new ApprovedTemplates({ db, clock, limits: slotLimits, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   return {
@@ -46,7 +48,7 @@ export function createParts(deps: GatewayDeps) {
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createDearReads(charge) },
-    sending: { ...deps, templates: new ApprovedTemplates({ db, clock, limits, freshMs: config.keyCacheMs }) },
+    sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }) },
     message: jsonBody(MESSAGE_BYTES_MAX),
     bulk: jsonBody(BULK_BYTES_MAX),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),

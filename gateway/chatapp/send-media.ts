@@ -1,61 +1,65 @@
 import { MEDIA_TYPES, type MediaType } from '../../shared/messages/chat-message.ts';
-import type { JsonObject } from '../http/context.ts';
-import { type FieldProblems, requiredString } from '../http/fields.ts';
+import { choice, optional, required } from '../fields/field.ts';
+import { type Rule, readRequest, request } from '../fields/request.ts';
+import { address, EXTENSIONS, text, to } from './fields.ts';
 import type { UrlCheck } from './public-url.ts';
 import type { ChatSend } from './send.ts';
-import { optionalText } from './text-fields.ts';
-
-const CAPTION_MAX = 1_024;
 
 /** "Supported media types (chat-app)", as files are named; stickers are WebP with every provider of this shape. */
-const EXTENSIONS: Readonly<Record<MediaType, readonly string[]>> = {
+const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
   image: ['jpg', 'jpeg', 'png'],
   video: ['mp4'],
   audio: ['mp3', 'ogg'],
   document: ['pdf'],
   sticker: ['webp'],
 };
-/** Facts: chat-app. The provider refuses a caption here. */
+/** The provider refuses a caption of these (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */
 const WITHOUT_CAPTION: readonly MediaType[] = ['audio', 'sticker'];
+
+const MEDIA_FIELDS = {
+  type: required(
+    choice(
+      MEDIA_TYPES,
+      'Kind of file: image (JPEG, PNG), video (MP4), audio (MP3, OGG), document (PDF), sticker (WebP).',
+    ),
+  ),
+  url: required(
+    address(
+      "Where the provider fetches the file: https, a public address. An extension must be one of the type's; without one the provider decides. A host that we cannot find is accepted: the provider may know it, and a file that it cannot fetch fails later, with a status.",
+    ),
+  ),
+  caption: optional(text({ description: 'Not for audio and sticker.', maxLength: 1_024 })),
+};
+
+/** Only an extension that is there can be wrong; without one the provider looks at the file itself. */
+const extensionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, url }, _has, problems) => {
+  if (type === undefined || url === undefined || !URL.canParse(url)) return;
+  const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
+  if (extension === undefined || FORMATS[type].includes(extension.toLowerCase())) return;
+  const formats = FORMATS[type].map((known) => `.${known}`).join(', ');
+  problems.add('url', 'unsupported_media_type', `"${type}" takes ${formats}, not .${extension}.`);
+};
+
+const captionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, caption }, _has, problems) => {
+  if (caption === undefined || type === undefined || !WITHOUT_CAPTION.includes(type)) return;
+  problems.add('caption', 'conflict', `"${type}" takes no caption.`);
+};
+
+export const SEND_MEDIA = request({ to, ...MEDIA_FIELDS, ...EXTENSIONS }, [], [extensionFitsType, captionFitsType]);
 
 /** POST /v2/chatapp/send-media: a file that the provider fetches from `url`, inside the session only. */
 export function createSendMedia(urlCheck: UrlCheck): ChatSend {
   return {
     name: 'chatapp-send-media',
-    fields: ['type', 'url', 'caption'],
-    async read({ body }, problems) {
-      const type = parseType(body, problems);
-      const url = requiredString(body, 'url', problems);
-      if (url !== undefined) {
-        if (type !== undefined) checkFormat(url, type, problems);
-        urlCheck.form(url, 'url', problems);
-      }
-      const caption = optionalText(body, 'caption', CAPTION_MAX, problems);
-      if (caption !== undefined && type !== undefined && WITHOUT_CAPTION.includes(type)) {
-        problems.add('caption', 'conflict', `"${type}" takes no caption.`);
-      }
-      if (type === undefined || url === undefined) return { content: undefined };
+    async order({ body, context }) {
+      const read = await readRequest(SEND_MEDIA, body, context);
+      const { type, url, caption } = read.given;
+      if (url !== undefined) urlCheck.form(url, 'url', read.problems);
+      if (type === undefined || url === undefined) return { read, content: undefined };
       const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
-      return { content, askNetwork: (found) => urlCheck.host(url, 'url', found) };
+      return { read, content, askNetwork: () => urlCheck.host(url, 'url', read.problems) };
     },
     // Spec gap: nothing takes a media_id. It names the file of this message, so that it is known again when it is given twice.
     result: ({ _id }) => ({ status: 'success', message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),
   };
-}
-
-function parseType(body: JsonObject, problems: FieldProblems): MediaType | undefined {
-  const given = requiredString(body, 'type', problems);
-  if (given === undefined) return undefined;
-  const type = MEDIA_TYPES.find((known) => known === given);
-  if (type === undefined) problems.add('type', 'invalid_value', `It must be one of ${MEDIA_TYPES.join(', ')}.`);
-  return type;
-}
-
-/** Only an extension that is there can be wrong; without one the provider looks at the file itself. */
-function checkFormat(url: string, type: MediaType, problems: FieldProblems): void {
-  if (!URL.canParse(url)) return;
-  const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
-  if (extension === undefined || EXTENSIONS[type].includes(extension.toLowerCase())) return;
-  const formats = EXTENSIONS[type].map((known) => `.${known}`).join(', ');
-  problems.add('url', 'unsupported_media_type', `"${type}" takes ${formats}, not .${extension}.`);
 }

@@ -1,16 +1,22 @@
+import { required } from '../fields/field.ts';
+import { readRequest, request } from '../fields/request.ts';
+import { EXTENSIONS, text, to } from './fields.ts';
 import type { ChatSend } from './send.ts';
-import { requiredText } from './text-fields.ts';
 
-const TEXT_MAX = 4_096;
+export const SEND_TEXT = request({
+  to,
+  message: required(text({ description: 'The text.', maxLength: 4_096 })),
+  ...EXTENSIONS,
+});
 
 /** POST /v2/chatapp/send-text: a free-form text, inside the session only. */
 export function createSendText(): ChatSend {
   return {
     name: 'chatapp-send-text',
-    fields: ['message'],
-    async read({ body }, problems) {
-      const text = requiredText(body, 'message', TEXT_MAX, problems);
-      return { content: text === undefined ? undefined : { kind: 'text', text } };
+    async order({ body, context }) {
+      const read = await readRequest(SEND_TEXT, body, context);
+      const { message } = read.given;
+      return { read, content: message === undefined ? undefined : { kind: 'text', text: message } };
     },
     result: ({ _id }) => ({ status: 'success', message_id: _id }),
   };

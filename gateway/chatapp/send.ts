@@ -6,11 +6,12 @@ import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
-import { parseReference, parseTo, parseValidUntil } from '../fields/message-fields.ts';
+import type { Reading } from '../fields/field.ts';
+import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
-import { FieldProblems, optionalBoolean, refuseUnknown } from '../http/fields.ts';
 import type { Action, Refused, Verdict } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import type { ChatFields } from './fields.ts';
 import { findAcceptedChat } from './find-accepted.ts';
 import { invalidUrlRequest } from './public-url.ts';
 import { chatRefusal } from './refusal.ts';
@@ -19,10 +20,8 @@ import { chatRefusal } from './refusal.ts';
 export interface ChatSend {
   /** Of the action; stable (idempotency/once.ts). */
   readonly name: string;
-  /** Beside those that every send has. */
-  readonly fields: readonly string[];
-  /** Reads its fields; what is wrong with them is in `problems`. */
-  read(request: ChatRequest, problems: FieldProblems): Promise<ChatOrder>;
+  /** Reads the request and finds out what it comes to. */
+  order(asked: ChatRequest): Promise<ChatOrder>;
   /** The specification's row. */
   result(message: AcceptedChat): object;
 }
@@ -30,24 +29,25 @@ export interface ChatSend {
 export interface ChatRequest {
   readonly account: AccountId;
   readonly body: JsonObject;
-  /** Undefined when it is none. */
-  readonly to: string | undefined;
+  /** What its fields are read with. */
+  readonly context: Omit<Reading, 'problems'>;
   /** Undefined when the account has none, which is refused afterwards. */
   readonly provider: ProviderDocument | undefined;
 }
 
 export interface ChatOrder {
+  /** With its problems; the fields that every send has are used by all in the same way. */
+  readonly read: ReadRequest<ChatFields>;
   /** Undefined only when there are problems, or it is refused. */
   readonly content: ChatContent | undefined;
   /** Well-formed and all the same not allowed; said when there are no problems. */
   readonly refused?: Refused;
   /** What others must be asked about it, who may take their time: last of all, when nothing that we know refuses it. */
-  askNetwork?(problems: FieldProblems): Promise<void>;
+  askNetwork?(): Promise<void>;
 }
 
 type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'conversation'>;
 
-const COMMON_FIELDS = ['to', 'reference', 'valid_until', 'dry_run'] as const;
 const REMEMBERED_PROVIDERS = 20_000;
 
 /**
@@ -64,38 +64,34 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
     read: (account) => findProvider(db, account),
   });
 
-  return ({ name, fields, read, result }) => ({
+  return ({ name, order: readOrder, result }) => ({
     name,
     newId: () => newId('msg', clock.now().getTime()),
     async act(res, { id, payBy }) {
       const [caller, body] = [callerOf(res).account, bodyOf(res)];
       const account = caller._id;
       const provider = await providers.get(account);
-      const problems = new FieldProblems();
-      refuseUnknown(body, [...fields, ...COMMON_FIELDS], problems);
-      const to = parseTo(body, caller, problems, 'chatapp');
-      if (to !== undefined && to === provider?.displayNumber) {
+      const context = { account: caller, now: clock.now(), config };
+      const order = await readOrder({ account, body, context, provider });
+      const { given, problems } = order.read;
+      if (given.to !== undefined && given.to === provider?.displayNumber) {
         problems.add('to', 'invalid_value', 'It is the number of the business itself.');
       }
-      const order = await read({ account, body, to, provider }, problems);
-      const reference = parseReference(body, problems);
-      const validUntil = parseValidUntil(body, clock.now(), config.validityHours, problems);
-      const dryRun = optionalBoolean(body, 'dry_run', problems);
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       const refused = refusedByProvider(provider) ?? order.refused;
       if (refused !== undefined) return refused;
 
       const { content } = order;
-      assert(to !== undefined && content !== undefined, 'a field is missing without a problem');
-      assert(validUntil !== undefined, 'a field is missing without a problem');
+      assert(content !== undefined, 'there is no content and no problem');
+      const { to, reference, valid_until: validUntil, dry_run: dry } = whole(order.read);
       const draft: ChatDraft = { _id: id, to, content, validUntil, ...(reference === undefined ? {} : { reference }) };
       if (order.askNetwork !== undefined) {
-        const early = await rehearse(account, draft);
+        const early = await dryRun(account, draft);
         if (early.kind === 'refused') return early;
-        await order.askNetwork(problems);
+        await order.askNetwork();
         if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       }
-      if (dryRun) return rehearse(account, draft);
+      if (dry) return dryRun(account, draft);
       res.locals.messageId = id;
       const outcome = await chatAccepter.accept(account, draft, payBy);
       if (outcome.kind === 'accepted') {
@@ -109,11 +105,11 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
     },
   });
 
-  async function rehearse(account: AccountId, draft: ChatDraft): Promise<Verdict> {
+  async function dryRun(account: AccountId, draft: ChatDraft): Promise<Verdict> {
     const outcome = await wouldOpen(db, account, draft, clock.now(), prices);
     if (outcome.kind !== 'would_accept') return { kind: 'refused', problem: chatRefusal(outcome, draft._id) };
     const credits = { credits_used: 0, credits_required: outcome.credits };
-    return { kind: 'rehearsed', body: { status: 'success', dry_run: true, ...credits } };
+    return { kind: 'dry_run', body: { status: 'success', dry_run: true, ...credits } };
   }
 }
 

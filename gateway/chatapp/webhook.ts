@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type EventName, eventsOf } from '../../shared/events/catalogue.ts';
+import { eventsOf } from '../../shared/events/catalogue.ts';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
@@ -12,15 +11,20 @@ import {
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
+import { choice, list, required } from '../fields/field.ts';
+import { readRequest, request, whole } from '../fields/request.ts';
 import { RETRY_AFTER } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
-import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
-import { FieldProblems, refuseUnknown, requiredString, wrongType } from '../http/fields.ts';
+import { bodyOf, callerOf } from '../http/context.ts';
 import type { Action, Refused } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { address } from './fields.ts';
 import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
 
-const EVENTS = eventsOf('chatapp');
+export const REGISTER_WEBHOOK = request({
+  url: required(address('Where events are posted to: https, a public address.')),
+  events: required(list(choice(eventsOf('chatapp')), { description: 'Which ones.', minItems: 1 })),
+});
 
 /**
  * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. An address that the
@@ -36,20 +40,21 @@ export function createChatWebhook(
     // The endpoint's own id derives from its address. A new endpoint keeps this one, to be found by it.
     newId: () => newId('req', clock.now().getTime()),
     async act(res, { id, payBy }) {
-      const [account, body] = [callerOf(res).account._id, bodyOf(res)];
-      const problems = new FieldProblems();
-      refuseUnknown(body, ['url', 'events'], problems);
-      const url = requiredString(body, 'url', problems);
-      if (url !== undefined && urlCheck.form(url, 'url', problems)) await urlCheck.host(url, 'url', problems);
-      const events = parseEvents(body, problems);
+      const account = callerOf(res).account._id;
+      const context = { account: callerOf(res).account, now: clock.now(), config };
+      const read = await readRequest(REGISTER_WEBHOOK, bodyOf(res), context);
+      const { given, problems } = read;
+      if (given.url !== undefined && urlCheck.form(given.url, 'url', problems)) {
+        await urlCheck.host(given.url, 'url', problems);
+      }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 
-      assert(url !== undefined && events !== undefined, 'a field is missing without a problem');
+      const { url, events } = whole(read);
       // Another request with the key may have begun by then. What is written late all the same is an update that is done twice.
       if (payBy !== undefined && clock.now() >= payBy) {
         return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       }
-      const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
+      const wanted = { account, channel: 'chatapp', url, events: [...new Set(events)], registration: id } as const;
       const endpointOf = endpointId(account, 'chatapp', url);
       const made = await changeAudited({ db, clock, config }, callerOf(res), {
         action: 'webhook.register',
@@ -80,29 +85,6 @@ export function createChatWebhook(
 /** Sealed where it is kept: the answer to a new one has a secret. */
 function webhookResult({ _id }: EndpointDocument) {
   return { kind: 'accepted', sealed: true, body: { status: 'success', webhook_id: _id } } as const;
-}
-
-/** Undefined when there is no such list. */
-function parseEvents(body: JsonObject, problems: FieldProblems): readonly EventName[] | undefined {
-  if (!Object.hasOwn(body, 'events')) {
-    problems.add('events', 'missing_field', 'It is required.');
-    return undefined;
-  }
-  const list = body.events;
-  if (!Array.isArray(list)) {
-    problems.add('events', 'wrong_type', `It must be an array of strings, not ${wrongType(list)}.`);
-    return undefined;
-  }
-  if (list.length === 0) problems.add('events', 'wrong_count', 'It must name at least one event.');
-  const events = new Set<EventName>();
-  for (const [index, name] of list.entries()) {
-    const event = EVENTS.find((known) => known === name);
-    if (event !== undefined) events.add(event);
-    else if (typeof name === 'string') {
-      problems.add(`events[${index}]`, 'invalid_value', `It must be one of ${EVENTS.join(', ')}.`);
-    } else problems.add(`events[${index}]`, 'wrong_type', `It must be a string, not ${wrongType(name)}.`);
-  }
-  return [...events];
 }
 
 function tooMany(error: unknown): Refused {

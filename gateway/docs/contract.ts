@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
+import type { Schema } from '../fields/field.ts';
 
 /** The parts of OpenAPI 3.1 that our contract uses and the page shows. */
 export interface Contract {
@@ -49,22 +50,6 @@ export interface MediaType {
 
 export interface Reference {
   readonly $ref: string;
-}
-
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly format?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly oneOf?: readonly Schema[];
 }
 
 /** docs/openapi.json, as text and as what it says. Read at the start; throws a `StartError` when it is not there. */

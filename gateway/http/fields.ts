@@ -19,9 +19,11 @@ export class FieldProblems {
     return this.listed.length >= LISTED_MAX;
   }
 
-  add(field: string, code: FieldProblem['code'], detail: string): void {
+  /** Gives undefined, which is what a field with a problem is read as. */
+  add(field: string, code: FieldProblem['code'], detail: string): undefined {
     this.#count++;
     if (!this.full) this.listed.push({ field, code, detail });
+    return undefined;
   }
 }
 
@@ -35,42 +37,6 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
         ? `There are ${count} problems; \`errors\` lists the first ${listed.length}.`
         : `There are ${count} problems; \`errors\` lists them.`;
   return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
-}
-
-/** A string that must be there. Undefined when it is not, which is then among the problems. */
-export function requiredString(
-  body: JsonObject,
-  field: string,
-  problems: FieldProblems,
-  /** Where the object stands in the body, as `buttons[0].`. */
-  place = '',
-): string | undefined {
-  if (Object.hasOwn(body, field)) return optionalString(body, field, problems, place);
-  problems.add(place + field, 'missing_field', 'It is required.');
-  return undefined;
-}
-
-/** A string that may be left out. Types are strict: null, numbers and objects are problems. */
-export function optionalString(
-  body: JsonObject,
-  field: string,
-  problems: FieldProblems,
-  place = '',
-): string | undefined {
-  if (!Object.hasOwn(body, field)) return undefined;
-  const value = body[field];
-  if (typeof value === 'string') return value;
-  problems.add(place + field, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
-  return undefined;
-}
-
-/** False when it is left out. */
-export function optionalBoolean(body: JsonObject, field: string, problems: FieldProblems): boolean {
-  if (!Object.hasOwn(body, field)) return false;
-  const value = body[field];
-  if (typeof value === 'boolean') return value;
-  problems.add(field, 'wrong_type', `It must be true or false, not ${wrongType(value)}.`);
-  return false;
 }
 
 /** A typo must not send: every field that the endpoint does not know is a problem, with the field that was perhaps meant. */
@@ -89,7 +55,7 @@ export function refuseUnknown(
     }
     const shown = field.slice(0, SHOWN_NAME_MAX);
     const meant = nearest(shown, known);
-    const hint = meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+    const hint = meant === undefined ? `The fields are ${known.join(', ')}.` : `Did you mean "${meant}"?`;
     problems.add(place + shown, 'unknown_field', `There is no such field. ${hint}`);
   }
 }

@@ -17,8 +17,8 @@ import { KeyClaims } from './store.ts';
 /** What came of a request that wants to do something. */
 export type Verdict =
   | Accepted
-  /** Nothing was done, nor was anything wrong (a dry run). */
-  | { readonly kind: 'rehearsed'; readonly body: object }
+  /** Nothing was done, and nothing was wrong. */
+  | { readonly kind: 'dry_run'; readonly body: object }
   | Refused
   /** It was perhaps done: the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
@@ -180,7 +180,7 @@ export function createOnce({
 const TRIES = 3;
 
 function answer(res: Reply, verdict: Verdict): void {
-  if (verdict.kind === 'accepted' || verdict.kind === 'rehearsed') sendJson(res, 200, verdict.body);
+  if (verdict.kind === 'accepted' || verdict.kind === 'dry_run') sendJson(res, 200, verdict.body);
   else sendProblem(res, ...verdict.problem);
 }
 

@@ -1,108 +1,100 @@
 import assert from 'node:assert/strict';
-import type { NumberRules } from '../../shared/accounts/number-check.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
-import type { Route } from '../../shared/messages/message.ts';
-import { laneOf, type Priority, pathOf } from '../../shared/messages/routing.ts';
+import { type PromotionalHours, promotionalDeferral } from '../../shared/messages/promotional-hours.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, type Priority, pathOf } from '../../shared/messages/routing.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { scopeMissing } from '../access/authenticate.ts';
+import { choice, optional, otherwise, required, withDefault } from '../fields/field.ts';
 import {
-  type PlannedText,
-  parseMessage,
-  parsePriority,
-  parseReference,
-  parseRoute,
-  parseSender,
-  parseTemplate,
-  parseTo,
+  dryRun,
+  messageText,
+  params,
+  paramsNeedTemplate,
+  recipient,
+  reference,
+  renderText,
+  route,
+  sender,
+  templateId,
 } from '../fields/message-fields.ts';
-import type { Caller, JsonObject } from '../http/context.ts';
-import { type FieldProblems, invalidRequest, optionalBoolean } from '../http/fields.ts';
+import { type ReadRequest, type Rule, whole } from '../fields/request.ts';
+import type { Caller } from '../http/context.ts';
+import { invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { ApprovedTemplates } from '../templates/approved-templates.ts';
-import { approveTemplate, approveText, findApproved, hasEntityId, renderText } from './approved-text.ts';
-import { createMaySendAs } from './registered-senders.ts';
+import type { Approvals } from './approvals.ts';
 
 /** What a request for one message may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */
-export const MESSAGE_FIELDS = [
-  'to',
-  'message',
-  'sender',
-  'route',
-  'template_id',
-  'params',
-  'priority',
-  'reference',
-  'valid_until',
-  'dry_run',
-] as const;
+export const MESSAGE_FIELDS = {
+  to: required(recipient('sms')),
+  message: optional(messageText),
+  sender: required(sender),
+  route,
+  template_id: templateId,
+  params: otherwise(params, () => []),
+  // Who may use `otp` is the key's scope, not the field's form.
+  priority: withDefault<Priority>(
+    choice(
+      PRIORITIES,
+      'Extension: which lane the message waits in. `otp` needs the scope of that name and the transactional route.',
+    ),
+    'normal',
+  ),
+  reference,
+  dry_run: dryRun,
+};
+
+type MessageFields = typeof MESSAGE_FIELDS;
+
+const otpIsTransactional: Rule<MessageFields> = ({ priority, route }, _has, problems) => {
+  if (priority !== 'otp' || route !== 'promotional') return;
+  problems.add('priority', 'invalid_value', '"otp" goes with the transactional route only.');
+};
+
+export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate, otpIsTransactional];
 
 /** A message that may be sent: all is checked but the credits. */
 export interface MessageOrder {
   readonly kind: 'message';
   readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
-  readonly dryRun: boolean;
 }
 
-/** Reads and checks a request for one message; what the endpoint found wrong with its own fields is in `problems` already. */
-export type ReadMessageOrder = (
-  caller: Caller,
-  body: JsonObject,
-  problems: FieldProblems,
-) => Promise<MessageOrder | Refused>;
-
-export function createReadMessageOrder(
-  deps: GatewayDeps & { readonly templates: ApprovedTemplates },
-): ReadMessageOrder {
-  const { config, templates } = deps;
-  const maySendAs = createMaySendAs(deps);
-
-  return async ({ account, scopes }, body, problems) => {
-    const fields = parseFields(body, account, config.maxSegments, problems);
-    const template = await findTemplate(account, fields);
-    const text =
-      template === undefined ? fields.text : renderText(template, fields.params ?? [], config.maxSegments, problems);
-    if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
-    const { to, sender, route, priority } = whole(fields);
-    if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing(['otp']) };
-    if (!(await hasEntityId(templates, account, sender, route))) {
-      return { kind: 'refused', problem: ['entity_id_missing', {}] };
-    }
-    if (!(await maySendAs(account, sender, route))) {
-      const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
-      return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
-    }
-    if (text === undefined) return { kind: 'refused', problem: ['template_not_found', {}] };
-    const approval =
-      template === undefined
-        ? await approveText(templates, account, sender, route, text.text)
-        : approveTemplate(account, template);
-    if (approval.kind === 'refused') return approval;
-    const message = {
-      to,
-      sender,
-      route,
-      path: pathOf(route),
-      lane: laneOf(route, priority, account.dlt),
-      text: text.text,
-      encoding: text.plan.encoding,
-      segments: text.plan.segments,
-      ...approval.ids,
-      ...(fields.reference === undefined ? {} : { reference: fields.reference }),
-    };
-    return { kind: 'message', message, dryRun: fields.dryRun };
+/** What a request for one message comes to. */
+export async function orderMessage(
+  { config, approvals }: Pick<GatewayDeps, 'config'> & { readonly approvals: Approvals },
+  { account, scopes }: Caller,
+  read: ReadRequest<MessageFields>,
+): Promise<MessageOrder | Refused> {
+  const { given, problems } = read;
+  const template = given.params === undefined ? undefined : await approvals.findTemplate(account, given);
+  const text =
+    template === undefined
+      ? given.message
+      : renderText(template.pattern, given.params ?? [], 'params', config.maxSegments, problems);
+  if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
+  const { to, sender, route, priority, reference } = whole(read);
+  if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing(['otp']) };
+  const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
+  if (approval.kind === 'refused') return approval;
+  assert(text !== undefined, 'what was approved has a text');
+  const message = {
+    to,
+    sender,
+    route,
+    path: pathOf(route),
+    lane: laneOf(route, priority, account.dlt),
+    text: text.text,
+    encoding: text.plan.encoding,
+    segments: text.plan.segments,
+    ...approval.ids,
+    ...(reference === undefined ? {} : { reference }),
   };
-
-  /** Looked for only when what names it is there. */
-  async function findTemplate(account: Caller['account'], { templateId, sender, route, params }: Fields) {
-    if (templateId === undefined || sender === undefined || route === undefined || params === undefined)
-      return undefined;
-    return findApproved(templates, account, sender, route, templateId);
-  }
+  return { kind: 'message', message };
 }
 
-/** What the real thing would take. Nothing has an id: nothing is stored. */
-export function messageRehearsal({ segments, encoding, template }: MessageOrder['message']): object {
+/** What a dry run answers. Nothing has an id: nothing is stored. */
+export function messageDryRun({ segments, encoding, template }: MessageOrder['message']): object {
   return {
     status: 'success',
     dry_run: true,
@@ -114,36 +106,11 @@ export function messageRehearsal({ segments, encoding, template }: MessageOrder[
   };
 }
 
-/** The fields of the request; undefined where there is a problem. */
-interface Fields {
-  readonly to: string | undefined;
-  readonly text: PlannedText | undefined;
-  readonly templateId: string | undefined;
-  /** None given is an empty list. */
-  readonly params: readonly string[] | undefined;
-  readonly sender: string | undefined;
-  readonly route: Route | undefined;
-  readonly priority: Priority | undefined;
-  readonly reference: string | undefined;
-  readonly dryRun: boolean;
-}
-
-function parseFields(body: JsonObject, rules: NumberRules, maxSegments: number, problems: FieldProblems): Fields {
-  const to = parseTo(body, rules, problems);
-  const { templateId, params } = parseTemplate(body, problems);
-  const named = Object.hasOwn(body, 'template_id');
-  const text = named ? undefined : parseMessage(body, maxSegments, problems);
-  const sender = parseSender(body, problems);
-  const route = parseRoute(body, problems);
-  const priority = parsePriority(body, route, problems);
-  const reference = parseReference(body, problems);
-  const dryRun = optionalBoolean(body, 'dry_run', problems);
-  return { to, text, templateId, params, sender, route, priority, reference, dryRun };
-}
-
-/** The fields that every request has when there is no problem. */
-function whole({ to, sender, route, priority }: Fields) {
-  assert(to !== undefined && sender !== undefined && route !== undefined, 'a field is missing without a problem');
-  assert(priority !== undefined, 'a field is missing without a problem');
-  return { to, sender, route, priority };
+/**
+ * Extension: `deferred_until` of what is accepted now and waits for the promotional hours; nothing for what leaves at once. What
+ * is not valid until then expires and is refunded.
+ */
+export function deferral(hours: PromotionalHours, lane: number, now: Date): { readonly deferred_until?: string } {
+  const opening = lane === HOURS_LANE ? promotionalDeferral(hours, now) : undefined;
+  return opening === undefined ? {} : { deferred_until: isoTimestamp(opening) };
 }

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { findBooked } from '../../shared/payment/find-booked.ts';
 import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
@@ -9,52 +8,57 @@ import {
   scheduledBatchId,
   type Validity,
 } from '../../shared/schedules/schedule.ts';
-import { HOUR_MS, parseGivenValidUntil, parseScheduleTime } from '../fields/message-fields.ts';
-import type { ScheduleTime } from '../fields/schedule-time.ts';
-import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
-import { FieldProblems, refuseUnknown } from '../http/fields.ts';
+import { messageOrTemplate } from '../fields/message-fields.ts';
+import { type ReadRequest, readRequest, request, whole } from '../fields/request.ts';
+import { HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';
+import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
-import type { Accepted, Action } from '../idempotency/once.ts';
+import type { Accepted, Action, Refused } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { ApprovedTemplates } from '../templates/approved-templates.ts';
-import { BULK_FIELDS, type BulkOrder, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
-import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
+import type { Approvals } from './approvals.ts';
+import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
+import { dryRun } from './dry-run.ts';
+import { MESSAGE_FIELDS, MESSAGE_RULES, type MessageOrder, messageDryRun, orderMessage } from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import { rehearse } from './rehearse.ts';
+
+export const SCHEDULE_MESSAGE = request(
+  { ...MESSAGE_FIELDS, ...SCHEDULE_FIELDS },
+  [messageOrTemplate],
+  [...MESSAGE_RULES, validAfterSchedule],
+);
+export const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BULK_EITHER, [
+  ...BULK_RULES,
+  validAfterSchedule,
+]);
 
 /**
  * POST /v2/schedule: what /v2/send takes (or, when `to` is an array, what /v2/send-bulk takes), paid for now and sent at
  * `schedule_time`. What is refused is neither stored nor charged. The Idempotency-Key is remembered for a day after its time.
  */
-export function createSchedule(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<ScheduleId> {
+export function createSchedule(deps: GatewayDeps & { readonly approvals: Approvals }): Action<ScheduleId> {
   const { booker, clock, config, db } = deps;
-  const readMessage = createReadMessageOrder(deps);
-  const readBulk = createReadBulkOrder(deps);
 
   return {
     name: 'schedule',
     newId: () => newId('sch', clock.now().getTime()),
     async act(res, { id, payBy }) {
-      const [caller, body] = [callerOf(res), bodyOf(res)];
-      const problems = new FieldProblems();
-      const time = parseScheduleTime(body, clock.now(), problems);
-      const validity = parseValidity(body, time, problems);
-      const bulk = isBulk(body);
-      refuseUnknown(body, [...(bulk ? BULK_FIELDS : MESSAGE_FIELDS), 'schedule_time'], problems);
-      const order = await (bulk ? readBulk(caller.account, body, problems) : readMessage(caller, body, problems));
-      if (order.kind === 'refused') return order;
+      const caller = callerOf(res);
       const account = caller.account._id;
+      const { read, order } = await readOrder(caller, bodyOf(res));
+      if (order.kind === 'refused') return order;
+      const { schedule_time: time, valid_until: validUntil, dry_run: dry } = whole(read);
       const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
       // Asked before a batch is stored: who has no credits shall not fill the disk.
-      if (order.dryRun || order.kind === 'bulk') {
-        const body = order.kind === 'bulk' ? bulkRehearsal(order) : messageRehearsal(order.message);
-        const rehearsal = await rehearse(deps, { account, id, credits }, body);
-        if (order.dryRun || rehearsal.kind === 'refused') return rehearsal;
+      if (dry || order.kind === 'bulk') {
+        const body = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
+        const verdict = await dryRun(deps, { account, id, credits }, body);
+        if (dry || verdict.kind === 'refused') return verdict;
       }
 
-      assert(time !== undefined, 'a field is missing without a problem');
       res.locals.scheduleId = id;
       const booking = { _id: id, ...time };
+      // Counts from the time it is sent at.
+      const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
       const outcome =
         order.kind === 'bulk'
           ? await bookBatch(account, booking, order, validity, payBy)
@@ -72,6 +76,16 @@ export function createSchedule(deps: GatewayDeps & { readonly templates: Approve
     },
   };
 
+  async function readOrder(caller: Caller, body: JsonObject): Promise<ScheduleOrder> {
+    const context = { account: caller.account, now: clock.now(), config };
+    if (isBulk(body)) {
+      const read = await readRequest(SCHEDULE_BULK, body, context);
+      return { read, order: await orderBulk(deps, caller, read) };
+    }
+    const read = await readRequest(SCHEDULE_MESSAGE, body, context);
+    return { read, order: await orderMessage(deps, caller, read) };
+  }
+
   /** The recipients are stored before the debit, as those of a batch that is sent now. */
   async function bookBatch(
     account: AccountId,
@@ -86,13 +100,11 @@ export function createSchedule(deps: GatewayDeps & { readonly templates: Approve
       booker.book(account, { ...booking, content }, latest),
     );
   }
+}
 
-  /** Counts from the time it is sent at. */
-  function parseValidity(body: JsonObject, time: ScheduleTime | undefined, problems: FieldProblems): Validity {
-    const from = time && { at: time.at, name: '`schedule_time`' };
-    const validUntil = parseGivenValidUntil(body, from, problems);
-    return validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
-  }
+interface ScheduleOrder {
+  readonly read: ReadRequest<typeof SCHEDULE_FIELDS & Pick<typeof MESSAGE_FIELDS, 'dry_run'>>;
+  readonly order: MessageOrder | BulkOrder | Refused;
 }
 
 function isBulk(body: JsonObject): boolean {

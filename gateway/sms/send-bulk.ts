@@ -1,51 +1,46 @@
-import assert from 'node:assert/strict';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
-import { parseValidUntil } from '../fields/message-fields.ts';
+import { readRequest, request, whole } from '../fields/request.ts';
+import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
-import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { ApprovedTemplates } from '../templates/approved-templates.ts';
-import { BULK_FIELDS, bulkRehearsal, createReadBulkOrder, newBatch } from './bulk-order.ts';
-import { deferral } from './deferral.ts';
+import type { Approvals } from './approvals.ts';
+import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
+import { dryRun } from './dry-run.ts';
 import { findPaidBatch } from './find-paid-batch.ts';
+import { deferral } from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import { rehearse } from './rehearse.ts';
+
+export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
 
 /**
  * POST /v2/send-bulk: one message to each of up to 10,000 recipients. Answered when the account has paid for the batch, which
  * is stored by then; a worker makes messages of it.
  */
-export function createSendBulk(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<BatchId> {
+export function createSendBulk(deps: GatewayDeps & { readonly approvals: Approvals }): Action<BatchId> {
   const { batchAccepter, clock, config, db } = deps;
-  const readOrder = createReadBulkOrder(deps);
   const hours = promotionalHours(config);
 
   return {
     name: 'send-bulk',
     newId: () => newId('bat', clock.now().getTime()),
     async act(res, { id, payBy }) {
-      const [caller, body] = [callerOf(res), bodyOf(res)];
-      const problems = new FieldProblems();
-      const validUntil = parseValidUntil(body, clock.now(), config.validityHours, problems);
-      refuseUnknown(body, BULK_FIELDS, problems);
-      const order = await readOrder(caller.account, body, problems);
-      if (order.kind === 'refused') return order;
+      const caller = callerOf(res);
       const account = caller.account._id;
+      const read = await readRequest(SEND_BULK, bodyOf(res), { account: caller.account, now: clock.now(), config });
+      const order = await orderBulk(deps, caller, read);
+      if (order.kind === 'refused') return order;
       const { total } = order.batch;
+      const { valid_until: validUntil, dry_run: dry } = whole(read);
       // Asked before anything is stored: who has no credits shall not fill the disk.
-      const rehearsal = await rehearse(
-        deps,
-        { account, id, credits: total * CREDITS_PER_MESSAGE },
-        bulkRehearsal(order),
-      );
-      if (order.dryRun || rehearsal.kind === 'refused') return rehearsal;
+      const credits = total * CREDITS_PER_MESSAGE;
+      const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
+      if (dry || verdict.kind === 'refused') return verdict;
 
-      assert(validUntil !== undefined, 'a field is missing without a problem');
       res.locals.batchId = id;
       const batch = newBatch(id, account, order, validUntil);
       const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>

@@ -1,41 +1,39 @@
-import assert from 'node:assert/strict';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { type MessageId, newId } from '../../shared/runtime/ids.ts';
-import { parseValidUntil } from '../fields/message-fields.ts';
+import { messageOrTemplate } from '../fields/message-fields.ts';
+import { readRequest, request, whole } from '../fields/request.ts';
+import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
-import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/once.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { ApprovedTemplates } from '../templates/approved-templates.ts';
-import { deferral } from './deferral.ts';
+import type { Approvals } from './approvals.ts';
+import { dryRun } from './dry-run.ts';
 import { findAccepted } from './find-accepted.ts';
-import { createReadMessageOrder, MESSAGE_FIELDS, messageRehearsal } from './message-order.ts';
-import { rehearse } from './rehearse.ts';
+import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } from './message-order.ts';
+
+export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
 
 /** POST /v2/send: one message to one recipient. What is refused is neither stored nor charged. */
-export function createSend(deps: GatewayDeps & { readonly templates: ApprovedTemplates }): Action<MessageId> {
+export function createSend(deps: GatewayDeps & { readonly approvals: Approvals }): Action<MessageId> {
   const { accepter, clock, config, db } = deps;
-  const readOrder = createReadMessageOrder(deps);
   const hours = promotionalHours(config);
 
   return {
     name: 'send',
     newId: () => newId('msg', clock.now().getTime()),
     async act(res, { id, payBy }) {
-      const [caller, body] = [callerOf(res), bodyOf(res)];
-      const problems = new FieldProblems();
-      const validUntil = parseValidUntil(body, clock.now(), config.validityHours, problems);
-      refuseUnknown(body, MESSAGE_FIELDS, problems);
-      const order = await readOrder(caller, body, problems);
-      if (order.kind === 'refused') return order;
-      const { message, dryRun } = order;
+      const caller = callerOf(res);
       const account = caller.account._id;
-      if (dryRun) return rehearse(deps, { account, id, credits: CREDITS_PER_MESSAGE }, messageRehearsal(message));
+      const read = await readRequest(SEND, bodyOf(res), { account: caller.account, now: clock.now(), config });
+      const order = await orderMessage(deps, caller, read);
+      if (order.kind === 'refused') return order;
+      const { message } = order;
+      const { valid_until: validUntil, dry_run: dry } = whole(read);
+      if (dry) return dryRun(deps, { account, id, credits: CREDITS_PER_MESSAGE }, messageDryRun(message));
 
-      assert(validUntil !== undefined, 'a field is missing without a problem');
       res.locals.messageId = id;
       const draft: MessageDraft = { ...message, _id: id, validUntil };
       const outcome = await accepter.accept(account, [draft], payBy);

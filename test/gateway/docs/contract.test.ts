@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import request from 'supertest';
 import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../../gateway/http/problem.ts';
+import { REQUEST_SCHEMAS } from '../../../scripts/openapi/request-schemas.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import {
@@ -61,6 +62,15 @@ describe('the contract, docs/openapi.json', () => {
     }
   });
 
+  it('has the request schemas that the declared fields produce', () => {
+    const { schemas } = contract.components;
+    const inFile = Object.keys(REQUEST_SCHEMAS).map((name) => [name, schemas[name]]);
+
+    expect(Object.fromEntries(inFile), 'run `npm run openapi`').to.deep.equal(REQUEST_SCHEMAS);
+    const named = [...contractText.matchAll(/schemas\/(\w+Request)"/g)].map(([, name]) => name);
+    expect(named).to.have.members(Object.keys(REQUEST_SCHEMAS));
+  });
+
   it('has references that lead somewhere', () => {
     for (const [, ref = ''] of contractText.matchAll(/"\$ref": "#\/([^"]+)"/g)) {
       const found = ref.split('/').reduce<unknown>((at, name) => Reflect.get(Object(at), name), contract);
@@ -107,9 +117,13 @@ describe('the contract, docs/openapi.json', () => {
         const asked = bodies.map((body) => request(gateway.url).post(path).set('Authorization', bearer).send(body));
         const known = new Set((await Promise.all(asked)).flatMap(knownFields));
 
-        const [schema] = Object.values(operation.requestBody?.content ?? {}).map((media) => media.schema.$ref ?? '');
-        const { properties } = contract.components.schemas[schema?.split('/').at(-1) ?? ''] ?? {};
-        expect(Object.keys(properties ?? {})).to.have.members([...known]);
+        const shapes = Object.values(operation.requestBody?.content ?? {}).flatMap(
+          ({ schema }) => schema.oneOf ?? [schema],
+        );
+        const names = shapes.flatMap(({ $ref = '' }) =>
+          Object.keys(contract.components.schemas[$ref.split('/').at(-1) ?? '']?.properties ?? {}),
+        );
+        expect([...new Set(names)]).to.have.members([...known]);
       });
     }
 
@@ -200,6 +214,6 @@ function routesOf(app: { readonly router: { readonly stack: readonly object[] } 
 /** From the words with which an endpoint refuses a field that is like none of its own. */
 function knownFields({ body }: request.Response): string[] {
   const unknown = body.errors.find((problem: { field: string }) => problem.field === 'zzzzzzzzzzzz');
-  const [, names = ''] = /Known are (.+)\.$/.exec(unknown.detail) ?? [];
+  const [, names = ''] = /The fields are (.+)\.$/.exec(unknown.detail) ?? [];
   return names.split(', ');
 }

@@ -142,7 +142,7 @@ describe('POST /v2/schedule', () => {
       });
     });
 
-    it('rehearses without a trace', async () => {
+    it('a dry run leaves no trace', async () => {
       const { account, key } = await makeCustomer(1);
 
       const answer = await schedule(key, { ...good(), dry_run: true });
@@ -223,7 +223,7 @@ describe('POST /v2/schedule', () => {
       expect(await balanceOf(account)).to.equal(10);
     });
 
-    it('rehearses without a trace', async () => {
+    it('a dry run leaves no trace', async () => {
       const { account, key } = await makeCustomer(10);
 
       const answer = await schedule(key, { ...good(), to: entries(3), dry_run: true });

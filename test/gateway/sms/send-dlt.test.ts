@@ -213,7 +213,7 @@ describe('POST /v2/send of accounts with DLT', () => {
     };
     const ways: readonly [string, string, object][] = [
       ['a send', '/v2/send', GOOD],
-      ['a rehearsal', '/v2/send', { ...GOOD, dry_run: true }],
+      ['a dry run', '/v2/send', { ...GOOD, dry_run: true }],
       ['a template with params', '/v2/send', { ...BASE, template_id: OTP_ID, params: ['1234'] }],
       ['a bulk send', '/v2/send-bulk', { ...GOOD, to: [GOOD.to] }],
       ['a bulk template', '/v2/send-bulk', { ...BASE, to: [GOOD.to], template_id: OTP_ID, params: ['1234'] }],

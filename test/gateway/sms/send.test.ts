@@ -453,11 +453,11 @@ describe('POST /v2/send', () => {
         const account = await makeAccount(store.db, credits, overrides);
         const key = await makeKey(store.db, account);
 
-        const rehearsed = await send(key, dry);
+        const dryAnswer = await send(key, dry);
         const real = await send(key, GOOD);
 
-        expect(rehearsed.body.code).to.equal(slug);
-        const { request_id: _a, ...told } = rehearsed.body;
+        expect(dryAnswer.body.code).to.equal(slug);
+        const { request_id: _a, ...told } = dryAnswer.body;
         const { request_id: _b, ...toldInEarnest } = real.body;
         expect(told).to.deep.equal(toldInEarnest);
       });

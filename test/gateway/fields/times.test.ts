@@ -1,8 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readScheduleTime } from '../../../gateway/fields/schedule-time.ts';
+import { SCHEDULE_FIELDS } from '../../../gateway/fields/times.ts';
+import { FieldProblems } from '../../../gateway/http/fields.ts';
 
 const NOW = new Date('2026-10-24T10:00:00.000Z');
+
+/** The time, or why it cannot be booked. */
+function readScheduleTime(text: string, now: Date): unknown {
+  const problems = new FieldProblems();
+  const reading = { problems, now, account: {}, config: { maxSegments: 10, validityHours: 48 } };
+  const time = SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
+  const [{ code, detail } = {}] = problems.listed;
+  if (code === undefined) return time;
+  if (code === 'invalid_time') return 'not_a_time';
+  return detail === 'It must be later than now.' ? 'not_later' : 'too_far';
+}
 
 describe('schedule_time', () => {
   /** As given, the instant, as answered (undefined: as given). */

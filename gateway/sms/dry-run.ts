@@ -13,11 +13,11 @@ interface Price {
 }
 
 /** The verdict on a dry run whose request is good: `body`, unless the account could not pay for it now. */
-export async function rehearse(
+export async function dryRun(
   { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
   { account, id, credits }: Price,
   body: object,
 ): Promise<Verdict> {
   const refused = await wouldRefuse(db, account, credits, isoDate(clock.now()));
-  return refused === undefined ? { kind: 'rehearsed', body } : { kind: 'refused', problem: refusal(refused, id) };
+  return refused === undefined ? { kind: 'dry_run', body } : { kind: 'refused', problem: refusal(refused, id) };
 }

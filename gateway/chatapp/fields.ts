@@ -1,0 +1,44 @@
+import { Fault, type Kind, required, string } from '../fields/field.ts';
+import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../fields/message-fields.ts';
+import { validUntilFromNow } from '../fields/times.ts';
+
+/** What every send of the chat-app channel has, before and behind its own fields. */
+export const to = required(recipient('chatapp'));
+export const EXTENSIONS = { reference, valid_until: validUntilFromNow, dry_run: dryRun };
+
+export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
+
+interface TextLimits {
+  readonly description: string;
+  readonly maxLength: number;
+  /** Whether spaces at its ends are refused. */
+  readonly trimmed?: true;
+}
+
+/** A text that is not blank, of at most `maxLength` characters. */
+export function text({ description, maxLength, trimmed }: TextLimits): Kind<string> {
+  const pattern = trimmed ? '^\\S(?:[\\s\\S]*\\S)?$' : '\\S';
+  return string({ description, minLength: 1, maxLength, pattern }, (given) => {
+    if (!/\S/u.test(given)) return new Fault('too_short', 'It must have at least one character that is not a space.');
+    const count = characters(given);
+    if (count > maxLength) {
+      return new Fault('too_long', `It has ${count} characters; at most ${maxLength} are allowed.`);
+    }
+    if (trimmed && given !== given.trim()) {
+      return new Fault('invalid_value', 'It must not begin or end with a space.');
+    }
+    return hasHalfCharacter(given) ? new Fault('invalid_text', HALF_CHARACTER) : given;
+  });
+}
+
+/** An address: what it leads to is judged by `UrlCheck` (public-url.ts), which has the operator's settings. */
+export function address(description: string): Kind<string> {
+  return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
+}
+
+/** As the provider counts: an emoji outside Unicode's first plane is one character, not the two that `length` says. */
+function characters(given: string): number {
+  let count = 0;
+  for (const _ of given) count++;
+  return count;
+}

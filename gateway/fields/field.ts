@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import type { NumberRules } from '../../shared/accounts/number-check.ts';
+import type { Config } from '../../shared/config/settings.ts';
+import { isObject, type JsonObject } from '../http/context.ts';
+import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';
+import type { FieldProblem } from '../http/problem.ts';
+import { inSlices } from '../http/slice.ts';
+
+/**
+ * A request field is declared once: its kind says how JSON becomes a value and what docs/openapi.json says of it; `required`,
+ * `optional` and `withDefault` say what holds when it is left out. A table of fields makes a request (request.ts).
+ */
+export interface Field<Value> {
+  readonly schema: Schema;
+  readonly required: boolean;
+  read(value: unknown, name: string, reading: Reading): Value | undefined | Promise<Value | undefined>;
+  absent(name: string, reading: Reading): Value | undefined;
+}
+
+/** JSON Schema as OpenAPI 3.1 has it, as far as our contract uses it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+
+/** What the fields of one request are read with. */
+export interface Reading {
+  readonly problems: FieldProblems;
+  /** How this account wants its recipients checked. */
+  readonly account: NumberRules;
+  readonly now: Date;
+  readonly config: Pick<Config, 'maxSegments' | 'validityHours'>;
+}
+
+/** `read` gives undefined for what is no such value, and says why in `problems`. `name` is its place: `to`, `recipients[3].to`. */
+export interface Kind<Value> {
+  readonly schema: Schema;
+  read(value: unknown, name: string, reading: Reading): Value | undefined;
+}
+
+/** A list that may be so long that it is read in slices. Only fields of the body itself have it, not members of entries. */
+export interface LongKind<Value> {
+  readonly schema: Schema;
+  read(value: unknown, name: string, reading: Reading): Promise<Value | undefined>;
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+type ValueOf<F> = F extends Field<infer Value> ? Value : never;
+
+/** What a table of fields is read as; optional fields may be absent. */
+export type Values<T extends Fields> = {
+  readonly [Name in keyof T as undefined extends ValueOf<T[Name]> ? never : Name]: ValueOf<T[Name]>;
+} & {
+  readonly [Name in keyof T as undefined extends ValueOf<T[Name]> ? Name : never]?: Exclude<
+    ValueOf<T[Name]>,
+    undefined
+  >;
+};
+
+export function required<Value>(kind: Kind<Value> | LongKind<Value>): Field<Value> {
+  const absent = (name: string, { problems }: Reading) => problems.add(name, 'missing_field', 'It is required.');
+  return { ...kind, required: true, absent };
+}
+
+export function optional<Value>(kind: Kind<Value> | LongKind<Value>): Field<Value | undefined> {
+  return { ...kind, required: false, absent: () => undefined };
+}
+
+export function withDefault<Value>(kind: Kind<Value>, preset: Value): Field<Value> {
+  return { ...kind, schema: { ...kind.schema, default: preset }, required: false, absent: () => preset };
+}
+
+/** A default that depends on the request, or that the contract need not show. */
+export function otherwise<Value>(kind: Kind<Value>, absent: (reading: Reading) => Value): Field<Value> {
+  return { ...kind, required: false, absent: (_name, reading) => absent(reading) };
+}
+
+/** Why a text is not what the field takes. */
+export class Fault {
+  readonly code: FieldProblem['code'];
+  readonly detail: string;
+
+  constructor(code: FieldProblem['code'], detail: string) {
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** A string, and what `parse` makes of it. Types are strict: null, numbers and objects are problems. */
+export function string<Value>(schema: Schema, parse: (text: string, reading: Reading) => Value | Fault): Kind<Value> {
+  return {
+    schema: { type: 'string', ...schema },
+    read(value, name, reading) {
+      const { problems } = reading;
+      if (typeof value !== 'string') {
+        return problems.add(name, 'wrong_type', `It must be a string, not ${wrongType(value)}.`);
+      }
+      const parsed = parse(value, reading);
+      return parsed instanceof Fault ? problems.add(name, parsed.code, parsed.detail) : parsed;
+    },
+  };
+}
+
+export function choice<Value extends string>(values: readonly Value[], description?: string): Kind<Value> {
+  const fault = new Fault('invalid_value', `It must be one of ${values.join(', ')}.`);
+  return string(
+    { ...(description && { description }), enum: values },
+    (text) => values.find((value) => value === text) ?? fault,
+  );
+}
+
+export function boolean(description: string): Kind<boolean> {
+  return {
+    schema: { type: 'boolean', description },
+    read(value, name, { problems }) {
+      if (typeof value === 'boolean') return value;
+      return problems.add(name, 'wrong_type', `It must be true or false, not ${wrongType(value)}.`);
+    },
+  };
+}
+
+type ListSchema = Pick<Schema, 'description' | 'minItems' | 'maxItems'>;
+
+/** `compare` sees all entries that were read, undefined for the bad ones, and says what is wrong with them together. */
+export function list<Value>(
+  item: Kind<Value>,
+  limits: ListSchema,
+  compare?: (entries: readonly (Value | undefined)[], name: string, problems: FieldProblems) => void,
+): Kind<readonly Value[]> {
+  const schema = { type: 'array', ...limits, items: item.schema };
+  return {
+    schema,
+    read(value, name, reading) {
+      const before = reading.problems.count;
+      const entries = entriesOf(value, schema, name, reading.problems).map((entry, index) =>
+        item.read(entry, `${name}[${index}]`, reading),
+      );
+      compare?.(entries, name, reading.problems);
+      return reading.problems.count > before ? undefined : entries.filter((entry) => entry !== undefined);
+    },
+  };
+}
+
+/** The same for thousands of entries, with pauses in which the process does what else there is to do. */
+export function longList<Value>(item: Kind<Value>, limits: ListSchema): LongKind<readonly Value[]> {
+  const schema = { type: 'array', ...limits, items: item.schema };
+  return {
+    schema,
+    async read(value, name, reading) {
+      const before = reading.problems.count;
+      const good: Value[] = [];
+      await inSlices(entriesOf(value, schema, name, reading.problems), (entry, index) => {
+        const read = item.read(entry, `${name}[${index}]`, reading);
+        if (read !== undefined) good.push(read);
+      });
+      return reading.problems.count > before ? undefined : good;
+    },
+  };
+}
+
+/** Of a list that is too long, so many entries are still read: the caller is told more at once. */
+const READ_OF_TOO_MANY = 10;
+
+function entriesOf(value: unknown, schema: Schema, name: string, problems: FieldProblems): readonly unknown[] {
+  const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (!Array.isArray(value)) {
+    problems.add(name, 'wrong_type', `It must be an array of ${items?.type}s, not ${wrongType(value)}.`);
+    return [];
+  }
+  if (value.length >= minItems && value.length <= maxItems) return value;
+  const allowed = maxItems < Number.POSITIVE_INFINITY ? `${minItems} to ${maxItems} are` : `at least ${minItems} is`;
+  problems.add(name, 'wrong_count', `It has ${value.length} entries; ${allowed} allowed.`);
+  return value.slice(0, READ_OF_TOO_MANY);
+}
+
+/** An entry of a list with members of its own. */
+export function object<T extends Fields>(fields: T): Kind<Values<T>> {
+  const names = Object.keys(fields);
+  const members = Object.entries(fields);
+  const form = `It must be an object with ${names.map((name) => `\`${name}\``).join(' and ')}`;
+  return {
+    schema: objectSchema(fields),
+    read(value, name, reading) {
+      const { problems } = reading;
+      if (!isObject(value)) return problems.add(name, 'wrong_type', `${form}, not ${wrongType(value)}.`);
+      const before = problems.count;
+      refuseUnknown(value, names, problems, `${name}.`);
+      const values: Record<string, unknown> = {};
+      for (const [member, field] of members) {
+        const read = readField(field, value, member, `${name}.${member}`, reading);
+        assert(!(read instanceof Promise), 'a long list inside an entry');
+        if (read !== undefined) values[member] = read;
+      }
+      // Without a problem every required member is there, and each is what its own field read.
+      return problems.count > before ? undefined : (values as Values<T>);
+    },
+  };
+}
+
+export function readField(field: Field<unknown>, from: JsonObject, member: string, name: string, reading: Reading) {
+  return Object.hasOwn(from, member) ? field.read(from[member], name, reading) : field.absent(name, reading);
+}
+
+export function objectSchema(fields: Fields): Schema {
+  const all = Object.entries(fields);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(all.map(([name, { schema }]) => [name, schema])),
+    required: all.filter(([, field]) => field.required).map(([name]) => name),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,120 @@
+import type { Route } from '../../shared/messages/message.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
+import type { SenderDocument } from '../../shared/senders/sender.ts';
+import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
+import type { Caller } from '../http/context.ts';
+import { PROBLEMS } from '../http/problem.ts';
+import type { Refused } from '../idempotency/once.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { ApprovedTemplates } from '../templates/approved-templates.ts';
+import { matchTemplate } from '../templates/match.ts';
+import { explainMismatch, type Mismatch } from '../templates/mismatch.ts';
+import type { IndexedTemplate } from '../templates/template-index.ts';
+
+/** What a message keeps of its template. Both absent for accounts without DLT that name no template. */
+export interface TemplateIds {
+  readonly template?: string;
+  readonly entityId?: string;
+}
+
+type Account = Caller['account'];
+
+export type Approval = { readonly kind: 'approved'; readonly ids: TemplateIds } | Refused;
+
+const REMEMBERED_SENDERS = 20_000;
+
+/**
+ * Decides before any debit whether an account may send a text as a sender: by its registered senders, and, with DLT, by its
+ * approved templates. One for all endpoints of a process; what the store says is believed for `KEY_CACHE_MS`. All methods reject
+ * with the store's error.
+ */
+export class Approvals {
+  readonly #templates: ApprovedTemplates;
+  readonly #senders: FreshCache<SenderKey, SenderDocument>;
+
+  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'> & { readonly templates: ApprovedTemplates }) {
+    const { db, clock, config } = deps;
+    this.#templates = deps.templates;
+    this.#senders = new FreshCache({
+      freshMs: config.keyCacheMs,
+      maxEntries: REMEMBERED_SENDERS,
+      clock,
+      readMany: (keys) => findSenders(db, keys),
+    });
+  }
+
+  /** The approved template of the sender with this id; undefined when there is none, or when a field that names it is missing. */
+  async findTemplate(
+    account: Account,
+    named: { readonly template_id?: string; readonly sender?: string; readonly route?: Route },
+  ): Promise<IndexedTemplate | undefined> {
+    const { template_id: id, sender, route } = named;
+    if (id === undefined || sender === undefined || route === undefined) return undefined;
+    const own = await this.#templates.ofSender(account._id, sender, route);
+    return own.templates.find((template) => template.dltId === id);
+  }
+
+  /** `content`: the template that the text is rendered from, or the text. Undefined when the template was not found. */
+  async approve(
+    account: Account,
+    { sender, route }: { readonly sender: string; readonly route: Route },
+    content: IndexedTemplate | string | undefined,
+  ): Promise<Approval> {
+    if (!(await this.#hasEntityId(account, sender, route))) {
+      return { kind: 'refused', problem: ['entity_id_missing', {}] };
+    }
+    if (!(await this.#maySendAs(account, sender, route))) {
+      const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
+      return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
+    }
+    if (content === undefined) return { kind: 'refused', problem: ['template_not_found', {}] };
+    if (typeof content !== 'string') return approveTemplate(account, content);
+    return this.#approveText(account, sender, route, content);
+  }
+
+  /** Whether an account with DLT has a PE id for any text of this sender. Asked first: nothing can be sent without. */
+  async #hasEntityId(account: Account, sender: string, route: Route): Promise<boolean> {
+    if (account.dlt !== 'on' || account.entityId !== undefined) return true;
+    const own = await this.#templates.ofSender(account._id, sender, route);
+    return own.templates.some(({ entityId }) => entityId !== undefined);
+  }
+
+  /** Accounts with `senders: 'any'` may use every sender of valid form; the others, and those with DLT, need an approved registration. */
+  async #maySendAs(account: Account, sender: string, route: Route): Promise<boolean> {
+    if (account.senders === 'any' && account.dlt !== 'on') return true;
+    const registered = await this.#senders.get(senderKey(account._id, sender));
+    return registered?.status === 'approved' && registered.routes.includes(route);
+  }
+
+  /** With DLT a text must be an instance of an approved template of its sender for the route. */
+  async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
+    if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
+    const own = await this.#templates.ofSender(account._id, sender, route);
+    const template = matchTemplate(own, text);
+    if (template !== undefined) return approveTemplate(account, template);
+    return templateMismatch(explainMismatch(own, await this.#templates.ofAccount(account._id), text));
+  }
+}
+
+/** What matches an approved template, or is rendered from one. With DLT it travels under a PE id: the template's own or the account's. */
+function approveTemplate(account: Account, { dltId, entityId = account.entityId }: IndexedTemplate): Approval {
+  if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
+  if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
+  const detail = `The template ${dltId} names no PE id, and the account has none. ${PROBLEMS.entity_id_missing.mend}`;
+  return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
+}
+
+/** It quotes the caller's own text back to the caller, and nobody else. */
+function templateMismatch(mismatch: Mismatch): Refused {
+  const { kind, scrubCode, detail, template, at, expected, found, slot } = mismatch;
+  const answer = {
+    detail,
+    errors: [{ field: 'message', code: 'template_mismatch', detail }],
+    extra: {
+      scrub_code: scrubCode,
+      // Absent members are left out by JSON.
+      mismatch: { kind, template_id: template?.dltId, template_name: template?.name, at, expected, found, slot },
+    },
+  } as const;
+  return { kind: 'refused', problem: ['template_mismatch', answer] };
+}
