@@ -74,12 +74,12 @@ export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: Worl
   const account = await makeAccount(db, 1_000_000);
   const metrics = new Metrics();
   const workers: SmppWorker[] = [];
-  const start = (figures: Metrics, identity?: ProcessIdentity): SmppWorker => {
+  const start = (registry: Metrics, identity?: ProcessIdentity): SmppWorker => {
     const worker = new SmppWorker({
       db: proxied.db,
       clock: systemClock,
       log: silentLog,
-      metrics: figures,
+      metrics: registry,
       box,
       pollMs: 50,
       ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -16,14 +17,14 @@ import type { Departures } from './claim/departures.ts';
 import { keysOf } from './receipts/receipt-lookup.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
-import { Bind, type BindState } from './session/bind.ts';
-import type { Figures } from './session/figures.ts';
-import { Window } from './session/window.ts';
+import { Bind } from './session/bind.ts';
+import type { BindState } from './session/bind-states.ts';
+import type { SmppMetrics } from './session/metrics.ts';
 import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
+import { BindSubmitter } from './submit/bind-submitter.ts';
 import { Dispatch } from './submit/dispatch.ts';
 import { References } from './submit/encode.ts';
-import type { Line } from './submit/line.ts';
 import type { Segment } from './submit/submission.ts';
 
 /** What a carrier's parts are made of, whoever holds it. */
@@ -32,7 +33,7 @@ export interface CarrierSupplies {
   readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: SmppMetrics;
   readonly announcer: Announcer;
   readonly gates: ClaimGates;
   readonly departures: Departures;
@@ -52,138 +53,131 @@ export interface Holding {
   guarded(what: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** What sends a carrier's messages, hears of them and settles them, joined. */
-export interface CarrierParts {
-  readonly lines: readonly Line[];
-  readonly dispatch: Dispatch;
-  readonly answers: Answers;
-  readonly outcomes: OutcomeSettler;
-  readonly receipts: ReceiptSettler;
-  readonly unknowns: Settler;
-}
-
 /** How long a receipt waits for answers that are just being stored. */
 const ANSWERS_STORED_MS = 250;
 /** No receipts are read for so long after one could not be stored. */
 const SLOW_DOWN_MS = 1_000;
 
-/** Nothing is started yet. */
-export function joinParts(supplies: CarrierSupplies, holding: Holding): CarrierParts {
-  const { log, figures, carrier } = supplies;
-  const { receipts, outcomes, unknowns } = joinSettlers(supplies, holding);
-  const lines: Line[] = [];
-  const { dispatch, answers, throttle } = joinDispatch(supplies, holding, { outcomes, lines });
-  const receive = new Receive({
-    carrier,
-    log,
-    figures,
-    receipts,
-    slowDown: () => {
-      for (const { bind } of lines) bind.pauseReading(SLOW_DOWN_MS);
-    },
-  });
-  for (let index = 0; index < carrier.binds; index++) {
-    lines.push(joinLine(supplies, holding, { index, dispatch, answers, receive, throttle }));
-  }
-  return { lines, dispatch, answers, outcomes, receipts, unknowns };
-}
-
-/** Answers and receipts wait for each other: an answer brings the id by which a receipt that came first finds its message. */
-function joinSettlers(
-  { db, clock, log, figures, announcer, carrier, messageLog }: CarrierSupplies,
-  { lease, epoch, guarded }: Holding,
-): Pick<CarrierParts, 'receipts' | 'outcomes' | 'unknowns'> {
-  const settler = (stream: Stream): Settler => new Settler({ db, announcer, lease, epoch, stream });
-  const receipts: ReceiptSettler = new ReceiptSettler({
-    db,
-    clock,
-    carrier: carrier._id,
-    settler: settler('receipts'),
-    messageLog,
-    answersStored: () => outcomes.settled(ANSWERS_STORED_MS),
-    onGroup: (size) => figures.settleSize.observe({ stream: 'receipts' }, size),
-  });
-  const outcomes: OutcomeSettler = new OutcomeSettler({
-    clock,
-    log,
-    settler: settler('outcomes'),
-    messageLog,
-    onKeys: (messages) => {
-      for (const message of messages) receipts.expect(message);
-      const keys = messages.flatMap((message) => [...keysOf(message)]);
-      void guarded('adopt', () => receipts.adopt(keys));
-    },
-    onGroup: (size) => figures.settleSize.observe({ stream: 'outcomes' }, size),
-  });
-  return { receipts, outcomes, unknowns: settler('unknowns') };
-}
-
-function joinDispatch(
-  { db, listen, clock, log, figures, carrier, gates, departures }: CarrierSupplies,
-  { epoch, held }: Holding,
-  { outcomes, lines }: { readonly outcomes: OutcomeSettler; readonly lines: readonly Line[] },
-): { dispatch: Dispatch; answers: Answers; throttle: Throttle } {
-  const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
-  const answers = new Answers({ carrier, log, figures, outcomes, throttle });
-  const dispatch = new Dispatch({
-    carrier,
-    clock,
-    log,
-    figures,
-    claimer: new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths, gates }),
-    departures,
-    chains: new AccountChains({ db, clock, carrier }),
-    outcomes,
-    answers,
-    throttle,
-    references: new References(clock.now().getTime() & 0xff),
-    lines: () => lines,
-    listen,
-    held,
-  });
-  return { dispatch, answers, throttle };
-}
-
-interface LineParts {
-  readonly index: number;
-  readonly dispatch: Dispatch;
+/**
+ * What sends a carrier's messages, hears of them and settles them. The constructor makes the parts from the bottom up: what writes
+ * to the store, then the binds, then what fills them. Nothing works before `start`, which tells the binds whom to call.
+ */
+export class CarrierParts {
+  readonly #supplies: CarrierSupplies;
+  readonly #holding: Holding;
+  readonly outcomes: OutcomeSettler;
+  readonly receipts: ReceiptSettler;
+  readonly unknowns: Settler;
   readonly answers: Answers;
-  readonly receive: Receive;
-  readonly throttle: Throttle;
-}
+  readonly binds: readonly Bind<Segment>[];
+  /** One for each of the binds, in their order. */
+  readonly submitters: readonly BindSubmitter<Segment>[];
+  readonly dispatch: Dispatch;
+  readonly #receive: Receive;
 
-function joinLine(
-  { clock, log, figures, carrier, password }: CarrierSupplies,
-  { held, onBindState }: Holding,
-  { index, dispatch, answers, receive, throttle }: LineParts,
-): Line {
-  const bind: Bind<Segment> = new Bind<Segment>({
-    carrier,
-    password,
-    index,
-    clock,
-    log,
-    mayWrite: held,
-    onState: (state, trouble) => {
-      if (state === 'bound') dispatch.room();
-      onBindState(index, state, trouble);
-    },
-    onAnswer: (segment, answer) => answers.onAnswer(line, segment, answer),
-    onTimeout: (segment) => answers.onTimeout(line, segment),
-    onLost: (lost) => answers.onLost(line, lost),
-    onDeliver: (deliver, answer) => void receive.take(deliver, answer),
-    unanswered: () => line.window.unanswered,
-  });
-  const window = new Window<Segment>({
-    size: carrier.windowSize,
-    throttle,
-    ready: () => bind.ready && held(),
-    write: (segment) => {
-      figures.submits.inc({ carrier: carrier._id });
-      bind.submit(segment.frame, segment);
-    },
-    onRoom: () => dispatch.room(),
-  });
-  const line: Line = { bind, window };
-  return line;
+  constructor(supplies: CarrierSupplies, holding: Holding) {
+    this.#supplies = supplies;
+    this.#holding = holding;
+    const { clock, log, metrics, carrier, password } = supplies;
+    this.outcomes = this.#makeOutcomes();
+    this.receipts = this.#makeReceipts();
+    this.unknowns = this.#settler('unknowns');
+    const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
+    this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, throttle });
+    const mayWrite = holding.held;
+    this.binds = Array.from(
+      { length: carrier.binds },
+      (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, mayWrite }),
+    );
+    this.submitters = this.binds.map((bind) => this.#makeSubmitter(bind, throttle));
+    this.dispatch = this.#makeDispatch(throttle);
+    this.#receive = new Receive({ carrier, log, metrics, receipts: this.receipts, slowDown: () => this.#slowDown() });
+  }
+
+  start(): void {
+    const { answers, dispatch } = this;
+    for (const [index, bind] of this.binds.entries()) {
+      const submitter = this.submitters[index];
+      if (submitter === undefined) continue; // there is one for each
+      bind.start({
+        onState: (state, trouble) => {
+          if (state === 'bound') dispatch.room();
+          this.#holding.onBindState(index, state, trouble);
+        },
+        onAnswer: (segment, answer) => answers.onAnswer(submitter, segment, answer),
+        onTimeout: (segment) => answers.onTimeout(submitter, segment),
+        onLost: (lost) => answers.onLost(submitter, lost),
+        onDeliver: (deliver, answer) => void this.#receive.take(deliver, answer),
+        unanswered: () => submitter.unanswered,
+      });
+    }
+    dispatch.start();
+  }
+
+  #makeOutcomes(): OutcomeSettler {
+    const { clock, log, metrics, messageLog } = this.#supplies;
+    return new OutcomeSettler({
+      clock,
+      log,
+      settler: this.#settler('outcomes'),
+      messageLog,
+      onKeys: (messages) => this.#onKeys(messages),
+      onGroup: (size) => metrics.settleSize.observe({ stream: 'outcomes' }, size),
+    });
+  }
+
+  #makeReceipts(): ReceiptSettler {
+    const { db, clock, metrics, carrier, messageLog } = this.#supplies;
+    return new ReceiptSettler({
+      db,
+      clock,
+      carrier: carrier._id,
+      settler: this.#settler('receipts'),
+      messageLog,
+      answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),
+      onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
+    });
+  }
+
+  #makeSubmitter(bind: Bind<Segment>, throttle: Throttle): BindSubmitter<Segment> {
+    const { metrics, carrier } = this.#supplies;
+    return new BindSubmitter<Segment>({
+      bind,
+      windowSize: carrier.windowSize,
+      throttle,
+      mayWrite: this.#holding.held,
+      onSubmit: () => metrics.submits.inc({ carrier: carrier._id }),
+      onRoom: () => this.dispatch.room(),
+    });
+  }
+
+  #makeDispatch(throttle: Throttle): Dispatch {
+    const { db, listen, clock, log, metrics, carrier, gates, departures } = this.#supplies;
+    const { epoch, held } = this.#holding;
+    const { outcomes, answers, submitters } = this;
+    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths, gates });
+    const chains = new AccountChains({ db, clock, carrier });
+    const references = new References(clock.now().getTime() & 0xff);
+    return new Dispatch({
+      ...{ carrier, clock, log, metrics, listen, held },
+      ...{ claimer, departures, chains, references, outcomes, answers, throttle, submitters },
+    });
+  }
+
+  #settler(stream: Stream): Settler {
+    const { db, announcer } = this.#supplies;
+    const { lease, epoch } = this.#holding;
+    return new Settler({ db, announcer, lease, epoch, stream });
+  }
+
+  /** Answers brought ids: receipts with these ids are on their way, or came before and wait as orphans. */
+  #onKeys(messages: readonly MessageDocument[]): void {
+    for (const message of messages) this.receipts.expect(message);
+    const keys = messages.flatMap((message) => [...keysOf(message)]);
+    void this.#holding.guarded('adopt', () => this.receipts.adopt(keys));
+  }
+
+  #slowDown(): void {
+    for (const bind of this.binds) bind.pauseReading(SLOW_DOWN_MS);
+  }
 }

@@ -1,10 +1,10 @@
 import type { Lease } from '../../shared/leases/lease.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
-import { type CarrierParts, type CarrierSupplies, joinParts } from './carrier-parts.ts';
+import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
 import { Rounds } from './rounds.ts';
-import type { BindState } from './session/bind.ts';
 import { BindReporter } from './session/bind-reporter.ts';
+import type { BindState } from './session/bind-states.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
   readonly lease: Lease;
@@ -59,15 +59,15 @@ export class CarrierRun {
 
   /** False when another process holds the lease, or took it meanwhile. Throws when the store fails. */
   async start(): Promise<boolean> {
-    const { db, clock, carrier, log, figures, announcer } = this.#options;
+    const { db, clock, carrier, log, metrics, announcer } = this.#options;
     if (!(await this.#lease.keep())) return false;
     this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
     const unknown = await takeOverUnknowns(db, carrier._id, epoch, true);
-    if (unknown > 0) figures.takenOver.inc({ carrier: carrier._id }, unknown);
+    if (unknown > 0) metrics.takenOver.inc({ carrier: carrier._id }, unknown);
     const reporter = new BindReporter({ db, clock, log, carrier: carrier._id, epoch });
-    const parts = joinParts(this.#options, {
+    const parts = new CarrierParts(this.#options, {
       lease: name,
       epoch,
       held: () => this.#lease.held,
@@ -90,8 +90,7 @@ export class CarrierRun {
     this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
-    for (const { bind } of parts.lines) bind.start();
-    parts.dispatch.start();
+    parts.start();
   }
 
   /** Gracefully: no more claims, answers are waited for, then unbind, then the lease is given back. */
@@ -107,33 +106,27 @@ export class CarrierRun {
     const deadlineMs = clock.monotonicMs() + Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
     const left = (): number => Math.max(deadlineMs - clock.monotonicMs(), 0);
     // What has begun is written to its end first: a bind that drains writes nothing.
-    const begun = (): boolean => parts.answers.resuming || parts.lines.some(({ window }) => window.waiting > 0);
+    const begun = (): boolean => parts.answers.resuming || parts.submitters.some(({ waiting }) => waiting > 0);
     await this.#until(() => !begun(), left());
-    await Promise.all(parts.lines.map(({ bind }) => bind.stop(left())));
+    await Promise.all(parts.binds.map((bind) => bind.stop(left())));
     parts.answers.close();
     await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
     parts.outcomes.giveUp();
   }
 
   #onBindState(state: BindState): void {
-    const { figures, carrier } = this.#options;
-    if (state === 'bound') figures.binds.inc({ carrier: carrier._id });
+    const { metrics, carrier } = this.#options;
+    if (state === 'bound') metrics.binds.inc({ carrier: carrier._id });
     if (this.#phase.kind === 'running') this.#gauges(this.#phase.parts);
   }
 
   #gauges(parts: CarrierParts): void {
-    const { figures, carrier } = this.#options;
+    const { metrics, carrier } = this.#options;
     const label = { carrier: carrier._id };
-    figures.bindsUp.set(label, parts.lines.filter(({ bind }) => bind.state === 'bound').length);
-    figures.unanswered.set(
-      label,
-      parts.lines.reduce((sum, { window }) => sum + window.unanswered, 0),
-    );
-    figures.waiting.set(
-      label,
-      parts.lines.reduce((sum, { window }) => sum + window.waiting, 0),
-    );
-    figures.orphans.set(label, parts.receipts.freshOrphans);
+    metrics.bindsUp.set(label, parts.binds.filter(({ state }) => state === 'bound').length);
+    metrics.unanswered.set(label, total(parts.submitters.map(({ unanswered }) => unanswered)));
+    metrics.waiting.set(label, total(parts.submitters.map(({ waiting }) => waiting)));
+    metrics.orphans.set(label, parts.receipts.freshOrphans);
   }
 
   async #keep(): Promise<void> {
@@ -146,8 +139,8 @@ export class CarrierRun {
     } else if (ranOut) {
       log.warn('lease_renewed_late', { carrier: carrier._id });
       if (this.#phase.kind !== 'running') return;
-      const { lines, dispatch } = this.#phase.parts;
-      for (const { window } of lines) window.pump();
+      const { submitters, dispatch } = this.#phase.parts;
+      for (const submitter of submitters) submitter.pump();
       dispatch.room();
     }
   }
@@ -159,15 +152,15 @@ export class CarrierRun {
   }
 
   async #decideUnknowns({ unknowns }: CarrierParts, epoch: number): Promise<void> {
-    const { db, clock, carrier, figures, messageLog } = this.#options;
+    const { db, clock, carrier, metrics, messageLog } = this.#options;
     if (!this.#lease.held) return;
     await unknowns.payOwed();
     // A holder that was frozen in the middle of a claim has made it when it woke, after it was taken over.
     const stray = await takeOverUnknowns(db, carrier._id, epoch);
-    if (stray > 0) figures.takenOver.inc({ carrier: carrier._id }, stray);
+    if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: unknowns });
     for (const became of decided) {
-      figures.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });
+      metrics.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });
     }
   }
 
@@ -182,9 +175,9 @@ export class CarrierRun {
     parts.answers.close();
     parts.outcomes.giveUp();
     void parts.dispatch.stop();
-    for (const { bind } of parts.lines) void bind.stop(0);
-    const { figures, carrier } = this.#options;
-    for (const gauge of [figures.bindsUp, figures.unanswered, figures.waiting, figures.orphans]) {
+    for (const bind of parts.binds) void bind.stop(0);
+    const { metrics, carrier } = this.#options;
+    for (const gauge of [metrics.bindsUp, metrics.unanswered, metrics.waiting, metrics.orphans]) {
       gauge.set({ carrier: carrier._id }, 0);
     }
     this.#options.log.info('carrier_left', { carrier: carrier._id, reason });
@@ -196,4 +189,8 @@ export class CarrierRun {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     }
   }
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -14,7 +14,7 @@ import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
-import { createFigures, type Figures } from './session/figures.ts';
+import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;
@@ -50,7 +50,7 @@ const MESSAGE_LOG_DAYS = 30;
  */
 export class SmppWorker {
   readonly #options: SmppWorkerOptions;
-  readonly #figures: Figures;
+  readonly #metrics: SmppMetrics;
   readonly #announcer: Announcer;
   /** Of all carriers together. */
   readonly #gates: ClaimGates;
@@ -67,7 +67,7 @@ export class SmppWorker {
 
   constructor(options: SmppWorkerOptions) {
     this.#options = options;
-    this.#figures = createFigures(options.metrics);
+    this.#metrics = createSmppMetrics(options.metrics);
     const { db, clock, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
     this.#announcer = createAnnouncer({ db, clock });
     this.#gates = new ClaimGates({ db, clock, hours });
@@ -136,7 +136,7 @@ export class SmppWorker {
       clock,
       log,
       carrier,
-      figures: this.#figures,
+      metrics: this.#metrics,
       announcer: this.#announcer,
       gates: this.#gates,
       departures: this.#departures,

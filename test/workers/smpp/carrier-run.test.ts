@@ -11,7 +11,7 @@ import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
-import { createFigures } from '../../../workers/smpp/session/figures.ts';
+import { createSmppMetrics } from '../../../workers/smpp/session/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HeldDb, holdUpdates } from '../../support/held-db.ts';
 import { keepLines, type LogLine } from '../../support/log-lines.ts';
@@ -46,7 +46,7 @@ describe('smpp worker: a carrier under its lease', () => {
     };
     run = new CarrierRun({
       ...{ db, clock, log, carrier, password: '' },
-      figures: createFigures(new Metrics()),
+      metrics: createSmppMetrics(new Metrics()),
       announcer: createAnnouncer({ db, clock }),
       gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
       departures: new Departures({ db, clock }),

@@ -3,7 +3,7 @@ import { STATUS } from '../../../shared/carriers/command-status.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
-import type { Figures } from '../session/figures.ts';
+import type { SmppMetrics } from '../session/metrics.ts';
 import type { Deliver } from '../session/pdu.ts';
 import { candidateKeys } from './message-key.ts';
 import { type ParsedReceipt, parseReceipt } from './receipt.ts';
@@ -12,12 +12,12 @@ import type { IncomingReceipt } from './receipt-lookup.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
 /** `settled`: as stored. The others: `intermediate` and `unreadable` change nothing, `failed` was refused and comes again. */
-type ReceiptFigure = ReceiptResult | 'intermediate' | 'unreadable' | 'failed';
+type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed';
 
 export interface ReceiveOptions {
   readonly carrier: CarrierDocument;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: SmppMetrics;
   readonly receipts: ReceiptSettler;
   /** Nothing can be stored just now: the carrier is to wait. */
   slowDown(): void;
@@ -40,10 +40,10 @@ export class Receive {
   }
 
   async take(deliver: Deliver, answer: (status: number) => void): Promise<void> {
-    const { carrier, log, figures, receipts, slowDown } = this.#options;
+    const { carrier, log, metrics, receipts, slowDown } = this.#options;
     if (!isReceipt(deliver)) {
       // Inbound messages are not a feature: a permanent refusal tells the carrier so, and holds up no receipt behind it.
-      figures.inbound.inc({ carrier: carrier._id });
+      metrics.inbound.inc({ carrier: carrier._id });
       log.info('inbound_refused', { carrier: carrier._id, data_coding: deliver.dataCoding });
       answer(STATUS.receiverRejects);
       return;
@@ -101,8 +101,8 @@ export class Receive {
     };
   }
 
-  #count(result: ReceiptFigure): void {
-    this.#options.figures.receipts.inc({ carrier: this.#options.carrier._id, result });
+  #count(result: ReceiptMetric): void {
+    this.#options.metrics.receipts.inc({ carrier: this.#options.carrier._id, result });
   }
 }
 

@@ -34,8 +34,8 @@ const SLOW_STATUSES: ReadonlySet<number> = new Set([STATUS.bindFailed, STATUS.in
 /**
  * How long to wait before connecting again, and the streak as it is then. Full jitter (`random` from 0 to 1): a carrier that comes
  * back is not met by all its clients at once. The wait doubles while no bind works, to a minute; behind one that worked it is at
- * most a second, and a few while binds that work are lost quickly again and again. Refusals that only a person can mend go by a
- * slow lane: carriers lock accounts that try a wrong password again and again. Pure.
+ * most a second, and a few while binds that work are lost quickly again and again. Refusals that only a person can
+ * correct wait a minute longer: carriers lock accounts that try a wrong password again and again. Pure.
  */
 export function pauseAfter(
   end: BindEnd,

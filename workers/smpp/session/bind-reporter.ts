@@ -3,7 +3,7 @@ import type { BindReport, BindTrouble } from '../../../shared/carriers/bind-repo
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import type { BindState } from './bind.ts';
+import type { BindState } from './bind-states.ts';
 
 export interface BindReporterOptions {
   readonly db: Db;

@@ -1,28 +1,16 @@
-import { type BindReport, type BindTrouble, endedBind, refusedBind } from '../../../shared/carriers/bind-report.ts';
+import type { BindTrouble } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Log } from '../../../shared/runtime/log.ts';
-import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
+import { FRESH, pauseAfter, type Streak } from './backoff.ts';
+import { type BindState, mayBecome } from './bind-states.ts';
+import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
 import type { BindCommand, Deliver } from './pdu.ts';
-import { Session, type SubmitAnswer } from './session.ts';
+import { Session, type Submit, type SubmitAnswer } from './session.ts';
 import type { LostSubmits } from './unanswered-submits.ts';
 
-/**
- * One bind of a carrier, kept up for ever: a transceiver, or a transmitter and a receiver that live and die together.
- *
- * - `closed`: before `start` and after `stop`.
- * - `connecting`: TCP (and TLS) of all its sessions.
- * - `binding`: bind requests are under way.
- * - `bound`: submits may be written, receipts come.
- * - `draining`: no more submits; what is unanswered is waited for. Then it unbinds (our stop) or confirms the peer's unbind.
- * - `backoff`: waits to connect again.
- *
- * Whatever ends a connection, `onLost` gets every submit without an answer once, before the state changes.
- */
-export type BindState = BindReport['state'];
-
-export interface BindOptions<Context> {
+export interface BindOptions {
   readonly carrier: CarrierDocument;
   /** Opened. */
   readonly password: string;
@@ -31,10 +19,15 @@ export interface BindOptions<Context> {
   readonly log: Log;
   /** The lease is held: looked at right before each write. */
   mayWrite(): boolean;
+}
+
+/** Who works with a bind. */
+export interface BindUser<Context> {
   /** `trouble`: why it waits (`backoff`). */
   onState(state: BindState, trouble?: BindTrouble): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
   onTimeout(context: Context): void;
+  /** Every submit without an answer, once, when a connection has ended, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
   onDeliver(deliver: Deliver, answer: (status: number) => void): void;
   /** Submits without an answer; a drain ends when there are none. */
@@ -48,29 +41,29 @@ const UNBIND_TIMEOUT_MS = 2_000;
 /** How long answers are waited for after the peer asked to unbind. */
 const PEER_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
-const SESSION_REFUSED = 'session_refused';
 
 const COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindCommand[]>> = {
   transceiver: ['bind_transceiver'],
   pair: ['bind_transmitter', 'bind_receiver'],
 };
 
-export class Bind<Context> {
-  readonly #options: BindOptions<Context>;
+/**
+ * One bind of a carrier, kept up for ever: a transceiver, or a transmitter and a receiver that live and die together. Its states
+ * and the ways between them are in bind-states.ts. A way that is not there ends the connection and nothing else: the messages
+ * of its unanswered submits are given to the user, and it connects again.
+ */
+export class Bind<Context extends Submit> {
+  readonly #options: BindOptions;
+  #user: BindUser<Context> | undefined;
   #streak: Streak = FRESH;
   #state: BindState = 'closed';
   /** The first one submits. */
   #sessions: Session<Context>[] = [];
-  /** Why the carrier refused the last bind, until the wait that it leads to. */
-  #refusedStatus: number | undefined;
-  /** When this connection was bound. */
-  #boundAtMs: number | undefined;
-  /** Why the first of its sessions ended, while the others follow. */
-  #why: string | undefined;
+  #connection = new ConnectionEnd();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: BindOptions<Context>) {
+  constructor(options: BindOptions) {
     this.#options = options;
   }
 
@@ -78,21 +71,15 @@ export class Bind<Context> {
     return this.#state;
   }
 
-  /** Whether a submit written now would go out. */
-  get ready(): boolean {
+  /** The session that takes a submit now; undefined while there is none. */
+  get session(): Session<Context> | undefined {
     const [session] = this.#sessions;
-    return this.#state === 'bound' && session?.open === true && !session.congested;
+    return this.#state === 'bound' && session?.open === true && !session.congested ? session : undefined;
   }
 
-  start(): void {
-    this.#connect();
-  }
-
-  /** Only while `ready`; the caller keeps to the window. */
-  submit(frame: Buffer, context: Context): void {
-    const [session] = this.#sessions;
-    if (session === undefined) throw new Error('a submit without a session');
-    session.submit(frame, context);
+  start(user: BindUser<Context>): void {
+    this.#user = user;
+    this.#connect(user);
   }
 
   /** Stops reading for a moment, so that the carrier slows down. */
@@ -102,7 +89,7 @@ export class Bind<Context> {
 
   /** Ends the connection and binds anew later: the carrier says that this session is not usable. */
   recycle(): void {
-    for (const session of this.#sessions) session.destroy(SESSION_REFUSED);
+    this.#endSessions(SESSION_REFUSED);
   }
 
   /** Waits for answers, at most `waitMs`, unbinds and closes for good. May be called in any state. */
@@ -115,14 +102,15 @@ export class Bind<Context> {
       const open = this.#sessions.filter((session) => session.open);
       await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS)));
     }
-    for (const session of this.#sessions) session.destroy('stopped');
+    this.#endSessions('stopped');
     while (this.#sessions.length > 0) await tick();
     this.#become('closed');
   }
 
-  #connect(): void {
-    this.#become('connecting');
-    const { carrier } = this.#options;
+  #connect(user: BindUser<Context>): void {
+    if (!this.#become('connecting')) return;
+    this.#connection = new ConnectionEnd();
+    const { carrier, clock, mayWrite } = this.#options;
     const commands = COMMANDS[carrier.bindKind];
     let opening = commands.length;
     const sessions = commands.map((): Session<Context> => {
@@ -130,19 +118,19 @@ export class Bind<Context> {
         host: carrier.host,
         port: carrier.port,
         tls: carrier.tls,
-        clock: this.#options.clock,
+        clock,
         responseTimeoutMs: carrier.responseTimeoutMs,
         enquireLinkMs: carrier.enquireLinkMs,
-        mayWrite: () => this.#options.mayWrite(),
+        mayWrite,
         onOpen: () => {
           opening -= 1;
           if (opening === 0) void this.#bind(sessions, commands);
         },
-        onAnswer: (context, answer) => this.#options.onAnswer(context, answer),
-        onTimeout: (context) => this.#options.onTimeout(context),
-        onDeliver: (deliver, answer) => this.#options.onDeliver(deliver, answer),
+        onAnswer: (context, answer) => user.onAnswer(context, answer),
+        onTimeout: (context) => user.onTimeout(context),
+        onDeliver: (deliver, answer) => user.onDeliver(deliver, answer),
         onUnbind: (confirm) => void this.#onPeerUnbind(session, confirm),
-        onClose: (reason, lost) => this.#onClose(session, reason, lost),
+        onClose: (reason, lost) => this.#onClose(user, session, reason, lost),
       });
       return session;
     });
@@ -150,8 +138,8 @@ export class Bind<Context> {
   }
 
   async #bind(sessions: readonly Session<Context>[], commands: readonly BindCommand[]): Promise<void> {
-    this.#become('binding');
-    const { carrier, password, log, index } = this.#options;
+    if (!this.#become('binding')) return;
+    const { carrier, password, clock, log, index } = this.#options;
     const fields = {
       system_id: carrier.systemId,
       password,
@@ -166,54 +154,37 @@ export class Bind<Context> {
     }
     const refusal = answers.find((answer) => answer !== STATUS.ok);
     if (refusal === undefined) {
-      this.#boundAtMs = this.#options.clock.monotonicMs();
+      this.#connection.bound(clock.monotonicMs());
       log.info('bound', { carrier: carrier._id, bind: index });
       this.#become('bound');
-      return;
+    } else {
+      this.#refused(refusal);
     }
-    const status = refusal === 'no_answer' ? undefined : refusal;
-    log.warn('bind_refused', {
-      carrier: carrier._id,
-      bind: index,
-      status,
-      reason: status === undefined ? 'no answer' : statusReason(status),
-    });
-    this.#refusedStatus = status;
-    for (const session of sessions) session.destroy(status === undefined ? 'bind_unanswered' : 'bind_refused');
+  }
+
+  #refused(answer: number | 'no_answer'): void {
+    const { carrier, log, index } = this.#options;
+    const status = answer === 'no_answer' ? undefined : answer;
+    const reason = status === undefined ? 'no answer' : statusReason(status);
+    log.warn('bind_refused', { carrier: carrier._id, bind: index, status, reason });
+    if (status !== undefined) this.#connection.refused(status);
+    this.#endSessions(status === undefined ? 'bind_unanswered' : 'bind_refused');
   }
 
   /** The first of its sessions to end takes the others with it; the last one starts the wait. */
-  #onClose(session: Session<Context>, reason: string, lost: LostSubmits<Context>): void {
-    const { carrier, log, index } = this.#options;
-    this.#options.onLost(lost);
+  #onClose(user: BindUser<Context>, session: Session<Context>, reason: string, lost: LostSubmits<Context>): void {
+    const { carrier, clock, log, index } = this.#options;
+    user.onLost(lost);
     this.#sessions = this.#sessions.filter((other) => other !== session);
-    this.#why ??= reason;
+    this.#connection.ended(reason);
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
-    for (const other of this.#sessions) other.destroy('pair_closed');
+    this.#endSessions('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
-    const trouble = this.#troubleOf(this.#why);
-    const { waitMs, streak } = pauseAfter(this.#endOf(this.#why), this.#streak, Math.random());
+    const { waitMs, streak } = pauseAfter(this.#connection.end(clock.monotonicMs()), this.#streak, Math.random());
     this.#streak = streak;
-    this.#refusedStatus = undefined;
-    this.#boundAtMs = undefined;
-    this.#why = undefined;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
-    this.#become('backoff', trouble);
-    this.#timer = setTimeout(() => this.#connect(), waitMs);
-  }
-
-  /** How this connection ended, for the wait behind it. A session that the carrier called unusable has not worked. */
-  #endOf(reason: string): BindEnd {
-    if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
-    if (this.#boundAtMs === undefined || reason === SESSION_REFUSED) return { kind: 'failed' };
-    const boundMs = this.#options.clock.monotonicMs() - this.#boundAtMs;
-    return { kind: 'worked', boundMs };
-  }
-
-  #troubleOf(reason: string): BindTrouble {
-    if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
-    if (this.#boundAtMs !== undefined) return endedBind('lost', reason);
-    return endedBind(this.#state === 'connecting' ? 'unreachable' : 'unanswered', reason);
+    this.#become('backoff', this.#connection.trouble(this.#state));
+    this.#timer = setTimeout(() => this.#connect(user), waitMs);
   }
 
   async #onPeerUnbind(session: Session<Context>, confirm: () => void): Promise<void> {
@@ -226,20 +197,28 @@ export class Bind<Context> {
   }
 
   async #drained(waitMs: number): Promise<void> {
-    const deadlineMs = this.#options.clock.monotonicMs() + waitMs;
-    while (
-      this.#sessions.length > 0 &&
-      this.#options.unanswered() > 0 &&
-      this.#options.clock.monotonicMs() < deadlineMs
-    ) {
-      await tick();
-    }
+    const { clock } = this.#options;
+    const deadlineMs = clock.monotonicMs() + waitMs;
+    const unanswered = (): number => this.#user?.unanswered() ?? 0;
+    while (this.#sessions.length > 0 && unanswered() > 0 && clock.monotonicMs() < deadlineMs) await tick();
   }
 
-  #become(state: BindState, trouble?: BindTrouble): void {
-    if (this.#state === state) return;
+  #endSessions(reason: string): void {
+    for (const session of this.#sessions) session.destroy(reason);
+  }
+
+  /** The only place where the state changes. False when no way leads there: then the connection is ended. */
+  #become(state: BindState, trouble?: BindTrouble): boolean {
+    if (this.#state === state) return true;
+    if (!mayBecome(this.#state, state)) {
+      const { carrier, log, index } = this.#options;
+      log.error('bind_state_refused', { carrier: carrier._id, bind: index, state: this.#state, refused: state });
+      this.#endSessions('state_refused');
+      return false;
+    }
     this.#state = state;
-    this.#options.onState(state, trouble);
+    this.#user?.onState(state, trouble);
+    return true;
   }
 }
 

@@ -90,6 +90,11 @@ export function isResponse(command: number): boolean {
   return command >= COMMAND.genericNack;
 }
 
+/** The command id of the answer to a request. */
+export function responseOf(command: number): number {
+  return (command | COMMAND.genericNack) >>> 0;
+}
+
 export function encodeBind(command: BindCommand, sequence: number, fields: BindFields): Buffer {
   return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
 }
@@ -129,7 +134,7 @@ export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buff
  * submit_sm_resp has no body then (§4.4.2).
  */
 export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
-  const answer = { command: (request.command | COMMAND.genericNack) >>> 0, status, sequence: request.sequence };
+  const answer = { command: responseOf(request.command), status, sequence: request.sequence };
   const frame = Buffer.concat([encodeHeaderOnly(answer), Buffer.from([0])]);
   frame.writeUInt32BE(frame.length, 0);
   return frame;

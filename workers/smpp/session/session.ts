@@ -1,5 +1,7 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
+import { ControlRequests } from './control-requests.ts';
+import { LinkCheck } from './link-check.ts';
 import {
   type BindCommand,
   type BindFields,
@@ -13,20 +15,19 @@ import {
   isResponse,
   type PduHeader,
   readHeader,
+  responseOf,
   setSequence,
 } from './pdu.ts';
 import { Reading } from './reading.ts';
 import { SmppSocket } from './socket.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
-/**
- * One SMPP session: requests and their answers over one socket. An answer belongs to a request when sequence number AND command
- * fit (SMPP 3.4 §2.4.1). Every submit ends in exactly one of: answered, timed out (and perhaps answered late), lost at the
- * close: nothing is forgotten without a word.
- *
- * `Context` is whatever the caller wants back with the answer to a submit.
- */
-export interface SessionOptions<Context> {
+/** What is submitted: its submit_sm, and whatever else the caller wants back with the answer. */
+export interface Submit {
+  readonly frame: Buffer;
+}
+
+export interface SessionOptions<Context extends Submit> {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
@@ -51,34 +52,27 @@ export interface SubmitAnswer {
   readonly messageId: string;
 }
 
-interface Control {
-  readonly response: number;
-  readonly deadlineMs: number;
-  readonly resolve: (status: number | 'no_answer') => void;
-}
-
 const MAX_SEQUENCE = 0x7fffffff;
-const ENQUIRE_ANSWER_MS = 10_000;
-/** Unanswered enquire_link in a row until the link counts as dead. */
-const ENQUIRE_MISSES = 2;
 
-export class Session<Context> {
+/**
+ * One SMPP session: requests and their answers over one socket. An answer belongs to a request when sequence number AND command
+ * fit (SMPP 3.4 §2.4.1). Every submit ends in exactly one of: answered, timed out (and perhaps answered late), lost at the
+ * close. The caller is told in each case.
+ */
+export class Session<Context extends Submit> {
   readonly #options: SessionOptions<Context>;
   readonly #socket: SmppSocket;
   readonly #reading: Reading;
   readonly #submits = new UnansweredSubmits<Context>();
-  readonly #controls = new Map<number, Control>();
+  readonly #controls = new ControlRequests();
   readonly #timer: NodeJS.Timeout;
   #sequence = 0;
-  #lastReadMs: number;
-  #enquiring = false;
-  #misses = 0;
+  readonly #check: LinkCheck;
   /** Before the bind there are no receipts, and enquire_link is not ours to send. */
   #bound = false;
 
   constructor(options: SessionOptions<Context>) {
     this.#options = options;
-    this.#lastReadMs = options.clock.monotonicMs();
     this.#socket = new SmppSocket(
       {
         host: options.host,
@@ -91,6 +85,12 @@ export class Session<Context> {
       () => options.onOpen(),
     );
     this.#reading = new Reading(this.#socket, options.clock);
+    this.#check = new LinkCheck({
+      everyMs: options.enquireLinkMs,
+      nowMs: options.clock.monotonicMs(),
+      enquire: (timeoutMs) => this.#enquireLink(timeoutMs),
+      onDead: () => this.destroy('enquire_link_unanswered'),
+    });
     const tickMs = Math.min(Math.max(Math.min(options.responseTimeoutMs, options.enquireLinkMs) / 4, 10), 500);
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
@@ -104,29 +104,24 @@ export class Session<Context> {
     return this.#socket.congested;
   }
 
-  /** `frame` is a submit_sm; its sequence number is set here. The caller keeps to the window. */
-  submit(frame: Buffer, context: Context): void {
+  /** Writes a submit_sm; its sequence number is set here. The caller keeps to the window. */
+  submit(context: Context): void {
     const sequence = this.#nextSequence();
-    setSequence(frame, sequence);
+    setSequence(context.frame, sequence);
     this.#submits.add(sequence, context, this.#options.clock.monotonicMs());
-    this.#socket.send(frame, sequence);
+    this.#socket.send(context.frame, sequence);
   }
 
   /** The bind's command_status, or `no_answer`. */
   bind(command: BindCommand, fields: BindFields, timeoutMs: number): Promise<number | 'no_answer'> {
     const sequence = this.#nextSequence();
-    const ids = {
-      bind_transceiver: COMMAND.bindTransceiver,
-      bind_transmitter: COMMAND.bindTransmitter,
-      bind_receiver: COMMAND.bindReceiver,
-    };
-    return this.#control(ids[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
+    return this.#request(BIND_COMMANDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
   }
 
   unbind(timeoutMs: number): Promise<number | 'no_answer'> {
     const sequence = this.#nextSequence();
     const frame = encodeHeaderOnly({ command: COMMAND.unbind, status: 0, sequence });
-    return this.#control(COMMAND.unbind, sequence, frame, timeoutMs);
+    return this.#request(COMMAND.unbind, sequence, frame, timeoutMs);
   }
 
   /** Reads nothing for a moment: what the peer sends waits there, and it slows down. */
@@ -148,17 +143,20 @@ export class Session<Context> {
     return this.#sequence;
   }
 
-  #control(command: number, sequence: number, frame: Buffer, timeoutMs: number): Promise<number | 'no_answer'> {
-    return new Promise((resolve) => {
-      const deadlineMs = this.#options.clock.monotonicMs() + timeoutMs;
-      this.#controls.set(sequence, { response: responseOf(command), deadlineMs, resolve });
-      this.#socket.send(frame, sequence);
-    });
+  #request(command: number, sequence: number, frame: Buffer, timeoutMs: number): Promise<number | 'no_answer'> {
+    const answered = this.#controls.add(sequence, command, this.#options.clock.monotonicMs() + timeoutMs);
+    this.#socket.send(frame, sequence);
+    return answered;
+  }
+
+  #enquireLink(timeoutMs: number): Promise<number | 'no_answer'> {
+    const sequence = this.#nextSequence();
+    const frame = encodeHeaderOnly({ command: COMMAND.enquireLink, status: 0, sequence });
+    return this.#request(COMMAND.enquireLink, sequence, frame, timeoutMs);
   }
 
   #onFrame(frame: Buffer): void {
-    this.#lastReadMs = this.#options.clock.monotonicMs();
-    this.#misses = 0;
+    this.#check.heard(this.#options.clock.monotonicMs());
     const header = readHeader(frame);
     if (isResponse(header.command)) this.#onResponse(header, frame);
     else this.#onRequest(header, frame);
@@ -166,19 +164,16 @@ export class Session<Context> {
 
   #onResponse(header: PduHeader, frame: Buffer): void {
     const { command, sequence, status } = header;
-    const control = this.#controls.get(sequence);
-    if (control !== undefined && (command === control.response || command === COMMAND.genericNack)) {
-      this.#controls.delete(sequence);
+    // A generic_nack refuses whatever its status says; 0 would read as success.
+    const refused = command === COMMAND.genericNack && status === 0 ? STATUS.systemError : status;
+    if (this.#controls.answer(header, refused)) {
       // At once: the carrier may send receipts in the same packet as the answer to the bind.
-      if (status === 0 && BIND_RESPONSES.has(command)) this.#bound = true;
-      control.resolve(status === 0 && command === COMMAND.genericNack ? STATUS.systemError : status);
+      if (refused === 0 && BIND_RESPONSES.has(command)) this.#bound = true;
       return;
     }
     if (command !== responseOf(COMMAND.submitSm) && command !== COMMAND.genericNack) return;
     const submit = this.#submits.take(sequence);
     if (submit === undefined) return;
-    // A generic_nack refuses whatever its status says; 0 would read as success.
-    const refused = command === COMMAND.genericNack && status === 0 ? STATUS.systemError : status;
     this.#options.onAnswer(submit.context, {
       status: refused,
       messageId: refused === 0 ? decodeMessageId(frame) : '',
@@ -242,42 +237,22 @@ export class Session<Context> {
   #tick(): void {
     if (this.#reading.deaf) return;
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [sequence, control] of this.#controls) {
-      if (nowMs < control.deadlineMs) continue;
-      this.#controls.delete(sequence);
-      control.resolve('no_answer');
-    }
+    this.#controls.age(nowMs);
     this.#submits.age(nowMs, this.#options.responseTimeoutMs, (context) => this.#options.onTimeout(context));
-    if (this.#bound && !this.#enquiring && nowMs - this.#lastReadMs >= this.#options.enquireLinkMs) this.#enquire();
-  }
-
-  #enquire(): void {
-    this.#enquiring = true;
-    const sequence = this.#nextSequence();
-    const frame = encodeHeaderOnly({ command: COMMAND.enquireLink, status: 0, sequence });
-    const timeoutMs = Math.min(ENQUIRE_ANSWER_MS, this.#options.enquireLinkMs);
-    void this.#control(COMMAND.enquireLink, sequence, frame, timeoutMs).then((answer) => {
-      this.#enquiring = false;
-      if (answer !== 'no_answer') return;
-      this.#misses += 1;
-      if (this.#misses >= ENQUIRE_MISSES) this.destroy('enquire_link_unanswered');
-      else this.#enquire();
-    });
+    if (this.#bound) this.#check.tick(nowMs);
   }
 
   #onClose(reason: string, unwritten: ReadonlySet<number>): void {
     clearInterval(this.#timer);
     this.#reading.end();
-    for (const control of this.#controls.values()) control.resolve('no_answer');
-    this.#controls.clear();
+    this.#controls.lose();
     this.#options.onClose(reason, this.#submits.lose(unwritten));
   }
 }
 
-const BIND_RESPONSES: ReadonlySet<number> = new Set(
-  [COMMAND.bindTransceiver, COMMAND.bindTransmitter, COMMAND.bindReceiver].map(responseOf),
-);
-
-function responseOf(command: number): number {
-  return (command | COMMAND.genericNack) >>> 0;
-}
+const BIND_COMMANDS: Readonly<Record<BindCommand, number>> = {
+  bind_transceiver: COMMAND.bindTransceiver,
+  bind_transmitter: COMMAND.bindTransmitter,
+  bind_receiver: COMMAND.bindReceiver,
+};
+const BIND_RESPONSES: ReadonlySet<number> = new Set(Object.values(BIND_COMMANDS).map(responseOf));

@@ -6,17 +6,17 @@ import type { Throttle } from '../../../shared/runtime/throttle.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import { type SubmitOutcome, THROTTLES_PER_TRY } from '../../../shared/settlement/submit-outcome.ts';
 import type { Refusal } from '../claim/departures.ts';
-import type { Figures } from '../session/figures.ts';
+import type { SmppMetrics } from '../session/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
-import type { Line } from './line.ts';
+import type { BindSubmitter } from './bind-submitter.ts';
 import { type Verdict, verdictOf } from './outcome.ts';
 import type { Segment, Submission } from './submission.ts';
 
 export interface AnswersOptions {
   readonly carrier: CarrierDocument;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: SmppMetrics;
   readonly outcomes: OutcomeSettler;
   readonly throttle: Throttle;
 }
@@ -54,28 +54,28 @@ export class Answers {
     this.#resuming.clear();
   }
 
-  onAnswer(line: Line, segment: Segment, answer: SubmitAnswer): void {
-    const { carrier, throttle, figures } = this.#options;
+  onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
+    const { carrier, throttle, metrics } = this.#options;
     const meaning = statusClass(answer.status, carrier.statusClasses);
-    figures.answers.inc({ carrier: carrier._id, class: meaning });
+    metrics.answers.inc({ carrier: carrier._id, class: meaning });
     if (meaning === 'accepted') throttle.accepted();
     else if (meaning === 'throttled') throttle.throttled();
     const { submission, index, late } = segment;
     submission.answers[index] = { kind: 'answered', ...answer };
-    if (meaning === 'rejected') this.#cancelRest(line, submission);
-    if (!late) line.window.release();
-    this.#conclude(line, submission);
-    if (meaning === 'bind') line.bind.recycle();
+    if (meaning === 'rejected') this.#cancelRest(submitter, submission);
+    if (!late) submitter.release();
+    this.#conclude(submitter, submission);
+    if (meaning === 'bind') submitter.recycle();
   }
 
-  onTimeout(line: Line, segment: Segment): void {
+  onTimeout(submitter: BindSubmitter<Segment>, segment: Segment): void {
     segment.late = true;
     segment.submission.answers[segment.index] = { kind: 'unknown' };
-    line.window.release();
-    this.#conclude(line, segment.submission);
+    submitter.release();
+    this.#conclude(submitter, segment.submission);
   }
 
-  onLost(line: Line, lost: LostSubmits<Segment>): void {
+  onLost(submitter: BindSubmitter<Segment>, lost: LostSubmits<Segment>): void {
     const ended = new Set<Submission>();
     const end = (segments: readonly Segment[], kind: 'unknown' | 'unwritten'): void => {
       for (const { submission, index } of segments) {
@@ -85,13 +85,13 @@ export class Answers {
     };
     end(lost.unanswered, 'unknown');
     end(lost.unwritten, 'unwritten');
-    end(line.window.clear(), 'unwritten');
-    for (const submission of ended) this.#conclude(line, submission);
+    end(submitter.clear(), 'unwritten');
+    for (const submission of ended) this.#conclude(submitter, submission);
   }
 
   /** It was not submitted, and may not be any more. */
   refuse(message: MessageDocument, { code, reason }: Refusal): void {
-    this.#options.figures.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
+    this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
     this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
   }
 
@@ -106,24 +106,24 @@ export class Answers {
   }
 
   /** Segments that still wait are not sent when another one was refused for good. */
-  #cancelRest(line: Line, submission: Submission): void {
-    for (const { index } of line.window.withdraw((segment) => segment.submission === submission)) {
+  #cancelRest(submitter: BindSubmitter<Segment>, submission: Submission): void {
+    for (const { index } of submitter.withdraw((segment) => segment.submission === submission)) {
       submission.answers[index] = { kind: 'unwritten' };
     }
   }
 
-  #conclude(line: Line, submission: Submission): void {
+  #conclude(submitter: BindSubmitter<Segment>, submission: Submission): void {
     const answers = submission.complete();
     if (answers === undefined) return;
     const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
     if (verdict.kind !== 'resume') this.#settle(submission, verdict);
     else if (submission.resumed >= MAX_RESUMES) this.#settle(submission, verdict.otherwise);
-    else if (!submission.segments.some(({ late }) => late)) this.#resume(line, submission, verdict);
-    else void this.#resumeLate(line, submission, verdict);
+    else if (!submission.segments.some(({ late }) => late)) this.#resume(submitter, submission, verdict);
+    else void this.#resumeLate(submitter, submission, verdict);
   }
 
   /** One answer came late, so the message was settled as unknown: its rest goes only while nobody has decided about it since. */
-  async #resumeLate(line: Line, submission: Submission, verdict: Resume): Promise<void> {
+  async #resumeLate(submitter: BindSubmitter<Segment>, submission: Submission, verdict: Resume): Promise<void> {
     const { parts } = verdict.otherwise;
     const stored = this.#options.outcomes.add(submission.message, { kind: 'unknown', parts });
     this.#store(stored);
@@ -134,11 +134,11 @@ export class Answers {
     }
     submission.message = message;
     for (const segment of submission.segments) segment.late = false;
-    this.#resume(line, submission, verdict);
+    this.#resume(submitter, submission, verdict);
   }
 
   /** The rest of a partly accepted message, on the same bind (bound anew, if it must be), with the same reference. */
-  #resume(line: Line, submission: Submission, { segments, throttled, otherwise }: Resume): void {
+  #resume(submitter: BindSubmitter<Segment>, submission: Submission, { segments, throttled, otherwise }: Resume): void {
     const rest = segments.flatMap((index) => submission.segments[index] ?? []);
     if (throttled) submission.throttles += 1;
     if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
@@ -146,11 +146,11 @@ export class Answers {
     const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
     const giveUp = (): void => this.#settle(submission, otherwise);
     const goOn = (looks: number): void => {
-      if (!line.bind.ready && looks < REBOUND_LOOKS) {
+      if (!submitter.bound && looks < REBOUND_LOOKS) {
         this.#later(REBOUND_LOOK_MS, () => goOn(looks + 1), giveUp);
-      } else if (line.bind.ready) {
+      } else if (submitter.bound) {
         for (const { index } of rest) submission.answers[index] = undefined;
-        line.window.add(rest);
+        submitter.add(rest);
       } else {
         giveUp();
       }
@@ -171,7 +171,7 @@ export class Answers {
   }
 
   #settle(submission: Submission, outcome: SubmitOutcome): void {
-    this.#options.figures.outcomes.inc({ carrier: this.#options.carrier._id, outcome: outcome.kind });
+    this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: outcome.kind });
     const stored = this.#options.outcomes.add(submission.message, outcome).then((message) => {
       submission.message = message ?? submission.message;
     });

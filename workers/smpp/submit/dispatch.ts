@@ -8,19 +8,19 @@ import type { Throttle } from '../../../shared/runtime/throttle.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
-import type { Figures } from '../session/figures.ts';
+import type { SmppMetrics } from '../session/metrics.ts';
 import { encodeSubmit } from '../session/pdu.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
+import type { BindSubmitter } from './bind-submitter.ts';
 import { encodeMessage, type References } from './encode.ts';
-import type { Line } from './line.ts';
-import { Submission } from './submission.ts';
+import { type Segment, Submission } from './submission.ts';
 
 export interface DispatchOptions {
   readonly carrier: CarrierDocument;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: SmppMetrics;
   readonly claimer: Claimer;
   readonly departures: Departures;
   readonly chains: AccountChains;
@@ -28,7 +28,8 @@ export interface DispatchOptions {
   readonly answers: Answers;
   readonly throttle: Throttle;
   readonly references: References;
-  readonly lines: () => readonly Line[];
+  /** One for each of the carrier's binds. */
+  readonly submitters: readonly BindSubmitter<Segment>[];
   /** Where it can be heard that messages are queued. */
   readonly listen?: ListenForChanges | undefined;
   /** The lease is held. */
@@ -80,19 +81,21 @@ export class Dispatch {
     this.#stopping = true;
     await this.#loop.stop();
     clearTimeout(this.#tokenTimer);
-    for (const { window } of this.#options.lines()) {
-      const unbegun = window.withdraw(({ submission }) => submission.answers.every((answer) => answer === undefined));
+    for (const submitter of this.#options.submitters) {
+      const unbegun = submitter.withdraw(({ submission }) =>
+        submission.answers.every((answer) => answer === undefined),
+      );
       // Only those whose first segment waits too: a message of which some segments are written is under way.
       const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
-      window.add(unbegun.filter(({ submission }) => !first.has(submission)));
+      submitter.add(unbegun.filter(({ submission }) => !first.has(submission)));
       for (const submission of first) this.#options.answers.withdraw(submission);
     }
   }
 
   async #round(): Promise<'more' | 'idle'> {
-    const { claimer, throttle, outcomes, figures, held } = this.#options;
+    const { claimer, throttle, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
-    const slots = this.#ready().reduce((sum, { window }) => sum + window.free, 0);
+    const slots = this.#ready().reduce((sum, { free }) => sum + free, 0);
     const room = Math.min(slots, Math.max(throttle.available(), throttle.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
@@ -101,7 +104,7 @@ export class Dispatch {
     }
     const messages = await claimer.claim({ messages: room, segments: room });
     if (messages.length === 0) return 'idle';
-    figures.claimSize.observe(messages.length);
+    metrics.claimSize.observe(messages.length);
     if (!(await this.#depart(messages))) return 'idle';
     const segments = messages.reduce((sum, message) => sum + message.segments, 0);
     if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -114,11 +117,11 @@ export class Dispatch {
   }
 
   #waiting(): number {
-    return this.#options.lines().reduce((sum, { window }) => sum + window.waiting, 0);
+    return this.#options.submitters.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  #ready(): readonly Line[] {
-    return this.#options.lines().filter(({ bind, window }) => bind.ready && window.free > 0);
+  #ready(): readonly BindSubmitter<Segment>[] {
+    return this.#options.submitters.filter(({ bound, free }) => bound && free > 0);
   }
 
   /** Submits what was claimed, but for what may not leave any more. False when that could not be asked: then all goes back. */
@@ -148,9 +151,9 @@ export class Dispatch {
       return;
     }
     const submission = new Submission(message, frames);
-    const line = this.#ready().reduce<Line | undefined>(roomier, undefined);
-    if (line === undefined || this.#stopping) this.#options.answers.withdraw(submission);
-    else line.window.add(submission.segments);
+    const [first, ...others] = this.#ready();
+    if (first === undefined || this.#stopping) this.#options.answers.withdraw(submission);
+    else others.reduce(roomier, first).add(submission.segments);
   }
 
   /** Its submit_sm, or why no carrier can take it. */
@@ -174,6 +177,6 @@ function withChain(dlt: CarrierDlt | 'off', chain: readonly string[] | undefined
   return dlt === 'off' || chain === undefined ? dlt : { ...dlt, chain };
 }
 
-function roomier(best: Line | undefined, line: Line): Line {
-  return best === undefined || line.window.free > best.window.free ? line : best;
+function roomier(best: BindSubmitter<Segment>, other: BindSubmitter<Segment>): BindSubmitter<Segment> {
+  return other.free > best.free ? other : best;
 }

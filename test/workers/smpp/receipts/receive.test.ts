@@ -9,7 +9,7 @@ import { MessageLog } from '../../../../shared/settlement/log-store.ts';
 import { Settler } from '../../../../shared/settlement/settle.ts';
 import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
-import { createFigures } from '../../../../workers/smpp/session/figures.ts';
+import { createSmppMetrics } from '../../../../workers/smpp/session/metrics.ts';
 import type { Deliver } from '../../../../workers/smpp/session/pdu.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';
@@ -51,7 +51,7 @@ describe('Receive', () => {
         createdAt: new Date(),
       },
       log: silentLog,
-      figures: createFigures(new Metrics()),
+      metrics: createSmppMetrics(new Metrics()),
       receipts: new ReceiptSettler({
         db: store.db,
         clock: systemClock,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
-import { Bind, type BindState } from '../../../../workers/smpp/session/bind.ts';
+import { Bind, type BindUser } from '../../../../workers/smpp/session/bind.ts';
+import type { BindState } from '../../../../workers/smpp/session/bind-states.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { keepLines } from '../../../support/log-lines.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -39,14 +40,16 @@ describe('smpp worker: a bind that is lost', () => {
       },
       ...{ password: '', index: 0, clock, log },
       mayWrite: () => true,
-      onState: (state) => void states.push(state),
-      onAnswer: () => {},
-      onTimeout: () => {},
-      onLost: () => {},
-      onDeliver: () => {},
-      unanswered: () => 0,
     });
-    bind.start();
+    bind.start(user);
+  };
+  const user: BindUser<never> = {
+    onState: (state) => void states.push(state),
+    onAnswer: () => {},
+    onTimeout: () => {},
+    onLost: () => {},
+    onDeliver: () => {},
+    unanswered: () => 0,
   };
 
   it('idle and reset every 20 s: it is bound again within a second, however often', async () => {
@@ -74,5 +77,20 @@ describe('smpp worker: a bind that is lost', () => {
     }
 
     expect(waits()).to.deep.equal([1_000, 2_000, 4_000, 5_000]);
+  });
+
+  it('a way that its states do not know is refused and told: the connection ends, and it binds anew', async () => {
+    smsc = await startSmsc();
+    start();
+    await eventually(() => bound() === 1, 'it is bound');
+
+    bind?.start(user);
+
+    await eventually(() => bound() === 2, 'it is bound again');
+    expect(lines.find(({ event }) => event === 'bind_state_refused')?.fields).to.include({
+      state: 'bound',
+      refused: 'connecting',
+    });
+    expect(smsc.stats().binds).to.equal(2);
   });
 });

@@ -1,11 +1,11 @@
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 
-/** The worker's figures, by carrier. */
-export type Figures = ReturnType<typeof createFigures>;
+/** The worker's metrics, by carrier. */
+export type SmppMetrics = ReturnType<typeof createSmppMetrics>;
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 
-export function createFigures(metrics: Metrics) {
+export function createSmppMetrics(metrics: Metrics) {
   return {
     bindsUp: metrics.gauge('smpp_binds', 'Binds that are bound.', ['carrier']),
     unanswered: metrics.gauge('smpp_window_used', 'Submits that wait for their answer.', ['carrier']),
