@@ -14,7 +14,7 @@ import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
-import { keysOf } from './receipts/receipt-lookup.ts';
+import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
 import { Bind } from './session/bind.ts';

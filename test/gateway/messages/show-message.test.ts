@@ -10,7 +10,7 @@ import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { answerRecord, policyRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-lookup.ts';
+import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';

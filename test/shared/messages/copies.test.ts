@@ -13,7 +13,7 @@ import {
   keysOf,
   mayMeanCopy,
   onlyUnknown,
-} from '../../../workers/smpp/receipts/receipt-lookup.ts';
+} from '../../../workers/smpp/receipts/receipt-match.ts';
 import { makeMessage } from '../../support/make.ts';
 
 type Answer = 'ok' | 'refused' | 'throttled' | 'retry' | 'last_retry' | 'never';

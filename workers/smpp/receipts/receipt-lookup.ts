@@ -1,27 +1,9 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { isOpen, isUnanswered } from '../../../shared/messages/copies.ts';
-import type { Claim, MessageDocument, Part } from '../../../shared/messages/message.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { STATES } from '../../../shared/messages/status.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
-import { type CandidateKey, changesCase } from './message-key.ts';
-import { ORPHAN_MS } from './orphan.ts';
-
-/** A final receipt as a carrier sent it, with every key it may mean. */
-export interface IncomingReceipt {
-  /** The likelier first; at least one. */
-  readonly candidates: readonly CandidateKey[];
-  /** Usually the handset. */
-  readonly from: string;
-  /** Usually our sender. */
-  readonly to: string;
-  readonly part: PartReceipt;
-  /** Its text up to the customer's words. */
-  readonly excerpt: string;
-  readonly tlvs?: ReceiptTlvs;
-  /** Set when it was stored as an orphan earlier, and when that was. */
-  readonly orphan?: string;
-  readonly arrivedAt?: Date;
-}
+import { type CandidateKey, changesCase } from '../dialect/message-ids.ts';
+import { ORPHAN_MS } from './orphan-store.ts';
+import { fits, type IncomingReceipt, keysOf, submittedAs } from './receipt-match.ts';
 
 export interface Hit {
   readonly message: MessageDocument;
@@ -38,8 +20,6 @@ const CROWDED_MS = 5_000;
 const BATCH = 1_001;
 /** An earlier copy of a message is compared with receipts for so long: as orphans are kept. */
 const EARLIER_MS = ORPHAN_MS;
-/** Clocks of two machines may differ by so much: one claims, the other takes the receipt. */
-const CLOCKS_MS = 5_000;
 
 /**
  * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
@@ -197,89 +177,4 @@ export class ReceiptLookup {
       return undefined;
     });
   }
-}
-
-/** Every id of its segments, of all copies. */
-export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlySet<string> {
-  return new Set([...earlier.flatMap((copy) => copy.parts), ...parts].flatMap(({ key }) => key ?? []));
-}
-
-/** When the last copy with this id was claimed; 0 when nobody knows. */
-function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument, key: string): number {
-  const has = (copy: readonly Part[]): boolean => copy.some((part) => part.key === key);
-  const copy = has(parts) ? claim : earlier.findLast((one) => has(one.parts));
-  return copy?.at.getTime() ?? 0;
-}
-
-/**
- * The one message among `unanswered` that a receipt can mean by its addresses, if it, or an earlier copy of it, was never answered.
- * Undefined too when one that fits is just being submitted: its answer may bring the id.
- */
-export function onlyUnknown(
-  unanswered: readonly MessageDocument[],
-  receipt: IncomingReceipt,
-  carrier: string,
-): MessageDocument | undefined {
-  const fitting = unanswered.filter(
-    (message) =>
-      isNumberOf(receipt.from, message.to) &&
-      isSenderOf(receipt.to, message.sender) &&
-      (isUnderWay(message, receipt, carrier) || mayBeMeant(message, receipt, carrier)),
-  );
-  const [only] = fitting;
-  if (only === undefined || fitting.length > 1 || isUnderWay(only, receipt, carrier)) return undefined;
-  return only;
-}
-
-/** Whether a receipt can be of this copy of a message, as far as place and time say it. */
-export function mayMeanCopy(copy: Claim, { arrivedAt }: IncomingReceipt, carrier: string): boolean {
-  return copy.carrier === carrier && (arrivedAt === undefined || copy.at <= arrivedAt);
-}
-
-function mayBeMeant(message: MessageDocument, receipt: IncomingReceipt, carrier: string): boolean {
-  const { claim, parts, earlier = [] } = message;
-  if (earlier.some((copy) => isOpen(copy.parts) && mayMeanCopy(copy, receipt, carrier))) return true;
-  if (claim === undefined || !isUnanswered(message) || !mayMeanCopy(claim, receipt, carrier)) return false;
-  return parts === undefined || isOpen(parts);
-}
-
-function isUnderWay({ state, outcome, claim }: MessageDocument, receipt: IncomingReceipt, carrier: string): boolean {
-  return state === 'submitting' && outcome === undefined && claim !== undefined && mayMeanCopy(claim, receipt, carrier);
-}
-
-/** Whether a message that was found by this id can be meant. */
-function fits(message: MessageDocument, key: string, receipt: IncomingReceipt): boolean {
-  const { arrivedAt } = receipt;
-  const cameAfter = arrivedAt === undefined || submittedAs(message, key) <= arrivedAt.getTime() + CLOCKS_MS;
-  return cameAfter && fitsAddresses(message, receipt);
-}
-
-/** Addresses that are no numbers (masked, empty) say nothing. */
-function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): boolean {
-  const numbers = [receipt.from, receipt.to].filter((address) => digitsOf(address).length >= MIN_DIGITS);
-  const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
-  if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;
-  // Some carriers swap the two.
-  return numbers.some((address) => isNumberOf(address, message.to));
-}
-
-const MIN_DIGITS = 6;
-
-/** One is the other, or the other without country code or with a trunk prefix. */
-function isNumberOf(address: string, to: string): boolean {
-  const digits = digitsOf(address);
-  if (digits.length < MIN_DIGITS) return false;
-  return to.endsWith(digits) || digits.endsWith(to);
-}
-
-function isSenderOf(address: string, sender: string): boolean {
-  if (address === '') return true; // Not told.
-  return (
-    address.toLowerCase() === sender.toLowerCase() ||
-    (digitsOf(address) !== '' && digitsOf(address) === digitsOf(sender))
-  );
-}
-
-function digitsOf(address: string): string {
-  return address.replace(/\D/g, '').replace(/^0+/, '');
 }

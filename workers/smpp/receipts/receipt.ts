@@ -1,4 +1,5 @@
-import { receiptDate } from './receipt-date.ts';
+import { receiptDate } from '../dialect/receipt-dates.ts';
+import { type ReceiptState, stateOfCode, stateOfWord } from '../dialect/receipt-states.ts';
 
 /**
  * A delivery receipt as carriers write it (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35). Pure and
@@ -14,8 +15,6 @@ export interface ReceiptSource {
   /** Of the dates in the text, minutes east of UTC. */
   readonly offsetMinutes: number;
 }
-
-export type ReceiptState = 'delivered' | 'failed' | 'expired' | 'rejected' | 'intermediate';
 
 export interface ParsedReceipt {
   /** Message ids it names, the surest first: TLV, then text, where they differ. */
@@ -35,38 +34,6 @@ const MAX_TEXT = 500;
 const MAX_EXCERPT = 200;
 const MAX_ERROR = 16;
 
-/** Words of Appendix B and seen variants; the first that a word begins with counts. */
-const WORDS: readonly (readonly [string, ReceiptState])[] = [
-  ['DELIV', 'delivered'],
-  ['UNDELIV', 'failed'],
-  ['FAIL', 'failed'],
-  ['DELETED', 'failed'],
-  ['EXPIRED', 'expired'],
-  ['REJECT', 'rejected'],
-  // Not seen again by carriers that say so; `delivered` may still replace it (status.ts).
-  ['UNKNOWN', 'failed'],
-  ['SKIPPED', 'failed'],
-  ['ACCEPT', 'intermediate'],
-  ['ENROUTE', 'intermediate'],
-  ['SCHEDULED', 'intermediate'],
-  ['ACKED', 'intermediate'],
-  ['BUFF', 'intermediate'],
-];
-
-/** message_state, SMPP 3.4 §5.2.28. */
-const STATES: readonly (ReceiptState | undefined)[] = [
-  'intermediate', // 0 SCHEDULED
-  'intermediate', // 1 ENROUTE
-  'delivered',
-  'expired',
-  'failed', // 4 DELETED
-  'failed', // 5 UNDELIVERABLE
-  'intermediate', // 6 ACCEPTED
-  'failed', // 7 UNKNOWN
-  'rejected',
-  'failed', // 9 SKIPPED
-];
-
 /** Undefined when neither id nor state can be found: not a receipt that we can use. */
 export function parseReceipt(source: ReceiptSource): ParsedReceipt | undefined {
   const head = headOf(source.text);
@@ -75,7 +42,8 @@ export function parseReceipt(source: ReceiptSource): ParsedReceipt | undefined {
     .map((id) => id.trim())
     .filter((id) => id !== '');
   const word = fields.get('stat') ?? bareState(head) ?? '';
-  const said = stateOfCode(source.messageState) ?? stateOfWord(word);
+  const { messageState } = source;
+  const said = (messageState === undefined ? undefined : stateOfCode(messageState)) ?? stateOfWord(word);
   if (ids.length === 0 || said === undefined) return undefined;
   const error = errorOf(fields.get('err'), source.networkErrorCode);
   const done = fields.get('done date');
@@ -83,7 +51,7 @@ export function parseReceipt(source: ReceiptSource): ParsedReceipt | undefined {
   return {
     ids: [...new Set(ids)],
     state: source.intermediate ? 'intermediate' : said,
-    word: word === '' ? String(source.messageState) : word,
+    word: word === '' ? String(messageState) : word,
     excerpt: head.slice(0, MAX_EXCERPT),
     ...(error === undefined ? {} : { error }),
     ...(doneAt === undefined ? {} : { doneAt }),
@@ -113,15 +81,6 @@ function scanFields(head: string): Map<string, string> {
 /** Some leave the label out: `… done date:180903120816 DELIVRD err:000`. */
 function bareState(head: string): string | undefined {
   return head.split(/\s+/).find((word) => /^[A-Z]{5,13}$/.test(word) && stateOfWord(word) !== undefined);
-}
-
-function stateOfWord(word: string): ReceiptState | undefined {
-  const upper = word.toUpperCase();
-  return WORDS.find(([start]) => upper.startsWith(start))?.[1];
-}
-
-function stateOfCode(code: number | undefined): ReceiptState | undefined {
-  return code === undefined ? undefined : STATES[code];
 }
 
 /** Error text first: it is what the carrier's documentation lists; then the TLV's code. */

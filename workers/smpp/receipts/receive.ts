@@ -3,12 +3,12 @@ import { STATUS } from '../../../shared/carriers/command-status.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
+import { candidateKeys } from '../dialect/message-ids.ts';
+import { receiptReason } from '../dialect/receipt-errors.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { Deliver } from '../session/pdu.ts';
-import { candidateKeys } from './message-key.ts';
 import { type ParsedReceipt, parseReceipt } from './receipt.ts';
-import { receiptReason } from './receipt-error.ts';
-import type { IncomingReceipt } from './receipt-lookup.ts';
+import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
 /** `settled`: as stored. The others: `intermediate` and `unreadable` change nothing, `failed` was refused and comes again. */
@@ -40,7 +40,7 @@ export class Receive {
   }
 
   async take(deliver: Deliver, answer: (status: number) => void): Promise<void> {
-    const { carrier, log, metrics, receipts, slowDown } = this.#options;
+    const { carrier, log, metrics } = this.#options;
     if (!isReceipt(deliver)) {
       // Inbound messages are not a feature: a permanent refusal tells the carrier so, and holds up no receipt behind it.
       metrics.inbound.inc({ carrier: carrier._id });
@@ -63,6 +63,11 @@ export class Receive {
       answer(STATUS.ok);
       return;
     }
+    await this.#store(receipt, answer);
+  }
+
+  async #store(receipt: IncomingReceipt, answer: (status: number) => void): Promise<void> {
+    const { carrier, log, receipts, slowDown } = this.#options;
     try {
       const result = await receipts.add(receipt);
       crashPoint('receipt:stored');

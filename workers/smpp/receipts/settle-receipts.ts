@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
+import type { Change } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -8,10 +8,12 @@ import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, receiptRecord } from '../../../shared/settlement/message-log.ts';
-import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
+import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
 import { OrphanStore } from './orphan-store.ts';
-import { type Hit, type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown, ReceiptLookup } from './receipt-lookup.ts';
+import { changeOf, type Found, type Told } from './receipt-change.ts';
+import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
+import { type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
 
 /**
  * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `unstorable`: the store is
@@ -34,14 +36,6 @@ const MAX_GROUP = 200;
 const GATHER_MS = 5;
 /** Under load: a group costs an intent, an update and an insert, however many are in it. */
 const PAUSE_MS = 20;
-/** How long a new orphan is tried again every few seconds; afterwards only an answer with its id finds it. */
-const FRESH_MS = 5 * 60_000;
-const MAX_FRESH = 5_000;
-
-interface Found extends Hit {
-  /** By its addresses, not by an id. */
-  readonly byAddress: boolean;
-}
 
 /**
  * Settles receipts in groups. When `add` resolves, the receipt is stored: in its message, or as an orphan. When it rejects,
@@ -52,14 +46,14 @@ export class ReceiptSettler {
   readonly #lookup: ReceiptLookup;
   readonly #orphans: OrphanStore;
   readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
-  /** Orphans of late, by id. */
-  readonly #fresh = new Map<string, { readonly receipt: IncomingReceipt; readonly atMs: number; nextMs: number }>();
+  readonly #fresh: FreshOrphans;
   #maybeOrphans = true;
 
   constructor(options: ReceiptSettlerOptions) {
     this.#options = options;
     this.#lookup = new ReceiptLookup(options.db, options.carrier);
     this.#orphans = new OrphanStore(options.db, options.carrier);
+    this.#fresh = new FreshOrphans(options.clock);
     this.#grouper = new Grouper({
       maxItems: MAX_GROUP,
       gatherMs: GATHER_MS,
@@ -94,25 +88,15 @@ export class ReceiptSettler {
 
   /** What an earlier holder may have left unfitted. */
   async recover(): Promise<void> {
-    const nowMs = this.#options.clock.now().getTime();
-    const orphans = await this.#orphans.since(new Date(nowMs - FRESH_MS), MAX_FRESH);
-    for (const receipt of orphans) this.#remember(receipt.orphan, receipt);
+    const orphans = await this.#orphans.since(this.#fresh.since(), MAX_FRESH);
+    for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
     // Older ones wait for an answer that died with its connection.
     this.#maybeOrphans = orphans.length > 0;
   }
 
   /** Tries fresh orphans again; call it every few seconds. */
   async sweep(): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, { atMs }] of this.#fresh) {
-      if (nowMs - atMs < FRESH_MS) break; // In order of coming.
-      this.#fresh.delete(id);
-    }
-    const due = [...this.#fresh.values()].filter(({ nextMs }) => nextMs <= nowMs);
-    // After 3, 6, 12 … seconds: thousands that fit nothing must not keep the worker busy.
-    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
-    const receipts = due.map(({ receipt }) => receipt);
-    await Promise.all(receipts.map((receipt) => this.#grouper.add(receipt)));
+    await Promise.all(this.#fresh.due().map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.payOwed();
   }
 
@@ -136,7 +120,7 @@ export class ReceiptSettler {
     const kept = await this.#keepOrphans(receipts, found);
     const results = await this.#settle(receipts, found);
     const done = receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? [])));
-    for (const id of done) this.#fresh.delete(id);
+    for (const id of done) this.#fresh.remove(id);
     await this.#orphans.remove(done);
     return results;
   }
@@ -188,15 +172,9 @@ export class ReceiptSettler {
       if (id === undefined) continue;
       kept.set(i, id);
       found[i] = byId(hits[n]);
-      if (found[i] === undefined) this.#remember(id, { ...receipt, orphan: id, arrivedAt });
+      if (found[i] === undefined) this.#fresh.add(id, { ...receipt, orphan: id, arrivedAt });
     }
     return kept;
-  }
-
-  #remember(id: string | undefined, receipt: IncomingReceipt): void {
-    if (id === undefined || this.#fresh.size >= MAX_FRESH) return;
-    const atMs = this.#options.clock.monotonicMs();
-    this.#fresh.set(id, { receipt, atMs, nextMs: atMs });
   }
 
   /** Several receipts of one group may be for one message: they make one change. */
@@ -236,32 +214,14 @@ export class ReceiptSettler {
   }
 
   #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
-    const { carrier } = this.#options;
-    const now = this.#options.clock.now();
-    let change: Change | undefined;
-    let after = message;
-    for (const { i, receipt, hit } of told) {
-      const decision =
-        hit.byAddress && !keysOf(after).has(hit.key)
-          ? decideUnknown(after, hit.key, receipt.part, now, (copy) => mayMeanCopy(copy, receipt, carrier))
-          : decideReceipt(after, hit.key, receipt.part, now);
-      if (decision.kind === 'none') {
-        results[i] = 'duplicate';
-        continue;
-      }
-      results[i] = hit.byAddress ? 'unknown_settled' : 'matched';
-      change = change === undefined ? decision.change : joinChanges(change, decision.change);
-      // Several changes are written as one: the version rises once.
-      after = { ...applyChange(after, decision.change), v: message.v };
+    const { carrier, clock } = this.#options;
+    const { change, settled } = changeOf(message, told, carrier, clock.now());
+    for (const one of told) {
+      if (!settled.has(one)) results[one.i] = 'duplicate';
+      else results[one.i] = one.hit.byAddress ? 'unknown_settled' : 'matched';
     }
     return change;
   }
-}
-
-interface Told {
-  readonly i: number;
-  readonly receipt: IncomingReceipt;
-  readonly hit: Found;
 }
 
 function byId(hit: Hit | undefined): Found | undefined {

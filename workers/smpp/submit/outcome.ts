@@ -6,7 +6,7 @@ import {
 } from '../../../shared/carriers/command-status.ts';
 import type { Part } from '../../../shared/messages/message.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
-import { messageKey } from '../receipts/message-key.ts';
+import { messageKey } from '../dialect/message-ids.ts';
 
 /** What became of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have. */
 export type SegmentAnswer =

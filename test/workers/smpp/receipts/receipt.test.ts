@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { receiptDate } from '../../../../workers/smpp/dialect/receipt-dates.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
-import { receiptDate } from '../../../../workers/smpp/receipts/receipt-date.ts';
 
 const FOLDER = new URL('../../../fixtures/receipts/', import.meta.url);
 

@@ -1,6 +1,7 @@
 /**
- * What the error texts of receipts mean (`err:`), as far as carriers agree. Most codes are each carrier's own; these are those of
- * India's DLT scrubbing, the same at all operators, by their families.
+ * What the error texts of receipts (`err:`) mean, where carriers agree. Most codes are each carrier's own. These are the codes of
+ * India's DLT scrubbing, which are the same at all operators, by their families. Source: the operators' lists of DLT error codes
+ * as BSNL and Exotel (support article 3000120944) publish them.
  */
 const DLT: readonly (readonly [RegExp, string])[] = [
   [/^195$/, 'DLT: a required parameter is missing'],
@@ -24,7 +25,7 @@ const STATES: Readonly<Record<string, string>> = {
   rejected: 'Rejected by the network',
 };
 
-/** For people; the state alone when the code says nothing to us. */
+/** For people: what the error means, or what the state means when the error says nothing to us. */
 export function receiptReason(state: string, error: string | undefined): string | undefined {
   const known = error === undefined ? undefined : DLT.find(([code]) => code.test(error));
   return known?.[1] ?? STATES[state];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { candidateKeys, messageKey } from '../../../../workers/smpp/receipts/message-key.ts';
+import { candidateKeys, messageKey } from '../../../../workers/smpp/dialect/message-ids.ts';
 
 const keys = (id: string | readonly string[], idForm: 'exact' | 'learn' = 'learn'): string[] =>
   candidateKeys({ _id: 'c', idForm }, typeof id === 'string' ? [id] : id).map(({ key }) => key);

@@ -2,11 +2,11 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 
 /**
  * Carriers write one message id in several notations: padded with zeros, in another case, hexadecimal in the answer and decimal in
- * the receipt or the other way round. The stored key is the answer's id as it is written, without leading zeros; a receipt's id is
- * looked up as it is and, for carriers that `learn`, in the other case and the other base too. Case may mean something: there are
- * ids that differ in nothing else (receipt-lookup.ts).
+ * the receipt or the other way round (SMPP 3.4 §5.2.23 leaves the form to the carrier). The stored key is the answer's id as it is
+ * written, without leading zeros. A receipt's id is looked up as it is and, for carriers that `learn`, in the other case and the
+ * other base too. Case may mean something: some carriers have ids that differ in nothing else (receipts/receipt-lookup.ts).
  */
-export const NOTATIONS = [
+const NOTATIONS = [
   'same',
   'lower_case',
   'upper_case',
@@ -15,7 +15,7 @@ export const NOTATIONS = [
   'hex_to_decimal',
 ] as const;
 /** How a receipt's id becomes the answer's. */
-export type Notation = (typeof NOTATIONS)[number];
+type Notation = (typeof NOTATIONS)[number];
 
 /** Longest message_id of SMPP 3.4 (§5.2.23). */
 const MAX_ID_LENGTH = 65;
@@ -30,7 +30,7 @@ export function messageKey(carrier: string, id: string): string | undefined {
 }
 
 /** The key of a receipt's id read in one notation; undefined when the id cannot be read so. */
-export function keyInNotation(carrier: string, id: string, notation: Notation): string | undefined {
+function keyInNotation(carrier: string, id: string, notation: Notation): string | undefined {
   const trimmed = id.trim().slice(0, MAX_ID_LENGTH);
   switch (notation) {
     case 'same':
