@@ -118,7 +118,7 @@ export class FreshCache<Key extends string, Value> {
 
   #renewSoon(key: Key): void {
     const options = this.#options;
-    if ('read' in options || this.#renewing.size >= READ_MAX) return;
+    if ('read' in options || this.#renewing.has(key) || this.#renewing.size >= READ_MAX) return;
     this.#renewing.add(key);
     if (this.#renewing.size > 1) return;
     setTimeout(() => void this.#renew(options), options.freshMs * RENEW_WAIT).unref();

@@ -144,6 +144,21 @@ describe('FreshCache', () => {
       expect(reads).to.deep.equal(['abc', 'abc']);
     });
 
+    it('reads one key again once, however often it is asked for meanwhile', async () => {
+      const { clock, table, reads, cache } = setupMany();
+      await cache.get('a');
+      clock.turn(10);
+      table.set('a', 7);
+      for (let i = 0; i < 100; i++) await cache.get('a');
+      // Timers of equal length fire in order: behind the one for `b` there is no other for `a`.
+      await cache.get('b');
+      clock.turn(10);
+      await cache.get('b');
+      await eventually(() => reads.filter((key) => key === 'b').length === 2, 'the read of `b` in the background');
+
+      expect([...reads].sort()).to.deep.equal(['a', 'a', 'b', 'b']);
+    });
+
     it('believes nothing beyond its time when that fails', async () => {
       const { clock, table, reads, state, cache } = setupMany();
       await cache.get('a');
