@@ -7,7 +7,7 @@ import { list, otherwise, required } from '../fields/field.ts';
 import { readRequest, request } from '../fields/request.ts';
 import type { JsonObject } from '../http/context.ts';
 import type { FieldProblems } from '../http/fields.ts';
-import type { Refused } from '../idempotency/once.ts';
+import type { Refused } from '../idempotency/action.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import type { ChatRequest, ChatSend } from './send.ts';
 

@@ -9,7 +9,7 @@ import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.
 import type { Reading } from '../fields/field.ts';
 import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
-import type { Action, Refused, Verdict } from '../idempotency/once.ts';
+import type { Action, Refused, Verdict } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { ChatFields } from './fields.ts';
 import { findAcceptedChat } from './find-accepted.ts';
@@ -18,7 +18,7 @@ import { chatRefusal } from './refusal.ts';
 
 /** One of the four sends: its own fields, what they come to, and its answer; all else is the same for all of them. */
 export interface ChatSend {
-  /** Of the action; stable (idempotency/once.ts). */
+  /** Of the action; stable (idempotency/action.ts). */
   readonly name: string;
   /** Reads the request and finds out what it comes to. */
   order(asked: ChatRequest): Promise<ChatOrder>;

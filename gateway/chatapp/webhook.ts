@@ -16,7 +16,7 @@ import { readRequest, request, whole } from '../fields/request.ts';
 import { RETRY_AFTER } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
-import type { Action, Refused } from '../idempotency/once.ts';
+import type { Action, Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { address } from './fields.ts';
 import { invalidUrlRequest, type UrlCheck } from './public-url.ts';

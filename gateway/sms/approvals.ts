@@ -4,7 +4,7 @@ import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
 import type { Caller } from '../http/context.ts';
 import { PROBLEMS } from '../http/problem.ts';
-import type { Refused } from '../idempotency/once.ts';
+import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { matchTemplate } from '../templates/match.ts';

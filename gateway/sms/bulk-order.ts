@@ -21,7 +21,7 @@ import { type ReadRequest, type Rule, whole } from '../fields/request.ts';
 import type { Caller } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
-import type { Refused } from '../idempotency/once.ts';
+import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Approvals } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';

@@ -2,7 +2,7 @@ import { wouldRefuse } from '../../shared/payment/debit.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { type ResultId, refusal } from '../http/payment-refusal.ts';
-import type { Verdict } from '../idempotency/once.ts';
+import type { Verdict } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
 interface Price {

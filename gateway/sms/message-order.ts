@@ -21,7 +21,7 @@ import {
 import { type ReadRequest, type Rule, whole } from '../fields/request.ts';
 import type { Caller } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
-import type { Refused } from '../idempotency/once.ts';
+import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Approvals } from './approvals.ts';
 

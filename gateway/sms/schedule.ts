@@ -13,7 +13,7 @@ import { type ReadRequest, readRequest, request, whole } from '../fields/request
 import { HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';
 import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
-import type { Accepted, Action, Refused } from '../idempotency/once.ts';
+import type { Accepted, Action, Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Approvals } from './approvals.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';

@@ -6,7 +6,7 @@ import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
-import type { Action } from '../idempotency/once.ts';
+import type { Action } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Approvals } from './approvals.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Accepted, Action, Problem } from './action.ts';
+import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, type KeyClaimId, PAY_WITHIN_MS } from './key-claim.ts';
+import { KeyClaims } from './store.ts';
+
+/**
+ * | a key is    | when                                         | it becomes                                                     |
+ * | ----------- | -------------------------------------------- | -------------------------------------------------------------- |
+ * | `free`      | no claim, or one whose `expiresAt` is over   | `in_flight` by a request that claims it                        |
+ * | `in_flight` | a claim without an answer, and without a     | `answered` when its request is accepted; `free` when that is   |
+ * |             | result, that may still be paid for           | refused, or when `payBy` is over and there is no result        |
+ * | `answered`  | a claim with an answer; one whose result is  | `free` after `KEPT_MS`                                         |
+ * |             | found gets its answer by that                |                                                                |
+ */
+type KeyState = { readonly kind: 'free' | 'in_flight' } | { readonly kind: 'answered'; readonly answer: KeptAnswer };
+
+/** What a request with a key is to do. */
+export type Held =
+  /** It is the one that does it. */
+  | { readonly kind: 'mine'; readonly claim: KeyClaimDocument }
+  | { readonly kind: 'answered'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
+  | { readonly kind: 'refused'; readonly problem: Problem };
+
+type Recover = (account: AccountId, id: string) => Promise<Accepted | undefined>;
+
+/** A claim may be freed by another request between two looks; more often than this it is simply in use. */
+const TRIES = 3;
+
+/** `key` as the caller chose it. */
+export function claimId(account: AccountId, key: string): KeyClaimId {
+  return `${account}:${createHash('sha256').update(key).digest('base64url')}`;
+}
+
+/** Who holds which Idempotency-Key, and what became of those that nobody completed. */
+export class KeyHolder {
+  readonly #clock: GatewayDeps['clock'];
+  readonly #box: GatewayDeps['box'];
+  readonly #claims: KeyClaims;
+  readonly #recoveries = new Map<string, Recover>();
+
+  constructor({ db, clock, box }: Pick<GatewayDeps, 'db' | 'clock' | 'box'>) {
+    this.#clock = clock;
+    this.#box = box;
+    this.#claims = new KeyClaims(db);
+  }
+
+  /** An action whose claims this process can look into. */
+  add<Id extends string>(action: Action<Id>): void {
+    // Ids of claims that name this action were made by its own `newId`.
+    this.#recoveries.set(action.name, (account, id) => action.recover(account, id as Id));
+  }
+
+  /** Claims the key, or says what the request that has it came to. */
+  async take(
+    account: AccountId,
+    wanted: Pick<KeyClaimDocument, '_id' | 'fingerprint' | 'action' | 'result'>,
+  ): Promise<Held> {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const nowMs = this.#clock.now().getTime();
+      const claim = { ...wanted, payBy: new Date(nowMs + PAY_WITHIN_MS), expiresAt: new Date(nowMs + KEPT_MS) };
+      if (await this.#claims.claim(claim)) return { kind: 'mine', claim };
+      const earlier = await this.#claims.find(wanted._id);
+      if (earlier === undefined) continue;
+      const state = await this.#stateOf(account, earlier, nowMs);
+      if (state.kind === 'free') {
+        await this.#claims.free(earlier);
+        continue;
+      }
+      if (earlier.fingerprint !== wanted.fingerprint)
+        return { kind: 'refused', problem: ['idempotency_key_reused', {}] };
+      if (state.kind === 'answered') return { ...state, claim: earlier };
+      break;
+    }
+    return { kind: 'refused', problem: ['idempotency_in_flight', { headers: ['Retry-After', '1'] }] };
+  }
+
+  /** The request was accepted. */
+  async complete(claim: KeyClaimDocument, accepted: Accepted): Promise<KeptAnswer> {
+    const text = JSON.stringify(accepted.body);
+    const answer: KeptAnswer = accepted.sealed
+      ? { status: 200, body: this.#box.seal(text), sealed: true }
+      : { status: 200, body: text };
+    const { keptFrom } = accepted;
+    await this.#claims.complete(claim, answer, keptFrom && new Date(keptFrom.getTime() + KEPT_MS));
+    return answer;
+  }
+
+  /** The request was refused: the key may be claimed again. */
+  free(claim: KeyClaimDocument): Promise<void> {
+    return this.#claims.free(claim);
+  }
+
+  /** With its body as it was sent. */
+  open(answer: KeptAnswer): KeptAnswer {
+    return answer.sealed ? { ...answer, body: this.#box.open(answer.body) } : answer;
+  }
+
+  async #stateOf(account: AccountId, claim: KeyClaimDocument, nowMs: number): Promise<KeyState> {
+    if (claim.expiresAt.getTime() <= nowMs) return { kind: 'free' };
+    if (claim.answer !== undefined) return { kind: 'answered', answer: claim.answer };
+    // Asked before the result is looked for: what was not paid by then never will be.
+    const over = await this.#claims.isOver(claim);
+    const recover = this.#recoveries.get(claim.action);
+    // A claim of a newer version's action is left to processes that know it.
+    if (recover === undefined) return { kind: 'in_flight' };
+    const accepted = await recover(account, claim.result);
+    if (accepted !== undefined) return { kind: 'answered', answer: await this.complete(claim, accepted) };
+    return { kind: over ? 'free' : 'in_flight' };
+  }
+}
