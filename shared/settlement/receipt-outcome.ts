@@ -11,6 +11,7 @@ import type {
   StoredMessage,
 } from '../messages/message.ts';
 import { isBeforeSent, isNext, mayBecome } from '../messages/status.ts';
+import { OPEN_FIELDS } from './sent.ts';
 
 /** What a receipt says of one part of a message. */
 export interface PartReceipt {
@@ -108,36 +109,6 @@ function tellFirst(parts: readonly Part[], key: string, receipt: PartReceipt): r
 function toldOf(part: Part, { state, error }: PartReceipt): Part {
   return { ...part, state, ...(error === undefined ? {} : { error }) };
 }
-
-/**
- * What an answer or the carrier's policy makes of a message that counts as sent with these copies: receipts may have come before,
- * and have told how it ended.
- */
-export function sentWith(
-  message: StoredMessage,
-  parts: readonly Part[],
-  now: Date,
-  earlier: readonly Copy[] = message.earlier ?? [],
-): Change {
-  const sent = entryAt('sent', now, message.history);
-  const final = endState(earlier, parts);
-  const set = { parts, ...(earlier.length === 0 ? {} : { earlier }) };
-  const unset = [...(earlier.length === 0 ? (['earlier'] as const) : []), ...OPEN_FIELDS];
-  if (final === undefined) return fitted(message, { state: 'sent', set, unset, entries: [sent] });
-  const partial = parts.some(({ state }) => state === 'refused');
-  const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
-  const error = partial ? 'partial' : told.find(({ state }) => state === final)?.error;
-  const ended = {
-    ...(final === 'delivered' ? { deliveredAt: now } : {}),
-    ...(final === 'delivered' || error === undefined ? {} : { errorCode: error }),
-    ...(final !== 'delivered' && partial ? { errorReason: 'The carrier refused a segment' } : {}),
-  };
-  const entries = [sent, entryAt(final, now, [sent])];
-  return fitted(message, { state: final, set: { ...set, ...ended }, unset: [...unset, 'due'], entries });
-}
-
-/** What a message has while its submit is unknown; of one that is held open, why the current copy was refused. */
-const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
   const before = isBeforeSent(message.state);

@@ -4,11 +4,12 @@ import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
+import { decideOutcome } from './decide-outcome.ts';
 import { LeaseLostError } from './intents.ts';
 import type { MessageLog } from './log-store.ts';
 import { answerRecord, isUnusualAnswer } from './message-log.ts';
 import type { Settler } from './settle.ts';
-import { decideOutcome, type SubmitOutcome } from './submit-outcome.ts';
+import type { SubmitOutcome } from './submit-outcome.ts';
 
 export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly settler: Settler;

@@ -12,7 +12,7 @@ import {
   UNCONFIRMED,
   unknownParts,
 } from '../messages/copies.ts';
-import { sentWith } from './receipt-outcome.ts';
+import { sentWith } from './sent.ts';
 
 /**
  * What becomes of a message whose submit was not answered for the carrier's waiting time; undefined when nothing is to be decided any

@@ -5,7 +5,7 @@ import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messa
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
 import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/status.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
-import { sentWith } from '../../shared/settlement/receipt-outcome.ts';
+import { sentWith } from '../../shared/settlement/sent.ts';
 import { errorReason } from './provider/answer.ts';
 import { errorRule } from './provider/error-table.ts';
 

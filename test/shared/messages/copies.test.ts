@@ -4,8 +4,9 @@ import { applyChange, type Change } from '../../../shared/messages/change.ts';
 import { isHeldOpen, MAX_COPIES, UNCONFIRMED } from '../../../shared/messages/copies.ts';
 import type { Claim, MessageDocument, Part } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
 import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
-import { decideOutcome, MAX_TRIES, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import { MAX_TRIES, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideDue } from '../../../workers/maintenance/decide-due.ts';
 import {

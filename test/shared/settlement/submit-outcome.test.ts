@@ -2,12 +2,8 @@ import { expect } from 'chai';
 import { applyChange } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import {
-  decideOutcome,
-  MAX_TRIES,
-  type SubmitOutcome,
-  THROTTLES_PER_TRY,
-} from '../../../shared/settlement/submit-outcome.ts';
+import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
+import { MAX_TRIES, type SubmitOutcome, THROTTLES_PER_TRY } from '../../../shared/settlement/submit-outcome.ts';
 import { makeMessage } from '../../support/make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');

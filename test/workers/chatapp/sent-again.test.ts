@@ -6,7 +6,8 @@ import type { ChatMessageDocument } from '../../../shared/messages/chat-message.
 import type { Claim } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { decideOutcome, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
+import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';

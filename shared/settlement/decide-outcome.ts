@@ -1,0 +1,122 @@
+import { type Change, entryAt } from '../messages/change.ts';
+import { isHeldOpen, mayHaveLeft } from '../messages/copies.ts';
+import type { Claim, Part, StoredMessage } from '../messages/message.ts';
+import { mergeParts, ownIds, sameParts } from './answered-parts.ts';
+import { decideEarlier, fallBack } from './earlier-copies.ts';
+import { sentWith } from './sent.ts';
+import {
+  MAX_TRIES,
+  PARTIAL,
+  type Refusal,
+  type RefusalForNow,
+  type SubmitOutcome,
+  THROTTLES_PER_TRY,
+} from './submit-outcome.ts';
+
+const FIRST_RETRY_MS = 5_000;
+const RETRY_FACTOR = 3;
+/** Part of a retry's wait that is random, so that what failed together does not come back together. */
+const RETRY_JITTER = 0.2;
+
+/**
+ * The change that an outcome makes to its message. Undefined when there is nothing left to change: the message was claimed by
+ * someone else since, or ended. The claim tells which copy was answered, for an answer may come late. `random` from 0 to 1. Pure.
+ */
+export function decideOutcome(
+  message: StoredMessage,
+  claim: Pick<Claim, 'id' | 'epoch'>,
+  outcome: SubmitOutcome,
+  now: Date,
+  random: number,
+): Change | undefined {
+  const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
+  if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
+  if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
+  // It had been put back into the queue, and nobody has claimed it yet: it need not go out again.
+  if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
+  if (message.state !== 'submitting' || isHeldOpen(message)) return lateParts(message, outcome);
+  return fallBack(message, outcome, now) ?? decideCurrent(message, outcome, now, random);
+}
+
+function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date, random: number): Change | undefined {
+  switch (outcome.kind) {
+    case 'sent': {
+      const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
+      return sentWith(message, parts, now, others);
+    }
+    case 'partial':
+      return refuse(message, 'failed', { ...outcome, code: PARTIAL }, now);
+    case 'rejected':
+      return refuse(message, 'rejected', outcome, now);
+    case 'retry':
+      return tryAgain(message, outcome, now, random);
+    case 'throttled':
+      return throttled(message, outcome, now, random);
+    case 'requeue':
+      return { state: 'queued', ...clean(message) };
+    case 'unknown':
+      return unanswered(message, outcome.parts);
+  }
+}
+
+/** The end of a message that was refused for good; one of which an earlier copy may have been taken is held open for that. */
+function refuse(
+  message: StoredMessage,
+  state: 'failed' | 'rejected',
+  { parts: told, code, reason }: Refusal,
+  now: Date,
+): Change {
+  const set = { parts: mergeParts(message.parts, told), errorCode: code, errorReason: reason };
+  if (mayHaveLeft(message)) return { set: { ...set, outcome: 'unknown' } };
+  return { state, set, unset: ['due', 'outcome'], entries: [entryAt(state, now, message.history)] };
+}
+
+function tryAgain(
+  message: StoredMessage,
+  { code, reason, maxTries = MAX_TRIES, uncounted }: RefusalForNow,
+  now: Date,
+  random: number,
+): Change {
+  const tries = message.tries + (uncounted ? 0 : 1);
+  if (tries >= maxTries) {
+    const { parts: _, ...bare } = message;
+    const change = refuse(bare, 'rejected', { parts: [], code, reason }, now);
+    return { ...change, set: { ...change.set, tries } };
+  }
+  const waitMs = FIRST_RETRY_MS * RETRY_FACTOR ** Math.max(tries - 1, 0) * (1 + RETRY_JITTER * (2 * random - 1));
+  return {
+    state: 'waiting',
+    set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
+    ...clean(message),
+  };
+}
+
+function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, random: number): Change {
+  const throttles = (message.throttles ?? 0) + 1;
+  if (throttles % THROTTLES_PER_TRY !== 0) return { state: 'queued', set: { throttles }, ...clean(message) };
+  const change = tryAgain(message, refusal, now, random);
+  return { ...change, set: { ...change.set, throttles } };
+}
+
+function unanswered(message: StoredMessage, told: readonly Part[]): Change | undefined {
+  const parts = mergeParts(message.parts, told);
+  const isKnown = message.outcome === 'unknown' && message.parts !== undefined && sameParts(parts, message.parts);
+  return isKnown ? undefined : { set: { outcome: 'unknown', parts } };
+}
+
+/** An answer that came after policy or a receipt had settled the message: it still tells the ids that receipts will name. */
+function lateParts(message: StoredMessage, outcome: SubmitOutcome): Change | undefined {
+  if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
+  const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
+  if (sameParts(parts, message.parts ?? [])) return undefined;
+  return { set: { parts, ...(others.length === 0 ? {} : { earlier: others }) } };
+}
+
+function isClaim(copy: Claim, { id, epoch }: Pick<Claim, 'id' | 'epoch'>): boolean {
+  return copy.id === id && copy.epoch === epoch;
+}
+
+/** Nothing was accepted: it starts from the beginning. */
+function clean(message: StoredMessage): Pick<Change, 'unset'> {
+  return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
+}
