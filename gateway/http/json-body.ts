@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
-import { cameInCrumbs } from '../edge/crumbs.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from './context.ts';
@@ -35,13 +34,12 @@ export function jsonBody(limitBytes: number): Handler {
         chunks.push(piece);
         bytes += piece.length;
       }
-      if (cameInCrumbs(req)) refuse('malformed_body', CRUMBS);
-      else if (bytes > limitBytes) refuse('body_too_large', tooLarge(limitBytes));
+      if (bytes > limitBytes) refuse();
     };
-    const refuse = (slug: ProblemSlug, detail: string): void => {
+    const refuse = (): void => {
       // Nothing more is heard of the body; its rest is dropped.
       req.off('readable', onReadable).off('end', onEnd).resume();
-      sendProblem(res, slug, { detail });
+      sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
     };
     const onEnd = (): void => {
       if (bytes > AT_ONCE_BYTES_MAX) parseLargeObject(chunks, bytes).then(take).catch(next);
@@ -96,8 +94,6 @@ function refusalByHeaders({ headers }: Request, limitBytes: number): Refusal | u
   if (length > limitBytes) return { slug: 'body_too_large', detail: tooLarge(limitBytes) };
   return undefined;
 }
-
-const CRUMBS = 'The body comes in thousands of chunks of a few bytes. Send it whole, or in larger chunks.';
 
 function tooLarge(limitBytes: number): string {
   return `The body may have at most ${limitBytes} bytes.`;

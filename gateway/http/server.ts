@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { Connections } from '../edge/connections.ts';
-import { expressObjects } from '../edge/express-objects.ts';
 import { Pipelining } from '../edge/pipelining.ts';
-import { Turns } from '../edge/turns.ts';
+import { expressObjects } from './express-objects.ts';
 import { refuse } from './refusal.ts';
 
 /** Milliseconds. */
@@ -36,21 +35,17 @@ const SILENT_MS = 1_000;
 /** The HTTP server around the app: its times, its end, and the answers to what is not HTTP. It does not listen yet. */
 export class GatewayServer {
   readonly http: Server;
-  readonly #turns = new Turns();
   readonly #pipelining: Pipelining;
-  readonly #connections: Connections;
+  readonly #connections = new Set<Socket>();
   readonly #refused = new WeakSet<Duplex>();
 
   constructor(app: RequestListener, changed: Partial<ServerTimes> = {}) {
     const times = { ...TIMES, ...changed };
-    const pipelining = new Pipelining(app, this.#turns);
-    const connections = new Connections((socket) => pipelining.pending(socket) !== undefined);
+    const pipelining = new Pipelining(app);
     this.#pipelining = pipelining;
-    this.#connections = connections;
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       if (req.socket.destroyed) return;
       req.url = originForm(req.url ?? '/');
-      connections.asked(req.socket);
       pipelining.take(req, res);
     };
     this.http = createServer({
@@ -70,11 +65,8 @@ export class GatewayServer {
       .on('checkContinue', handle)
       .on('checkExpectation', handle)
       .on('connection', (socket) => {
-        connections.add(socket);
-        socket.once('close', () => {
-          connections.delete(socket);
-          pipelining.gone(socket);
-        });
+        this.#connections.add(socket);
+        socket.once('close', () => this.#connections.delete(socket));
       })
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       // Nothing came and nothing went for so long; who still waits for our answer may.
@@ -100,21 +92,28 @@ export class GatewayServer {
    */
   async drain(): Promise<void> {
     // Node's `close` takes connections for idle whose answer is written but not sent. While there are any, the silent ones wait too.
-    if (this.#connections.areSending()) this.http.closeIdleConnections = () => {};
+    const areSending = [...this.#connections].some(({ writableLength }) => writableLength > 0);
+    if (areSending) this.http.closeIdleConnections = () => {};
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
-    const silent = setInterval(() => this.#connections.closeSilent(), SILENT_MS);
+    const silent = setInterval(() => this.#closeSilent(), SILENT_MS);
     const late = setTimeout(() => this.http.closeAllConnections(), DRAIN_MS);
     await closed;
     clearInterval(silent);
     clearTimeout(late);
   }
 
-  /** By turns: thousands of connections can have waited too long at the same moment. */
+  /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
+  #closeSilent(): void {
+    for (const connection of this.#connections) {
+      if (this.#pipelining.pending(connection) === undefined) connection.destroy();
+    }
+  }
+
   #refuse(error: Error, socket: Duplex): void {
     // The parser complains again about each further piece of what it refused.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    this.#turns.soon(socket, () => refuse(error, socket, this.#pipelining.pending(socket)));
+    refuse(error, socket, this.#pipelining.pending(socket));
   }
 }
 

@@ -1,5 +1,4 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import { isCrumbling } from './crumbs.ts';
 
 /** What an Express app gives its requests and answers as prototypes. */
 interface Prototypes {
@@ -11,19 +10,14 @@ interface Prototypes {
  * For `createServer`: classes whose objects are Express's from the start. Express changes the prototype of each request and
  * answer, and an object after that has a hidden class which V8 has never seen: every property of it is looked up the slow
  * way for the rest of its life (12 % of a gateway's CPU). One that has the app's prototype already it leaves alone, so the
- * app takes its prototypes from these classes, with its own behind them. The request's drops a body that comes in crumbs
- * (crumbs.ts): nowhere else is a piece of a body seen before it is kept.
+ * app takes its prototypes from these classes, with its own behind them.
  */
 export function expressObjects(app: RequestListener | (RequestListener & Prototypes)): {
   IncomingMessage?: typeof IncomingMessage;
   ServerResponse?: typeof ServerResponse;
 } {
   if (!('request' in app)) return {};
-  class ExpressRequest extends IncomingMessage {
-    override push(piece: unknown): boolean {
-      return isCrumbling(this, piece) ? false : super.push(piece);
-    }
-  }
+  class ExpressRequest extends IncomingMessage {}
   class ExpressResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(ExpressRequest.prototype, app.request);
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);
