@@ -1,6 +1,5 @@
 import { buildConnector } from 'undici';
 import { LimitedReading } from '../../shared/runtime/limited-reading.ts';
-import { ReadTurns } from '../../shared/runtime/read-turns.ts';
 import { type AddressGuard, literalAddress, RefusedAddress } from '../../shared/webhooks/address-guard.ts';
 
 export interface ConnectorOptions {
@@ -14,7 +13,7 @@ export interface ConnectorOptions {
 
 /**
  * Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is
- * made. What comes in is limited, and is read by turns of all its connections.
+ * made. What comes in is limited.
  */
 export function guardedConnector({
   guard,
@@ -22,7 +21,6 @@ export function guardedConnector({
   answerBytesMax,
   onConnected,
 }: ConnectorOptions): buildConnector.connector {
-  const turns = new ReadTurns();
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: (hostname, options, callback) => {
@@ -47,7 +45,7 @@ export function guardedConnector({
     connect(options, (...result) => {
       const [error, socket] = result;
       if (error === null) {
-        new LimitedReading(socket, turns, answerBytesMax);
+        new LimitedReading(socket, answerBytesMax);
         if (socket.remoteAddress !== undefined) onConnected(literal ?? options.hostname, socket.remoteAddress);
       }
       callback(...result);

@@ -1,26 +1,21 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { Crumbs } from '../../../shared/runtime/crumbs.ts';
 import { LimitedReading } from '../../../shared/runtime/limited-reading.ts';
-import { ReadTurns } from '../../../shared/runtime/read-turns.ts';
 
 /** Answers with 1xx before the one that counts. Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** One for the providers of all accounts: it is one event loop that they share. */
-const TURNS = new ReadTurns();
 /** Of connections that are kept for the next request. */
 const READINGS = new WeakMap<Socket, LimitedReading>();
 
 /**
  * Makes one request, watches when its connection stands (before that not a byte of it can have left), and limits what comes
- * back: its interim answers, its bytes as they come over the connection, head and sizes of chunks included, and its chunks.
+ * back: its interim answers, and its bytes as they come over the connection, head and sizes of chunks included.
  */
 export class Wire {
   connected = false;
   readonly #answerBytesMax: number;
   #interimAnswers = 0;
-  readonly #crumbs = new Crumbs();
   #reading: LimitedReading | undefined;
 
   constructor(answerBytesMax: number) {
@@ -30,7 +25,6 @@ export class Wire {
   /** Why the connection was cut off from here, if it was. */
   get cutOffFor(): string | undefined {
     if (this.#interimAnswers > INTERIM_ANSWERS_MAX) return 'too_many_interim_answers';
-    if (this.#crumbs.tooMany) return 'answer_in_crumbs';
     return this.#reading?.tooLong === true ? 'answer_too_long' : undefined;
   }
 
@@ -39,13 +33,7 @@ export class Wire {
     onResponse: (response: IncomingMessage) => void,
   ): ClientRequest {
     const secure = options.protocol === 'https:';
-    const request = (secure ? httpsRequest : httpRequest)(options, (response) => {
-      onResponse(response); // Whoever waits for the body begins to read it here, and sees its end.
-      response.on('data', ({ length }: Buffer) => {
-        this.#crumbs.add(length);
-        if (this.#crumbs.tooMany) request.destroy();
-      });
-    });
+    const request = (secure ? httpsRequest : httpRequest)(options, onResponse);
     request.on('socket', (socket: Socket) => {
       this.#limit(socket);
       const connect = (): void => {
@@ -62,7 +50,7 @@ export class Wire {
   }
 
   #limit(socket: Socket): void {
-    this.#reading = READINGS.get(socket) ?? new LimitedReading(socket, TURNS, this.#answerBytesMax);
+    this.#reading = READINGS.get(socket) ?? new LimitedReading(socket, this.#answerBytesMax);
     this.#reading.bytesMax = this.#answerBytesMax;
     READINGS.set(socket, this.#reading);
   }
