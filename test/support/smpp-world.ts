@@ -144,6 +144,24 @@ export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: Worl
   };
 }
 
+/** For a describe whose tests open a world each: opens it, and closes it behind the test. */
+export function worldPerTest(): (options?: WorldOptions) => Promise<World> {
+  let world: World | undefined;
+  afterEach(async () => {
+    await world?.close();
+    world = undefined;
+  });
+  return async (options) => {
+    world = await openWorld(options);
+    return world;
+  };
+}
+
+/** Drafts to so many different numbers. */
+export function numbered(count: number, more: Partial<MessageDraft> = {}): Partial<MessageDraft>[] {
+  return Array.from({ length: count }, (_, i) => ({ to: `9198765${String(i * 1_000).padStart(5, '0')}`, ...more }));
+}
+
 /** Encoding and segments as the gateway would have counted them. */
 function queued(account: AccountId, draft: Partial<MessageDraft>): MessageDocument {
   const text = draft.text ?? 'hello';

@@ -7,7 +7,7 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
+import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 1_500 };
 const REFUSED = { status: 0x0b } as const;
@@ -15,18 +15,12 @@ const REFUSED = { status: 0x0b } as const;
 const SILENT = { answer: 'never' } as const;
 
 describe('smpp worker: what a resend may not forget', () => {
-  let world: World | undefined;
+  const open = worldPerTest();
   let second: Smsc | undefined;
   afterEach(async () => {
-    await world?.close();
     await second?.close();
-    world = undefined;
     second = undefined;
   });
-  const open = async (options: WorldOptions): Promise<World> => {
-    world = await openWorld(options);
-    return world;
-  };
   /** What becomes of the first submit, of the second, and of all later ones. */
   const inTurn = (...outcomes: readonly ReturnType<Behaviour>[]): Behaviour => {
     let submits = 0;

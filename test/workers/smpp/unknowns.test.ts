@@ -7,28 +7,22 @@ import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
-import { openWorld, QUICK, type World, type WorldOptions } from '../../support/smpp-world.ts';
+import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const WINDOW = 20;
 /** The carrier takes it and says nothing, then or later. */
 const SILENT = { answer: 'never', receipts: [] } as const;
 
 describe('smpp worker: submits whose answer never came', () => {
-  let world: World | undefined;
+  const open = worldPerTest();
   let gateway: TestGateway | undefined;
   let second: Smsc | undefined;
   afterEach(async () => {
     await gateway?.close();
-    await world?.close();
     await second?.close();
-    world = undefined;
     gateway = undefined;
     second = undefined;
   });
-  const open = async (options: WorldOptions): Promise<World> => {
-    world = await openWorld(options);
-    return world;
-  };
   const drafts = (count: number, more: object = {}) =>
     Array.from({ length: count }, (_, i) => ({ to: `91987${String(i).padStart(4, '0')}000`, ...more }));
   const all = (here: World, ids: readonly MessageId[]): Promise<MessageDocument[]> =>

@@ -1,0 +1,107 @@
+import type { Collection } from 'mongodb';
+import type { Claim, FinalState, MessageDocument } from '../../shared/messages/message.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { MessageLog } from '../../shared/settlement/log-store.ts';
+import { Settler } from '../../shared/settlement/settle.ts';
+import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
+import type { OrphanDocument } from '../../workers/smpp/receipts/orphan-store.ts';
+import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
+import { ReceiptSettler } from '../../workers/smpp/receipts/settle-receipts.ts';
+import { makeMessage } from './make.ts';
+import { ManualClock } from './manual-clock.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const TO = '919876543210';
+export const SENDER = 'HARKRA';
+
+/** A store with messages that carrier `c` has, and what settles their receipts. */
+export class ReceiptWorld {
+  readonly clock = new ManualClock();
+  readonly store: TestStore;
+  /** States that were announced. */
+  readonly events: string[] = [];
+  receipts: ReceiptSettler;
+
+  private constructor(store: TestStore) {
+    this.store = store;
+    this.receipts = this.settler();
+  }
+
+  static async open(): Promise<ReceiptWorld> {
+    return new ReceiptWorld(await openTestStore());
+  }
+
+  get messages(): Collection<MessageDocument> {
+    return this.store.db.collection<MessageDocument>('messages');
+  }
+
+  get orphans(): Collection<OrphanDocument> {
+    return this.store.db.collection<OrphanDocument>('orphans');
+  }
+
+  /** An empty store and a settler that remembers nothing. */
+  async begin(): Promise<void> {
+    this.events.length = 0;
+    for (const name of ['messages', 'intents', 'orphans']) await this.store.db.collection(name).deleteMany({});
+    this.receipts = this.settler();
+  }
+
+  settler(db = this.store.db): ReceiptSettler {
+    const announce = async (changes: readonly { readonly entry: { readonly state: string } }[]): Promise<void> => {
+      for (const { entry } of changes) this.events.push(entry.state);
+    };
+    return new ReceiptSettler({
+      db,
+      clock: this.clock,
+      carrier: 'c',
+      messageLog: new MessageLog({ db, clock: this.clock, log: silentLog, days: 30 }),
+      settler: new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream: 'receipts' }),
+      onGroup: () => {},
+      answersStored: async () => {},
+    });
+  }
+
+  claim(carrier = 'c'): Claim {
+    return { id: newId('clm'), carrier, epoch: 1, at: this.clock.now() };
+  }
+
+  async put(overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> {
+    const message = makeMessage({
+      to: TO,
+      sender: SENDER,
+      state: 'sent',
+      parts: [{ key: 'c:1', state: 'accepted' }],
+      claim: this.claim(),
+      history: [{ state: 'sent', at: this.clock.now() }],
+      v: 2,
+      ...overrides,
+    });
+    await this.messages.insertOne(message);
+    return message;
+  }
+
+  /** A message whose submit was never answered. */
+  unknown(overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> {
+    const never = { state: 'submitting', outcome: 'unknown', parts: [{ state: 'unknown' }], history: [] } as const;
+    return this.put({ ...never, ...overrides });
+  }
+
+  async state(message: MessageDocument): Promise<string | undefined> {
+    return (await this.messages.findOne({ _id: message._id }))?.state;
+  }
+
+  states(messages: readonly MessageDocument[]): Promise<(string | undefined)[]> {
+    return Promise.all(messages.map((message) => this.state(message)));
+  }
+}
+
+export function receipt(id: string, told: FinalState = 'delivered', from = TO, to = SENDER): IncomingReceipt {
+  return {
+    candidates: candidateKeys({ _id: 'c', idForm: 'learn' }, [id]),
+    from,
+    to,
+    part: { state: told, operator: 'Carrier' },
+    excerpt: '',
+  };
+}

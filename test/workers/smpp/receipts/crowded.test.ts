@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import type { Copy, MessageDocument } from '../../../../shared/messages/message.ts';
+import { ReceiptLookup } from '../../../../workers/smpp/receipts/receipt-lookup.ts';
+import { openCountingDb } from '../../../support/counting-db.ts';
+import { makeMessage } from '../../../support/make.ts';
+import { ReceiptWorld } from '../../../support/receipt-world.ts';
+
+describe('ReceiptLookup with very many unanswered submits', () => {
+  let world: ReceiptWorld;
+  before(async () => {
+    world = await ReceiptWorld.open();
+  });
+  after(() => world.store.close());
+  beforeEach(() => world.begin());
+
+  const many = (count: number, earlier?: readonly Copy[]): MessageDocument[] =>
+    Array.from({ length: count }, (_, i) =>
+      makeMessage({
+        to: String(919_000_000_000 + i),
+        state: 'submitting',
+        outcome: 'unknown',
+        claim: world.claim(),
+        ...(earlier === undefined ? {} : { earlier }),
+      }),
+    );
+  const copy = (): Copy => ({ ...world.claim(), parts: [{ state: 'unknown' }] });
+
+  it('none is guessed, and they are not read again for every receipt', async () => {
+    const counting = openCountingDb(world.store);
+    try {
+      const lookup = new ReceiptLookup(counting.db, 'c');
+      await world.messages.insertMany(many(1_001));
+      expect(await lookup.unanswered(world.clock.now())).to.deep.equal([]);
+      const reads = counting.sent('find');
+      await world.messages.deleteMany({});
+      const only = await world.unknown();
+
+      expect(await lookup.unanswered(world.clock.now())).to.deep.equal([]);
+      expect(counting.sent('find')).to.equal(reads);
+      world.clock.turn(5_000);
+      expect((await lookup.unanswered(world.clock.now())).map(({ _id }) => _id)).to.deep.equal([only._id]);
+    } finally {
+      await counting.close();
+    }
+  });
+
+  it('one that was sent again counts once', async () => {
+    await world.messages.insertMany(many(600, [copy()]));
+
+    expect(await new ReceiptLookup(world.store.db, 'c').unanswered(world.clock.now())).to.have.length(600);
+  });
+});
