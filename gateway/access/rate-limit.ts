@@ -1,10 +1,9 @@
 import type { Request } from 'express';
-import { type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { type ClientRateLimitInfo, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { RateCounter } from './counter.ts';
-import { RateLimitStore, storeKey } from './rate-limit-store.ts';
 import { WINDOW_MS } from './window.ts';
 
 /**
@@ -18,7 +17,7 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     store: new RateLimitStore(counter, clock),
     keyGenerator: (_req, res) => {
       const { keyId, perMinute } = callerOf(asReply(res));
-      return storeKey(countedAs(keyId), perMinute);
+      return `${perMinute} ${countedAs(keyId)}`;
     },
     limit: (_req, res) => callerOf(asReply(res)).perMinute,
     handler: (req, res) => {
@@ -37,6 +36,33 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
       next(error);
     });
   };
+}
+
+/**
+ * The store of express-rate-limit that counts in the product's own, over all processes. Its keys are `<limit> <who is counted>`:
+ * the library hands on one string, and the counter wants to know the limit.
+ */
+class RateLimitStore implements Store {
+  readonly #counter: RateCounter;
+  readonly #clock: Clock;
+
+  constructor(counter: RateCounter, clock: Clock) {
+    this.#counter = counter;
+    this.#clock = clock;
+  }
+
+  async increment(key: string): Promise<ClientRateLimitInfo> {
+    const blank = key.indexOf(' ');
+    const { rank, endsMs } = await this.#counter.count(key.slice(blank + 1), Number(key.slice(0, blank)));
+    const restMs = endsMs - this.#clock.monotonicMs();
+    return { totalHits: rank, resetTime: new Date(this.#clock.now().getTime() + restMs) };
+  }
+
+  /** Part of the interface; every request counts, whatever became of it. */
+  decrement(): void {}
+
+  /** Part of the interface; a window ends by itself. */
+  resetKey(): void {}
 }
 
 /** Counts this request as `cost` requests of its key, 1 at least; false: it has fewer left, and 429 is answered. */

@@ -40,6 +40,15 @@ interface Watched {
   readonly lastMs: number;
 }
 
+/**
+ * For this process a lease is in one of three states:
+ *
+ * | state      | epoch | it may act | it becomes                                                                               |
+ * | ---------- | ----- | ---------- | ---------------------------------------------------------------------------------------- |
+ * | another's  | 0     | no         | held: by `keep`, when nobody holds it, its holder is gone, or it was not renewed in time |
+ * | held       | > 0   | yes        | run out: when no `keep` or `renew` came in time; another's: by `release`                 |
+ * | run out    | > 0   | no         | held, with the same epoch: by `keep`, when nobody took it; another's: by `keep`, if taken |
+ */
 export class Lease {
   readonly name: string;
   readonly #leases: Collection<LeaseDocument>;

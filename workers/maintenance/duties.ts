@@ -22,88 +22,107 @@ export interface DutiesDeps {
   readonly retention: Retention;
 }
 
-/** What the holder of the maintenance lease does, each duty when its turn comes (main.ts has the times). */
-export interface Duties {
+/**
+ * What the holder of the maintenance lease does, each duty at its time (main.ts). A failed duty is logged and tried again the
+ * next time. Without the lease the duties do nothing.
+ */
+export class Duties {
+  readonly #deps: DutiesDeps;
+  readonly #lease: Lease;
+  readonly #counters: ReturnType<typeof countersOf>;
+  /** There while this process holds the lease and has redone what the one before left half done. */
+  #settler: Settler | undefined;
+  #epoch = 0;
+
+  constructor(deps: DutiesDeps) {
+    this.#deps = deps;
+    this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
+    this.#counters = countersOf(deps.metrics);
+  }
+
   /** Takes or renews the lease; a new holder first does again what the one before left half done. */
-  keepLease(): Promise<void>;
+  keepLease(): Promise<void> {
+    return this.#guarded('lease', async () => {
+      const { db, clock, log, announcer } = this.#deps;
+      const held = await this.#lease.keep();
+      const { epoch } = this.#lease;
+      if (held && this.#epoch === epoch) return;
+      this.#settler = undefined;
+      this.#epoch = 0;
+      if (!held) return;
+      await redoIntents(db, announcer, LEASE, epoch, oldestOwed(clock.now()));
+      this.#epoch = epoch;
+      this.#settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
+      log.info('lease_taken', { lease: LEASE, epoch });
+    });
+  }
+
   /** Retries that waited, validity that passed, `sent` that nobody confirmed. */
-  sweepDue(): Promise<void>;
+  sweepDue(): Promise<void> {
+    return this.#guarded('due', async () => {
+      // Until nothing is due: a backlog does not wait for the next time.
+      while (this.#settler !== undefined && this.#lease.held) {
+        const count = await sweepDue(this.#deps.db, this.#settler, this.#deps.clock);
+        this.#counters.swept.inc(count);
+        if (count === 0) return;
+      }
+    });
+  }
+
   /** What dead gateways left pending in accounts. */
-  finishPending(): Promise<void>;
+  finishPending(): Promise<void> {
+    return this.#guarded('pending', async () => {
+      if (!this.#lease.held) return;
+      const count = await finishPending(this.#deps.db, this.#deps.clock);
+      this.#counters.finished.inc(count);
+      if (count > 0) this.#deps.log.info('pending_finished', { accounts: count });
+    });
+  }
+
   /** Batches that were stored and never paid. */
-  pruneBatches(): Promise<void>;
+  pruneBatches(): Promise<void> {
+    return this.#guarded('batches', async () => {
+      if (!this.#lease.held) return;
+      const count = await pruneUnpaid(this.#deps.db, this.#deps.clock);
+      if (count > 0) this.#deps.log.info('unpaid_batches_pruned', { batches: count });
+    });
+  }
+
   /** What ended long ago. It may take hours, and ends early when the lease goes. */
-  pruneOld(): Promise<void>;
+  pruneOld(): Promise<void> {
+    return this.#guarded('prune', () => pruneOld(this.#pruning()));
+  }
+
   /** Customers of the chat-app channel with whom nothing was exchanged for long. */
-  pruneConversations(): Promise<void>;
-  release(): Promise<void>;
-}
+  pruneConversations(): Promise<void> {
+    return this.#guarded('prune_conversations', () => pruneConversations(this.#pruning()));
+  }
 
-export function createDuties({ db, clock, log, metrics, announcer, retention }: DutiesDeps): Duties {
-  const lease = new Lease({ name: LEASE, db, clock });
-  const swept = metrics.counter('maintenance_due_total', 'Messages whose due time came');
-  const finished = metrics.counter(
-    'maintenance_pending_total',
-    'Accounts whose pending changes were finished by the sweep',
-  );
-  const pruned = metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']);
-  const pruning: PruneDeps = {
-    db,
-    clock,
-    log,
-    retention,
-    held: () => lease.held,
-    onRemoved: (what, count) => pruned.inc({ what }, count),
-  };
-  let settler: Settler | undefined;
-  let epoch = 0;
+  release(): Promise<void> {
+    return this.#lease.release();
+  }
 
-  /** One duty's failure is logged and tried again at its next turn. */
-  const guarded = async (duty: string, work: () => Promise<void>): Promise<void> => {
+  #pruning(): PruneDeps {
+    return {
+      ...this.#deps,
+      held: () => this.#lease.held,
+      onRemoved: (what, count) => this.#counters.pruned.inc({ what }, count),
+    };
+  }
+
+  async #guarded(duty: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      log.warn('duty_failed', { duty, ...errorFields(error) });
+      this.#deps.log.warn('duty_failed', { duty, ...errorFields(error) });
     }
-  };
+  }
+}
 
+function countersOf(metrics: Metrics) {
   return {
-    keepLease: () =>
-      guarded('lease', async () => {
-        const held = await lease.keep();
-        if (held && epoch === lease.epoch) return;
-        settler = undefined;
-        epoch = 0;
-        if (!held) return;
-        await redoIntents(db, announcer, LEASE, lease.epoch, oldestOwed(clock.now()));
-        epoch = lease.epoch;
-        settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
-        log.info('lease_taken', { lease: LEASE, epoch });
-      }),
-    sweepDue: () =>
-      guarded('due', async () => {
-        // Until nothing is due: a backlog does not wait for the next turn.
-        while (settler !== undefined && lease.held) {
-          const count = await sweepDue(db, settler, clock);
-          swept.inc(count);
-          if (count === 0) return;
-        }
-      }),
-    finishPending: () =>
-      guarded('pending', async () => {
-        if (!lease.held) return;
-        const count = await finishPending(db, clock);
-        finished.inc(count);
-        if (count > 0) log.info('pending_finished', { accounts: count });
-      }),
-    pruneBatches: () =>
-      guarded('batches', async () => {
-        if (!lease.held) return;
-        const count = await pruneUnpaid(db, clock);
-        if (count > 0) log.info('unpaid_batches_pruned', { batches: count });
-      }),
-    pruneOld: () => guarded('prune', () => pruneOld(pruning)),
-    pruneConversations: () => guarded('prune_conversations', () => pruneConversations(pruning)),
-    release: () => lease.release(),
+    swept: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
+    finished: metrics.counter('maintenance_pending_total', 'Accounts whose pending changes were finished by the sweep'),
+    pruned: metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']),
   };
 }

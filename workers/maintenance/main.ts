@@ -1,11 +1,11 @@
 import { runApp } from '../../shared/processes/run-app.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
-import { createDuties } from './duties.ts';
+import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
 
 runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   const announcer = createAnnouncer({ db, clock });
-  const duties = createDuties({
+  const duties = new Duties({
     db,
     clock,
     log,
@@ -19,12 +19,12 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   const timetable = new Timetable(log);
   life.onStop('timetable', () => timetable.stop());
   // Every third of the lease's time.
-  timetable.every(5, duties.keepLease);
+  timetable.every(5, () => duties.keepLease());
   // A waiting message leaves at most this much late.
-  timetable.every(1, duties.sweepDue);
-  timetable.every(10, duties.finishPending);
-  timetable.every(10, duties.pruneBatches);
-  timetable.at('prune', '0 17 * * * *', duties.pruneOld);
-  timetable.at('prune_conversations', '0 47 3 * * *', duties.pruneConversations);
+  timetable.every(1, () => duties.sweepDue());
+  timetable.every(10, () => duties.finishPending());
+  timetable.every(10, () => duties.pruneBatches());
+  timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
+  timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
   life.ready();
 });

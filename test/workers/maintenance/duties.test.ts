@@ -10,7 +10,7 @@ import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { createDuties, type Duties } from '../../../workers/maintenance/duties.ts';
+import { Duties } from '../../../workers/maintenance/duties.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -24,7 +24,7 @@ describe('maintenance duties', () => {
 
   const dutiesAt = async (clock: ManualClock): Promise<Duties> => {
     const announcer = createAnnouncer({ db: store.db, clock });
-    const duties = createDuties({
+    const duties = new Duties({
       db: store.db,
       clock,
       log: silentLog,
