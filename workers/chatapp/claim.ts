@@ -8,7 +8,7 @@ export interface ChatClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly account: AccountId;
-  /** Of the share under which the account is served; both stand in the claim. */
+  /** Of the account's partition; both stand in the claim. */
   readonly lease: string;
   readonly epoch: number;
 }
@@ -16,7 +16,7 @@ export interface ChatClaimerOptions {
 const QUEUE = { path: CHAT_PATH, lane: CHAT_LANE, state: 'queued' } as const;
 const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
 
-/** Takes queued messages of one account: queued → submitting. Only the holder of the share does, so nobody is raced with. */
+/** Takes queued messages of one account: queued → submitting. Only the holder of the partition does, so there is no race. */
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
   readonly #messages: Collection<ChatMessageDocument>;

@@ -1,18 +1,18 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { type AccountId, isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
-import type { Figures } from './figures.ts';
 import { inboundMessage } from './inbound.ts';
+import { matchStatuses, type ToldMessage } from './match-statuses.ts';
+import type { ChatMetrics } from './metrics.ts';
 import { errorRule } from './provider/error-table.ts';
 import { decideStatuses } from './status-outcome.ts';
 
@@ -20,7 +20,7 @@ export interface InboxOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   /** Items are worked off: they stay, without `due`, so that they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
@@ -46,8 +46,8 @@ export class Inbox {
   }
 
   /**
-   * One group of due items, of accounts of one share. `settler` is that share's; `numberOf` an account's business number. Throws
-   * when the store is away or the share is lost; the items are due still then.
+   * Works off due items, all of accounts of one partition. `settler` is the partition's; `numberOf` gives an account's business
+   * number. Throws when the store is away or the partition is lost; the items are still due then.
    */
   async work(
     items: readonly InboxItemDocument[],
@@ -67,7 +67,7 @@ export class Inbox {
   }
 
   async #receive(items: readonly InboxItemDocument[], numberOf: (account: AccountId) => string): Promise<void> {
-    const { db, announcer, finish, figures } = this.#options;
+    const { db, announcer, finish, metrics } = this.#options;
     const received = items.flatMap((item) =>
       item.what.kind === 'message'
         ? [{ item, message: inboundMessage(item.account, numberOf(item.account), item.what, item.at) }]
@@ -82,68 +82,33 @@ export class Inbox {
     await announcer.announce(received.flatMap(({ message }) => message.history.map((entry) => ({ message, entry }))));
     crashPoint('inbox:stored');
     await finish(received.map(({ item }) => item._id));
-    figures.inbox.inc({ result: 'received' }, received.length);
+    metrics.inbox.inc({ result: 'received' }, received.length);
   }
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
-    const { finish, figures, clock } = this.#options;
-    const statuses = items.flatMap((item) => (item.what.kind === 'status' ? [{ item, status: item.what }] : []));
-    if (statuses.length === 0) return;
-    const found = await this.#find(statuses);
-    const groups = [...found.values()];
+    const { db, finish, metrics, clock } = this.#options;
+    const { told, unmatched } = await matchStatuses(db, items);
+    if (told.length === 0 && unmatched.length === 0) return;
     const settled = await settler.settle(
-      groups.map(({ message, statuses: told }) => ({
+      told.map(({ message, statuses }) => ({
         message,
-        decide: (stored: ChatMessageDocument) => decideStatuses(stored, told, clock.now()),
+        decide: (stored: ChatMessageDocument) => decideStatuses(stored, statuses, clock.now()),
       })),
     );
-    for (const [i, { statuses: told }] of groups.entries()) {
-      figures.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, told.length);
+    for (const [i, { statuses }] of told.entries()) {
+      metrics.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, statuses.length);
     }
-    await this.#tellFailures(groups);
-    const matched = new Set(groups.flatMap(({ items: its }) => its));
-    await finish([...matched].map(({ _id }) => _id));
-    const unmatched = statuses.filter(({ item }) => !matched.has(item));
-    await Promise.all(unmatched.map(({ item }) => this.#unmatched(item)));
-  }
-
-  /** The messages that statuses tell of, each with all that is told of it. */
-  async #find(statuses: readonly Told[]): Promise<ReadonlyMap<string, Group>> {
-    const messages = this.#options.db.collection<ChatMessageDocument>('messages');
-    const keys = statuses.map(({ item, status }) => chatMessageKey(item.account, status.upstreamId));
-    const byKey = new Map<string, ChatMessageDocument>();
-    for (const message of await messages.find({ 'parts.key': { $in: keys } }).toArray()) {
-      for (const { key } of message.parts ?? []) if (key !== undefined) byKey.set(key, message);
-    }
-    // The answer that told the id has not been stored, or never came.
-    const ours = statuses.flatMap(({ status: { ours: id } }, i) =>
-      id !== undefined && isMessageId(id) && !byKey.has(keys[i] ?? '') ? [id] : [],
-    );
-    const byId = new Map<MessageId, ChatMessageDocument>();
-    if (ours.length > 0) {
-      const found = await messages.find({ _id: { $in: ours }, channel: 'chatapp', direction: 'out' }).toArray();
-      for (const message of found) byId.set(message._id, message);
-    }
-    const groups = new Map<string, Group>();
-    for (const [i, { item, status }] of statuses.entries()) {
-      const named = status.ours !== undefined && isMessageId(status.ours) ? byId.get(status.ours) : undefined;
-      const message = byKey.get(keys[i] ?? '') ?? named;
-      if (message === undefined || message.account !== item.account) continue;
-      // By message, not by key: two groups of one message would be in each other's way.
-      const group = groups.get(message._id) ?? { message, statuses: [], items: [] };
-      group.statuses.push(status);
-      group.items.push(item);
-      groups.set(message._id, group);
-    }
-    return groups;
+    await this.#tellFailures(told);
+    await finish(told.flatMap((one) => one.items.map(({ _id }) => _id)));
+    await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
   /** What failures say beyond their messages: of templates, and of the account's standing at the provider. */
-  async #tellFailures(groups: readonly Group[]): Promise<void> {
-    const { markTemplate, figures, log } = this.#options;
+  async #tellFailures(told: readonly ToldMessage[]): Promise<void> {
+    const { markTemplate, metrics, log } = this.#options;
     const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
-    for (const { message, statuses } of groups) {
-      const error = statuses.find((told) => told.status === 'failed' && told.error !== undefined)?.error;
+    for (const { message, statuses } of told) {
+      const error = statuses.find(({ status, error: said }) => status === 'failed' && said !== undefined)?.error;
       const rule = error === undefined ? undefined : errorRule(error.code);
       if (rule?.template !== undefined) await markTemplate(message, rule.template);
       if (rule?.do !== 'stop') continue;
@@ -151,19 +116,19 @@ export class Inbox {
       standing.set(`${account} ${rule.code}`, { account, code: rule.code });
     }
     for (const fields of standing.values()) {
-      figures.troubles.inc({ code: fields.code });
+      metrics.troubles.inc({ code: fields.code });
       // The channel is not stopped for it: a status may come days late, and tell of what was mended since.
       log.error('provider_trouble_told', fields);
     }
   }
 
   async #unmatched(item: InboxItemDocument): Promise<void> {
-    const { clock, retry, finish, figures, log } = this.#options;
+    const { clock, retry, finish, metrics, log } = this.#options;
     const nowMs = clock.now().getTime();
     if (nowMs - item.at.getTime() >= ORPHAN_MS) {
       // Of a message that was not sent by us, or whose answer is lost for good: it is kept as it came until it expires.
       await finish([item._id]);
-      figures.inbox.inc({ result: 'orphan' });
+      metrics.inbox.inc({ result: 'orphan' });
       // Without the provider's id: the customer's number can be read out of it.
       log.info('chat_status_orphan', { account: item.account });
       return;
@@ -185,17 +150,6 @@ export class Inbox {
     if (over) await finish([item._id]);
     else await retry(item._id, new Date(nowMs + retryPause(item.tries)));
   }
-}
-
-interface Told {
-  readonly item: InboxItemDocument;
-  readonly status: StatusItem;
-}
-
-interface Group {
-  readonly message: ChatMessageDocument;
-  readonly statuses: StatusItem[];
-  readonly items: InboxItemDocument[];
 }
 
 function retryPause(tries: number): number {

@@ -2,7 +2,7 @@ import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-temp
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { Figures } from './figures.ts';
+import type { ChatMetrics } from './metrics.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { readTemplates } from './template-pages.ts';
 
@@ -11,7 +11,7 @@ export interface TemplatesSyncOptions {
   readonly client: ProviderClient;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: ChatMetrics;
   /** From 0 to 1. */
   random(): number;
   replace(templates: readonly ChatTemplateDocument[]): Promise<void>;
@@ -62,14 +62,14 @@ export class TemplatesSync {
 
   /** Never rejects; returns the pause until the next round. */
   async #round(): Promise<number> {
-    const { account, client, clock, log, figures, replace, note, random } = this.#options;
+    const { account, client, clock, log, metrics, replace, note, random } = this.#options;
     const jitter = 1 + JITTER * (2 * random() - 1);
     try {
       const list = await readTemplates({ account, clock, ask: (after) => client.templates(after) });
       if (this.#stopped) return 0;
       if (typeof list === 'string') {
         log.warn('templates_not_listed', { account, reason: list });
-        figures.syncs.inc({ result: 'failed' });
+        metrics.syncs.inc({ result: 'failed' });
         await note(list);
         return AGAIN_MS * jitter;
       }
@@ -78,7 +78,7 @@ export class TemplatesSync {
         log.warn('templates_skipped', { account, count: list.skipped, template: name, reason: problem });
       }
       await replace(list.templates);
-      figures.syncs.inc({ result: 'copied' });
+      metrics.syncs.inc({ result: 'copied' });
       await note(undefined);
       return EVERY_MS * jitter;
     } catch (error) {

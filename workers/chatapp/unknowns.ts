@@ -4,7 +4,7 @@ import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
-import type { ShareDuty } from './share-duty.ts';
+import type { HeldPartition } from './held-partition.ts';
 
 type Policy = ProviderDocument['unknownPolicy'];
 
@@ -19,15 +19,15 @@ const LOOK_MAX = 500;
 export async function decideUnknownsOf(
   db: Db,
   clock: Clock,
-  duty: ShareDuty,
+  partition: HeldPartition,
   providerOf: (account: AccountId) => ProviderDocument | undefined,
 ): Promise<{ readonly decided: ReadonlyMap<Policy, number>; readonly stray: number }> {
-  await duty.unknowns.payOwed();
-  const stray = await takeOverUnknowns(db, duty.lease, duty.epoch);
+  await partition.unknowns.payOwed();
+  const stray = await takeOverUnknowns(db, partition.lease, partition.epoch);
   const unknown = await db
     .collection<ChatMessageDocument>('messages')
     .find(
-      { 'claim.carrier': duty.lease, state: 'submitting', outcome: 'unknown' },
+      { 'claim.carrier': partition.lease, state: 'submitting', outcome: 'unknown' },
       { projection: { account: 1, _id: 0 } },
     )
     .limit(LOOK_MAX)
@@ -35,8 +35,8 @@ export async function decideUnknownsOf(
   const decided = new Map<Policy, number>();
   for (const account of new Set(unknown.map((message) => message.account))) {
     const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
-    const carrier = { _id: duty.lease, unknownPolicy, unknownWaitMs };
-    const { unknowns: settler, messageLog } = duty;
+    const carrier = { _id: partition.lease, unknownPolicy, unknownWaitMs };
+    const { unknowns: settler, messageLog } = partition;
     const { length: count } = await decideUnknowns({ db, clock, settler, carrier, account, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }

@@ -6,13 +6,14 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
-import type { AccountLineOptions } from './account-line.ts';
+import { markTemplateOf } from './account-run.ts';
+import { AccountRuns, type KnownProvider } from './account-runs.ts';
 import { accountsWithWork } from './claim.ts';
-import { Duties } from './duties.ts';
-import { createFigures, type Figures } from './figures.ts';
+import { HeldPartitions } from './held-partitions.ts';
 import { Inbox } from './inbox.ts';
-import { InboxTurns } from './inbox-turns.ts';
-import { type Known, Lines, markTemplateOf } from './lines.ts';
+import { InboxRotation } from './inbox-rotation.ts';
+import { type ChatMetrics, createChatMetrics } from './metrics.ts';
+import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf } from './unknowns.ts';
 
 export interface ChatWorkerOptions extends LeasedWorkerOptions {
@@ -20,7 +21,7 @@ export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly gates: ClaimGates;
   readonly messageLog: MessageLog;
   /** Whether messages may leave (workers/chatapp/depart.ts). */
-  readonly depart: AccountLineOptions['depart'];
+  readonly depart: SendLoopOptions['depart'];
   /** From 0 to 1. */
   random(): number;
 }
@@ -37,16 +38,16 @@ const INBOX_MS = 100;
 const STOP_MS = { answers: 9_000, lastWrites: 3_000 };
 
 /**
- * Serves the accounts in its partitions: their messages leave by a line for each (account-line.ts), what their providers
- * posted to the callback is worked off (inbox.ts). A round looks at queue and inbox together; everything slow is in the lines.
+ * Serves the accounts in its partitions. Each has a run of its own, by which its messages leave (account-run.ts); what providers
+ * posted to the callback is worked off (inbox.ts). A round looks at queue and inbox together; what may be slow is in the runs.
  */
 export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #options: ChatWorkerOptions;
-  readonly #figures: Figures;
-  readonly #lines: Lines;
-  readonly #inboxTurns: InboxTurns;
-  readonly #duties: Duties;
-  #providers: ReadonlyMap<AccountId, Known> = new Map();
+  readonly #metrics: ChatMetrics;
+  readonly #runs: AccountRuns;
+  readonly #inbox: InboxRotation;
+  readonly #held: HeldPartitions;
+  #providers: ReadonlyMap<AccountId, KnownProvider> = new Map();
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
   /** The account at which the look through the queue stopped. */
@@ -64,32 +65,33 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     });
     const { db, clock, log } = options;
     this.#options = options;
-    this.#figures = createFigures(options.metrics);
+    const metrics = createChatMetrics(options.metrics);
+    this.#metrics = metrics;
     const announcer = createAnnouncer({ db, clock });
-    this.#lines = new Lines({ ...options, figures: this.#figures });
+    this.#runs = new AccountRuns({ ...options, metrics });
     const inbox = new Inbox({
       db,
       clock,
       log,
-      figures: this.#figures,
+      metrics,
       announcer,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       markTemplate: (message, status) => markTemplateOf(db, message, status),
     });
-    this.#inboxTurns = new InboxTurns({
+    this.#inbox = new InboxRotation({
       db,
       clock,
       log,
-      figures: this.#figures,
-      dutyOf: (account) => this.#duties.of(account),
+      metrics,
+      partitionOf: (account) => this.#held.of(account),
       workOff: (items, { statuses }) => inbox.work(items, statuses, (account) => this.#numberOf(account)),
     });
-    this.#duties = new Duties({ ...options, partitions: this.partitions, figures: this.#figures, announcer });
+    this.#held = new HeldPartitions({ ...options, partitions: this.partitions, metrics, announcer });
   }
 
   protected hasInHand(fits: (account: AccountId) => boolean): boolean {
-    return this.#lines.inHand(fits) > 0;
+    return this.#runs.hasInHand(fits);
   }
 
   /** SMS change `messages` too: where no account has a provider, nobody wakes for them. */
@@ -98,21 +100,21 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   }
 
   protected override drain(): Promise<void> {
-    return this.#lines.drain();
+    return this.#runs.drain();
   }
 
   protected override async cutOff(): Promise<void> {
-    this.#lines.cutOff();
+    this.#runs.cutOff();
   }
 
   protected override giveUp(): void {
-    this.#duties.giveUp();
+    this.#held.giveUp();
   }
 
   protected async round(): Promise<'more' | 'idle'> {
     await this.#readProviders();
-    await this.#duties.take();
-    this.#lines.update(this.#providers, (account) => this.#duties.of(account));
+    await this.#held.update();
+    this.#runs.update(this.#providers, (account) => this.#held.of(account));
     this.#gauges();
     if (this.#providers.size === 0) return 'idle';
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
@@ -126,7 +128,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const startedMs = clock.monotonicMs();
     const providers = await listProviders(db);
     this.#providers = new Map(
-      // What a line notes of its provider must not close that line.
+      // What a run notes of its provider must not close that run.
       providers.map((provider) => [
         provider._id,
         { provider, version: JSON.stringify({ ...provider, troubles: undefined }) },
@@ -135,17 +137,17 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#providersReadMs = startedMs;
   }
 
-  /** Wakes the lines of the accounts that have something queued; whether lines have claimed something since the last look. */
+  /** Wakes the accounts that have something queued; whether anything was claimed since the last look. */
   async #lookForWork(): Promise<boolean> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const { accounts, more } = await accountsWithWork(this.#options.db, this.#lookedUpTo);
-      for (const account of accounts) this.#lines.wake(account);
+      for (const account of accounts) this.#runs.wake(account);
       this.#lookedUpTo = more ? (accounts.at(-1) ?? '') : '';
       if (!more) break;
     }
-    // What the lines just woken claim is seen in the next round.
-    const claimed = this.#lines.claimed > this.#claimsSeen;
-    this.#claimsSeen = this.#lines.claimed;
+    // What those just woken claim is seen in the next round.
+    const claimed = this.#runs.claimed > this.#claimsSeen;
+    this.#claimsSeen = this.#runs.claimed;
     return claimed;
   }
 
@@ -153,9 +155,9 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   async #workInbox(): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;
-    const accounts = [...this.#providers.keys()].filter((account) => this.#duties.of(account) !== undefined);
+    const accounts = [...this.#providers.keys()].filter((account) => this.#held.of(account) !== undefined);
     if (accounts.length === 0) return false;
-    const found = await this.#inboxTurns.work(accounts);
+    const found = await this.#inbox.work(accounts);
     this.#inboxEmptyMs = found ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
     return found;
   }
@@ -168,17 +170,17 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const { clock, db } = this.#options;
     if (clock.monotonicMs() - this.#unknownsMs < UNKNOWNS_MS) return;
     this.#unknownsMs = clock.monotonicMs();
-    for (const duty of this.#duties.held()) {
+    for (const partition of this.#held.all()) {
       const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;
-      const { decided, stray } = await decideUnknownsOf(db, clock, duty, providerOf);
-      if (stray > 0) this.#figures.takenOver.inc(stray);
-      for (const [policy, count] of decided) this.#figures.policy.inc({ policy }, count);
+      const { decided, stray } = await decideUnknownsOf(db, clock, partition, providerOf);
+      if (stray > 0) this.#metrics.takenOver.inc(stray);
+      for (const [policy, count] of decided) this.#metrics.policy.inc({ policy }, count);
     }
   }
 
   #gauges(): void {
-    this.#figures.inFlight.set(this.#lines.inFlight);
-    this.#figures.broken.set(this.#lines.broken);
-    this.#figures.shares.set(this.partitions.held);
+    this.#metrics.inFlight.set(this.#runs.inFlight);
+    this.#metrics.broken.set(this.#runs.broken);
+    this.#metrics.partitions.set(this.partitions.held);
   }
 }

@@ -10,8 +10,8 @@ import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import { createFigures } from '../../../workers/chatapp/figures.ts';
-import { beginDuty } from '../../../workers/chatapp/share-duty.ts';
+import { takePartition } from '../../../workers/chatapp/held-partition.ts';
+import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { decideUnknownsOf } from '../../../workers/chatapp/unknowns.ts';
 import { PROVIDER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -190,12 +190,12 @@ describe('chatapp worker: receiving', function () {
       const account = await world.openAccount(undefined, { unknownPolicy: policy, unknownWaitMs: 60_000 });
       const lease = new Lease({ name: 'chatapp:0', db, clock, identity: { machine: 'b', pid: 1, startedAt: '1' } });
       await lease.keep();
-      const figures = createFigures(new Metrics());
-      const duty = await beginDuty({
+      const metrics = createChatMetrics(new Metrics());
+      const partition = await takePartition({
         db,
         clock,
         log: silentLog,
-        figures,
+        metrics,
         announcer: createAnnouncer({ db, clock }),
         messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
         lease,
@@ -213,7 +213,7 @@ describe('chatapp worker: receiving', function () {
       const [old, young] = await world.queue(account, claimed(2), claimed(0));
       const provider = await db.collection('providers').findOne({ _id: account.id as never });
 
-      const { decided } = await decideUnknownsOf(db, clock, duty, () => provider as never);
+      const { decided } = await decideUnknownsOf(db, clock, partition, () => provider as never);
 
       expect([...decided]).to.deep.equal([[policy, 1]]);
       expect((await world.read(old?._id ?? 'msg_')).state).to.equal(state);

@@ -4,9 +4,9 @@ const SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 
 /** What this worker tells of itself at `/metrics`. No label names an account: there may be thousands. */
-export type Figures = ReturnType<typeof createFigures>;
+export type ChatMetrics = ReturnType<typeof createChatMetrics>;
 
-export function createFigures(metrics: Metrics) {
+export function createChatMetrics(metrics: Metrics) {
   return {
     sends: metrics.counter('chatapp_sends_total', 'Requests that carried a message, by what their answer meant.', [
       'result',
@@ -36,6 +36,6 @@ export function createFigures(metrics: Metrics) {
     ]),
     inFlight: metrics.gauge('chatapp_sends_in_flight', 'Sends that wait for their answer.'),
     broken: metrics.gauge('chatapp_breakers_open', 'Accounts whose provider fails: one send probes now and then.'),
-    shares: metrics.gauge('chatapp_shares', 'Partitions of the accounts that a worker holds.'),
+    partitions: metrics.gauge('chatapp_shares', 'Partitions of the accounts that a worker holds.'),
   };
 }

@@ -9,10 +9,10 @@ import { Settler } from '../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
-import type { Figures } from './figures.ts';
+import type { ChatMetrics } from './metrics.ts';
 
-/** One share of the accounts while this process holds its lease in one epoch: what is settled is settled under both. */
-export interface ShareDuty {
+/** A partition of the accounts while this process holds its lease in one epoch. What is settled is settled under both. */
+export interface HeldPartition {
   readonly lease: string;
   readonly epoch: number;
   /** Three streams, so that sends, statuses and unknowns settle side by side. */
@@ -24,11 +24,11 @@ export interface ShareDuty {
   held(): boolean;
 }
 
-export interface ShareDutyOptions {
+export interface TakeOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   readonly lease: Lease;
   /** What providers answer that is unusual is kept for the timelines. */
@@ -36,15 +36,15 @@ export interface ShareDutyOptions {
 }
 
 /**
- * Begins the duty: does again what an earlier holder may have left half done, and marks what it left `submitting` as unknown.
- * Throws when the store fails; then it is to be begun again, which is harmless.
+ * Takes a partition over: does again what an earlier holder may have left half done, and marks what it left `submitting` as
+ * unknown. Throws when the store fails; it is taken again then, which is harmless.
  */
-export async function beginDuty(options: ShareDutyOptions): Promise<ShareDuty> {
-  const { db, clock, log, figures, announcer, lease, messageLog } = options;
+export async function takePartition(options: TakeOptions): Promise<HeldPartition> {
+  const { db, clock, log, metrics, announcer, lease, messageLog } = options;
   const { name, epoch } = lease;
   await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
   const unknown = await takeOverUnknowns(db, name, epoch);
-  if (unknown > 0) figures.takenOver.inc(unknown);
+  if (unknown > 0) metrics.takenOver.inc(unknown);
   log.info('share_taken', { lease: name, epoch, unknown });
   const settler = (stream: 'outcomes' | 'receipts' | 'unknowns'): Settler =>
     new Settler({ db, announcer, lease: name, epoch, stream });
@@ -58,8 +58,9 @@ export async function beginDuty(options: ShareDutyOptions): Promise<ShareDuty> {
       messageLog,
       // Statuses are looked up in the store: few come in the same second as the answer.
       onKeys: () => {},
-      onGroup: (size) => figures.settleSize.observe(size),
+      onGroup: (size) => metrics.settleSize.observe(size),
     }),
+    // Stored under the name of what says the same of an SMS.
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
     messageLog,

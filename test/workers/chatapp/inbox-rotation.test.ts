@@ -5,13 +5,13 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createFigures } from '../../../workers/chatapp/figures.ts';
-import { InboxTurns, type InboxTurnsOptions } from '../../../workers/chatapp/inbox-turns.ts';
-import type { ShareDuty } from '../../../workers/chatapp/share-duty.ts';
+import type { HeldPartition } from '../../../workers/chatapp/held-partition.ts';
+import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox-rotation.ts';
+import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeItem, makeStatus } from './make.ts';
 
-describe('chatapp worker: turns at the inbox', () => {
+describe('chatapp worker: rotation at the inbox', () => {
   let store: TestStore;
   let accounts: AccountId[];
   let nowMs: number;
@@ -35,17 +35,17 @@ describe('chatapp worker: turns at the inbox', () => {
       store.db,
       Array.from({ length: count }, (_, i) => makeItem(account ?? 'acc_', makeStatus({ upstreamId: `wamid.${i}` }))),
     );
-  const share = (lease: string) => ({ lease }) as ShareDuty; // as much of it as is looked at
-  const [even, odd] = [share('chatapp:0'), share('chatapp:1')];
+  const partition = (lease: string) => ({ lease }) as HeldPartition; // as much of it as is looked at
+  const [even, odd] = [partition('chatapp:0'), partition('chatapp:1')];
 
   /** Items are worked off once, unless `workOff` says otherwise. */
-  function turns(override: Partial<InboxTurnsOptions> = {}): InboxTurns {
-    return new InboxTurns({
+  function rotation(override: Partial<InboxRotationOptions> = {}): InboxRotation {
+    return new InboxRotation({
       db: store.db,
       clock: { now: () => systemClock.now(), monotonicMs: () => nowMs },
       log: { ...silentLog, error: (event, fields) => void told.push({ event, ...fields }) },
-      figures: createFigures(new Metrics()),
-      dutyOf: (account) => (accounts.indexOf(account) % 2 === 0 ? even : odd),
+      metrics: createChatMetrics(new Metrics()),
+      partitionOf: (account) => (accounts.indexOf(account) % 2 === 0 ? even : odd),
       workOff: async (items) => {
         groups.push(items.map(({ account }) => account));
         const ids = items.map(({ _id }) => _id as never);
@@ -73,7 +73,7 @@ describe('chatapp worker: turns at the inbox', () => {
     const [a, b, c, d, e, last] = accounts;
     for (const flooded of [b, c, d, e, last]) await post(flooded, 450);
     await post(a, 1);
-    const inTurns = turns();
+    const inTurns = rotation();
 
     await inTurns.work(accounts);
     const first = new Set(groups.splice(0).flat());
@@ -90,7 +90,7 @@ describe('chatapp worker: turns at the inbox', () => {
 
   it('an account whose items the store cannot give is set aside, and told; the others go on', async () => {
     for (const account of accounts) await post(account, 2);
-    const inTurns = turns({ db: failingFor(accounts[3], sortTooLarge()) });
+    const inTurns = rotation({ db: failingFor(accounts[3], sortTooLarge()) });
 
     expect(await inTurns.work(accounts)).to.equal(true);
     const others = accounts.filter((account) => account !== accounts[3]);
@@ -107,7 +107,7 @@ describe('chatapp worker: turns at the inbox', () => {
   it('an account whose items cannot be worked off is set aside; those of the same share go on', async () => {
     for (const account of accounts) await post(account, 2);
     const done: AccountId[] = [];
-    const inTurns = turns({
+    const inTurns = rotation({
       workOff: async (items) => {
         const group = items.map(({ account }) => account);
         if (accounts[2] !== undefined && group.includes(accounts[2])) throw new RangeError('out of range');
@@ -126,14 +126,14 @@ describe('chatapp worker: turns at the inbox', () => {
     for (const account of accounts) await post(account, 1);
     let ended = false;
     const away = new MongoNetworkError('connection closed');
-    const inTurns = turns({
+    const inTurns = rotation({
       workOff: async (_items, duty) => {
         if (duty === even) throw away;
         await new Promise((resolve) => setImmediate(resolve));
         ended = true;
       },
     });
-    const unread = turns({ db: failingFor(accounts[0], away) });
+    const unread = rotation({ db: failingFor(accounts[0], away) });
 
     const thrown = await inTurns.work(accounts).catch((error: unknown) => error);
     expect([thrown, ended]).to.deep.equal([away, true]);

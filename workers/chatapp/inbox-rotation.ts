@@ -6,22 +6,22 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
-import type { Figures } from './figures.ts';
-import type { ShareDuty } from './share-duty.ts';
+import type { HeldPartition } from './held-partition.ts';
+import type { ChatMetrics } from './metrics.ts';
 
-export interface InboxTurnsOptions {
+export interface InboxRotationOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  readonly figures: Figures;
+  readonly metrics: ChatMetrics;
   /** Undefined: another process serves the account by now. */
-  dutyOf(account: AccountId): ShareDuty | undefined;
-  /** Works off a group of items, of accounts of one share. */
-  workOff(items: readonly InboxItemDocument[], duty: ShareDuty): Promise<void>;
+  partitionOf(account: AccountId): HeldPartition | undefined;
+  /** Works off items, all of accounts of that partition. */
+  workOff(items: readonly InboxItemDocument[], partition: HeldPartition): Promise<void>;
 }
 
-/** Items of one read, and reads of one turn. */
-const GROUP = 200;
+/** Items of one read, and reads of one look. */
+const ITEMS_MAX = 200;
 const READS = 4;
 /** How long an account is left alone whose items cannot be read or worked off. */
 const ASIDE_MS = 30_000;
@@ -29,35 +29,35 @@ const ASIDE_MS = 30_000;
 type Page = Awaited<ReturnType<typeof dueItems>>;
 
 /**
- * Whose items are next. Accounts come one after the other, in the order of their ids, and a read ends with the account that
- * fills it: the next begins behind it, in the next turn where this one stopped. So a flood of one account's stands before nobody
- * else's. An account that makes the store or us fail is set aside for half a minute, and told; the others go on.
+ * Whose items are next. Accounts come one after the other, in the order of their ids. A read ends with the account that fills
+ * it; the next read begins behind that account, and the next look where this one stopped. So a flood of one account's items
+ * delays no other account. An account that makes the store or us fail is set aside for half a minute, and logged.
  */
-export class InboxTurns {
-  readonly #options: InboxTurnsOptions;
-  /** The account at which the last turn stopped. */
+export class InboxRotation {
+  readonly #options: InboxRotationOptions;
+  /** The account at which the last look stopped. */
   #upTo = '';
   readonly #asideUntilMs = new Map<AccountId, number>();
 
-  constructor(options: InboxTurnsOptions) {
+  constructor(options: InboxRotationOptions) {
     this.#options = options;
   }
 
   /**
-   * One turn for these accounts, all of this process; whether any had items. Throws when the store is away or a share is lost, but
-   * not before all that was begun has ended.
+   * One look at the items of these accounts, all of this process; whether any had some. Throws when the store is away or a
+   * partition is lost, but not before all that was begun has ended.
    */
   async work(accounts: readonly AccountId[]): Promise<boolean> {
-    const groups = new Map<ShareDuty, InboxItemDocument[]>();
+    const groups = new Map<HeldPartition, InboxItemDocument[]>();
     const items = await this.#nextItems(accounts.filter((account) => !this.#isAside(account)));
     for (const item of items) {
-      const duty = this.#options.dutyOf(item.account);
-      if (duty === undefined) continue;
-      const group = groups.get(duty);
-      if (group === undefined) groups.set(duty, [item]);
+      const partition = this.#options.partitionOf(item.account);
+      if (partition === undefined) continue;
+      const group = groups.get(partition);
+      if (group === undefined) groups.set(partition, [item]);
       else group.push(item);
     }
-    const ends = await Promise.allSettled([...groups].map(([duty, group]) => this.#workOff(group, duty)));
+    const ends = await Promise.allSettled([...groups].map(([partition, group]) => this.#workOff(group, partition)));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     return items.length > 0;
   }
@@ -87,7 +87,7 @@ export class InboxTurns {
   async #read(accounts: readonly AccountId[]): Promise<Page> {
     const { db, clock } = this.#options;
     try {
-      return await dueItems(db, accounts, clock.now(), GROUP);
+      return await dueItems(db, accounts, clock.now(), ITEMS_MAX);
     } catch (error) {
       if (isStoreTrouble(error)) throw error;
       const [only, second] = accounts;
@@ -102,9 +102,9 @@ export class InboxTurns {
     }
   }
 
-  async #workOff(items: readonly InboxItemDocument[], duty: ShareDuty): Promise<void> {
+  async #workOff(items: readonly InboxItemDocument[], partition: HeldPartition): Promise<void> {
     try {
-      await this.#options.workOff(items, duty);
+      await this.#options.workOff(items, partition);
     } catch (error) {
       if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
       const accounts = new Set(items.map(({ account }) => account));
@@ -113,16 +113,16 @@ export class InboxTurns {
         else
           await this.#workOff(
             items.filter((item) => item.account === account),
-            duty,
+            partition,
           );
       }
     }
   }
 
   #setAside(account: AccountId, error: unknown): void {
-    const { clock, log, figures } = this.#options;
+    const { clock, log, metrics } = this.#options;
     this.#asideUntilMs.set(account, clock.monotonicMs() + ASIDE_MS);
-    figures.inboxAside.inc();
+    metrics.inboxAside.inc();
     log.error('inbox_account_set_aside', { account, pause_ms: ASIDE_MS, ...errorFields(error) });
   }
 

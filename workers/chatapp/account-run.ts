@@ -1,0 +1,122 @@
+import type { Db } from 'mongodb';
+import { markChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
+import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { ProviderDocument, ProviderDuty } from '../../shared/providers/provider.ts';
+import { noteTrouble, stopProvider } from '../../shared/providers/store.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { ChatClaimer } from './claim.ts';
+import type { HeldPartition } from './held-partition.ts';
+import type { ChatMetrics } from './metrics.ts';
+import { ProviderClient } from './provider/client.ts';
+import { SendLoop, type SendLoopOptions } from './send-loop.ts';
+import { TemplatesSync } from './templates-sync.ts';
+
+export interface AccountRunDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ChatMetrics;
+  readonly gates: ClaimGates;
+  readonly depart: SendLoopOptions['depart'];
+  readonly onClaim: SendLoopOptions['onClaim'];
+  random(): number;
+}
+
+export interface AccountRunOptions {
+  readonly provider: ProviderDocument;
+  /** Of the provider's settings: other settings mean another run. */
+  readonly version: string;
+  /** Opened. */
+  readonly token: string;
+  readonly partition: HeldPartition;
+}
+
+/** One account that this process serves, with one version of its provider's settings: sends its messages, copies its templates. */
+export class AccountRun {
+  readonly version: string;
+  readonly partition: HeldPartition;
+  readonly sends: SendLoop;
+  readonly #deps: AccountRunDeps;
+  readonly #provider: ProviderDocument;
+  readonly #client: ProviderClient;
+  readonly #templates: TemplatesSync;
+  #closed = false;
+
+  constructor(deps: AccountRunDeps, { provider, version, token, partition }: AccountRunOptions) {
+    this.#deps = deps;
+    this.#provider = provider;
+    this.version = version;
+    this.partition = partition;
+    this.#client = new ProviderClient({ provider, token });
+    this.sends = this.#sendLoop();
+    this.#templates = new TemplatesSync({
+      ...deps,
+      account: provider._id,
+      client: this.#client,
+      replace: (templates) => replaceChatTemplates(deps.db, provider._id, templates),
+      note: (reason) => this.#note('templates', reason),
+    });
+  }
+
+  start(): void {
+    this.#templates.start();
+    this.sends.wake();
+  }
+
+  /** Begins nothing new. Resolves when all that was sent is settled. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.sends.close();
+    this.#templates.close();
+    await this.sends.drained();
+    this.#client.close();
+  }
+
+  /** What is in flight ends now, as unknown. */
+  cutOff(): void {
+    this.#client.close();
+  }
+
+  #sendLoop(): SendLoop {
+    const { db, clock, gates } = this.#deps;
+    const { _id: account } = this.#provider;
+    const { lease, epoch, outcomes, held } = this.partition;
+    return new SendLoop({
+      ...this.#deps,
+      provider: this.#provider,
+      client: this.#client,
+      claimer: new ChatClaimer({ db, clock, account, lease, epoch }),
+      outcomes,
+      held,
+      mayLeave: async () => {
+        await gates.refresh();
+        return !gates.held.has(account);
+      },
+      stopChannel: (reason, code) => this.#stopChannel(reason, code),
+      markTemplate: (message, status) => markTemplateOf(db, message, status),
+      note: (reason) => this.#note('sends', reason),
+    });
+  }
+
+  /** What is told by a send that began before the settings were changed says nothing of the new ones. */
+  async #stopChannel(reason: string, code: string): Promise<void> {
+    const { db, log, metrics } = this.#deps;
+    const { _id: account } = this.#provider;
+    if (this.#closed || !(await stopProvider(db, account, `${code}: ${reason}`))) return;
+    metrics.stops.inc({ code });
+    log.error('provider_stopped', { account, code });
+  }
+
+  async #note(duty: ProviderDuty, reason: string | undefined): Promise<void> {
+    const { db, clock } = this.#deps;
+    if (this.#closed) return;
+    await noteTrouble(db, this.#provider._id, duty, reason === undefined ? undefined : { at: clock.now(), reason });
+  }
+}
+
+/** The template that a message was to be made of is what the provider says, until the list is copied again. */
+export async function markTemplateOf(db: Db, { account, content }: ChatMessageDocument, status: string): Promise<void> {
+  if (content.kind === 'template') await markChatTemplate(db, account, content.name, content.language, status);
+}

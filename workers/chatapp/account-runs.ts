@@ -1,0 +1,114 @@
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { errorFields } from '../../shared/runtime/log.ts';
+import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { AccountRun, type AccountRunDeps } from './account-run.ts';
+import type { HeldPartition } from './held-partition.ts';
+
+export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
+  readonly box: SecretBox;
+}
+
+/** A provider as it was read; another version means another run. */
+export interface KnownProvider {
+  readonly provider: ProviderDocument;
+  readonly version: string;
+}
+
+/** The accounts that this process serves: opened and closed as providers and partitions come, change and go. */
+export class AccountRuns {
+  readonly #options: AccountRunsOptions;
+  readonly #open = new Map<AccountId, AccountRun>();
+  /** What was sent is waited for; only then may the account have a new run, or two would write to one customer at once. */
+  readonly #closing = new Map<AccountId, { readonly run: AccountRun; readonly closed: Promise<void> }>();
+  /** Versions whose token cannot be opened: logged once. */
+  readonly #unreadable = new Map<AccountId, string>();
+  #claimed = 0;
+
+  constructor(options: AccountRunsOptions) {
+    this.#options = options;
+  }
+
+  /** Messages that were ever claimed. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  get inFlight(): number {
+    return this.#runs().reduce((sum, [, { sends }]) => sum + sends.inFlight, 0);
+  }
+
+  /** Accounts whose provider fails. */
+  get broken(): number {
+    return this.#runs().filter(([, { sends }]) => sends.broken).length;
+  }
+
+  /** Whether anything is in hand of an account that fits. */
+  hasInHand(fits: (account: AccountId) => boolean): boolean {
+    return this.#runs().some(([account, { sends }]) => sends.inHand > 0 && fits(account));
+  }
+
+  /** There is something to send. */
+  wake(account: AccountId): void {
+    this.#open.get(account)?.sends.wake();
+  }
+
+  /** Opens and closes until there is one run for each active provider whose partition is held. */
+  update(
+    known: ReadonlyMap<AccountId, KnownProvider>,
+    partitionOf: (account: AccountId) => HeldPartition | undefined,
+  ): void {
+    for (const [account, run] of this.#open) {
+      const same = known.get(account)?.version === run.version && partitionOf(account) === run.partition;
+      if (!same) this.#close(account, run);
+    }
+    for (const [account, { provider, version }] of known) {
+      const partition = partitionOf(account);
+      if (partition === undefined || provider.status !== 'active' || this.#open.has(account)) continue;
+      if (!this.#closing.has(account)) this.#openRun(provider, version, partition);
+    }
+  }
+
+  /** Claims nothing more; resolves when all that is in hand is settled. */
+  async drain(): Promise<void> {
+    for (const [account, run] of this.#open) this.#close(account, run);
+    await Promise.all([...this.#closing.values()].map(({ closed }) => closed));
+  }
+
+  /** Cuts off what is in flight: it ends now, as unknown. */
+  cutOff(): void {
+    for (const { run } of this.#closing.values()) run.cutOff();
+  }
+
+  #openRun(provider: ProviderDocument, version: string, partition: HeldPartition): void {
+    const token = this.#tokenOf(provider, version);
+    if (token === undefined) return;
+    const onClaim = (count: number): void => {
+      this.#claimed += count;
+    };
+    const run = new AccountRun({ ...this.#options, onClaim }, { provider, version, token, partition });
+    this.#open.set(provider._id, run);
+    run.start();
+  }
+
+  #tokenOf({ _id: account, token }: ProviderDocument, version: string): string | undefined {
+    if (this.#unreadable.get(account) === version) return undefined;
+    try {
+      return this.#options.box.open(token);
+    } catch (error) {
+      this.#unreadable.set(account, version);
+      this.#options.log.error('provider_token_unreadable', { account, ...errorFields(error) });
+      return undefined;
+    }
+  }
+
+  #close(account: AccountId, run: AccountRun): void {
+    this.#open.delete(account);
+    const closed = run.close().then(() => void this.#closing.delete(account));
+    this.#closing.set(account, { run, closed });
+  }
+
+  #runs(): readonly (readonly [AccountId, AccountRun])[] {
+    return [...this.#open, ...[...this.#closing].map(([account, { run }]) => [account, run] as const)];
+  }
+}

@@ -1,0 +1,51 @@
+import type { Partitions } from '../../shared/leases/partitions.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type HeldPartition, type TakeOptions, takePartition } from './held-partition.ts';
+
+export interface HeldPartitionsOptions extends Omit<TakeOptions, 'lease'> {
+  readonly partitions: Partitions;
+  readonly leases: readonly TakeOptions['lease'][];
+}
+
+/** The partitions that this process holds, each taken anew in each epoch of its lease. */
+export class HeldPartitions {
+  readonly #options: HeldPartitionsOptions;
+  readonly #held = new Map<number, HeldPartition>();
+
+  constructor(options: HeldPartitionsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what is new and lets go of what was lost. Throws when the store fails; what was taken until then stays taken. */
+  async update(): Promise<void> {
+    const { partitions, leases } = this.#options;
+    for (const [number, partition] of this.#held) {
+      if (partition.held()) continue;
+      partition.outcomes.giveUp();
+      this.#held.delete(number);
+    }
+    for (const number of partitions.owned()) {
+      const lease = leases[number];
+      if (lease === undefined || this.#held.has(number)) continue;
+      const partition = await takePartition({ ...this.#options, lease });
+      if (partition.held()) this.#held.set(number, partition);
+    }
+  }
+
+  /** Undefined: another process serves the account, or is about to. */
+  of(account: AccountId): HeldPartition | undefined {
+    const { partitions } = this.#options;
+    if (!partitions.owns(account)) return undefined;
+    const partition = this.#held.get(partitions.of(account));
+    return partition?.held() ? partition : undefined;
+  }
+
+  all(): readonly HeldPartition[] {
+    return [...this.#held.values()].filter((partition) => partition.held());
+  }
+
+  /** What could not be stored so far will not be: the process ends. */
+  giveUp(): void {
+    for (const { outcomes } of this.#held.values()) outcomes.giveUp();
+  }
+}

@@ -1,0 +1,72 @@
+import type { Db } from 'mongodb';
+import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { chatMessageKey } from '../../shared/providers/message-key.ts';
+import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+
+/** A message, and all that some items tell of it. */
+export interface ToldMessage {
+  readonly message: ChatMessageDocument;
+  readonly statuses: StatusItem[];
+  readonly items: InboxItemDocument[];
+}
+
+interface Status {
+  readonly item: InboxItemDocument;
+  readonly status: StatusItem;
+  readonly key: string;
+}
+
+/** The messages that the statuses among these items tell of, and the items that fit none (yet). */
+export async function matchStatuses(
+  db: Db,
+  items: readonly InboxItemDocument[],
+): Promise<{ readonly told: readonly ToldMessage[]; readonly unmatched: readonly InboxItemDocument[] }> {
+  const statuses = items.flatMap((item): readonly Status[] => {
+    if (item.what.kind !== 'status') return [];
+    return [{ item, status: item.what, key: chatMessageKey(item.account, item.what.upstreamId) }];
+  });
+  if (statuses.length === 0) return { told: [], unmatched: [] };
+  const byKey = await findByKey(db, statuses);
+  const byOurs = await findByOurs(
+    db,
+    statuses.filter(({ key }) => !byKey.has(key)),
+  );
+  // By message, not by key: two groups of one message would be in each other's way.
+  const told = new Map<MessageId, ToldMessage>();
+  const unmatched: InboxItemDocument[] = [];
+  for (const { item, status, key } of statuses) {
+    const message = byKey.get(key) ?? byOurs.get(status.ours ?? '');
+    if (message === undefined || message.account !== item.account) {
+      unmatched.push(item);
+      continue;
+    }
+    const group = told.get(message._id) ?? { message, statuses: [], items: [] };
+    group.statuses.push(status);
+    group.items.push(item);
+    told.set(message._id, group);
+  }
+  return { told: [...told.values()], unmatched };
+}
+
+async function findByKey(db: Db, statuses: readonly Status[]): Promise<ReadonlyMap<string, ChatMessageDocument>> {
+  const keys = statuses.map(({ key }) => key);
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find({ 'parts.key': { $in: keys } })
+    .toArray();
+  return new Map(
+    found.flatMap((message) => (message.parts ?? []).flatMap(({ key }) => (key === undefined ? [] : [[key, message]]))),
+  );
+}
+
+/** By the id of ours that a status gives back, where the answer that told the provider's id was not stored, or never came. */
+async function findByOurs(db: Db, statuses: readonly Status[]): Promise<ReadonlyMap<string, ChatMessageDocument>> {
+  const ids = statuses.flatMap(({ status: { ours } }) => (ours !== undefined && isMessageId(ours) ? [ours] : []));
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .collection<ChatMessageDocument>('messages')
+    .find({ _id: { $in: ids }, channel: 'chatapp', direction: 'out' })
+    .toArray();
+  return new Map(found.map((message) => [message._id, message]));
+}

@@ -1,0 +1,150 @@
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
+import type { Breaker } from './breaker.ts';
+import type { ChatMetrics } from './metrics.ts';
+import type { Pacing } from './pacing.ts';
+import { judgeSend, type SendVerdict } from './provider/answer.ts';
+import type { ProviderClient } from './provider/client.ts';
+import { sendPayload } from './provider/payload.ts';
+import { sendTrouble } from './provider/trouble.ts';
+import { outcomeOf } from './verdict-outcome.ts';
+
+/** What a send needs of its account's run. */
+export interface SendContext {
+  readonly provider: ProviderDocument;
+  readonly client: ProviderClient;
+  readonly outcomes: OutcomeSettler<ChatMessageDocument>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ChatMetrics;
+  /** The partition is held, as of this moment: asked right before each send. */
+  held(): boolean;
+  /** The provider said that token, number or account are not allowed. */
+  stopChannel(reason: string, code: string): Promise<void>;
+  /** Why sends have paused, for the operator; undefined when one was answered again. */
+  note(trouble: string | undefined): Promise<void>;
+  /** The provider said what a template's state is. */
+  markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
+}
+
+interface MessageSenderOptions extends SendContext {
+  readonly pacing: Pacing;
+  readonly breaker: Breaker;
+  /** Nothing more is to be sent for so long. */
+  rest(ms: number): void;
+}
+
+/** A message that waited for its retry is back in the queue so long after it fell due; until then its customer gets no other. */
+const BACK_IN_QUEUE_MS = 2_000;
+/** After the provider has stopped the channel: by then the worker has read that in the store and closed the account's run. */
+const STOPPED_MS = 3_000;
+
+/** What becomes of one claimed message: it is sent to the provider and its answer settled, or it is refused or put back unsent. */
+export class MessageSender {
+  readonly #options: MessageSenderOptions;
+  /** Whether the store says that sends fail. */
+  #noted: boolean;
+
+  constructor(options: MessageSenderOptions) {
+    this.#options = options;
+    this.#noted = options.provider.troubles?.sends !== undefined;
+  }
+
+  /** From the claim to the stored outcome. `probe`: to see whether the provider is back. Never rejects. */
+  async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
+    const { client, clock, metrics, held, provider, pacing, breaker } = this.#options;
+    try {
+      if (!held()) {
+        // The next holder of the partition finds it.
+        breaker.withdrawn(probe);
+        return;
+      }
+      const startedMs = clock.monotonicMs();
+      const verdict = judgeSend(await client.send(sendPayload(message._id, message.to, message.content)));
+      metrics.seconds.observe((clock.monotonicMs() - startedMs) / 1_000);
+      metrics.sends.inc({ result: verdict.kind });
+      if (verdict.kind === 'accepted') crashPoint('chat:answered');
+      this.#learn(message, verdict, probe);
+      const stored = await this.#settle(message, outcomeOf(provider._id, verdict, probe));
+      if (stored?.state === 'waiting' && stored.due !== undefined) {
+        pacing.hold(message.to, stored.due.getTime() - clock.now().getTime() + BACK_IN_QUEUE_MS);
+      }
+      await this.#tell(message, verdict);
+    } finally {
+      pacing.end(message.to);
+    }
+  }
+
+  /** It may not leave: it is rejected. Never rejects itself. */
+  async refuse(message: ChatMessageDocument, code: string, reason: string): Promise<void> {
+    this.#options.metrics.departures.inc({ code });
+    await this.#settle(message, { kind: 'rejected', parts: [], code, reason });
+  }
+
+  /** It goes back to its place in the queue. Never rejects. */
+  async putBack(message: ChatMessageDocument): Promise<void> {
+    await this.#settle(message, { kind: 'requeue' });
+  }
+
+  /** What the verdict says of the provider's and the customer's pace. */
+  #learn({ to }: ChatMessageDocument, verdict: SendVerdict, probe: boolean): void {
+    const { breaker, pacing, rest } = this.#options;
+    switch (verdict.kind) {
+      case 'unknown':
+      case 'not_sent':
+      case 'retry':
+        breaker.failed(probe);
+        return;
+      case 'accepted':
+        pacing.accepted(to);
+        break;
+      case 'back_off':
+        pacing.throttled(verdict.retryAfterMs ?? 0);
+        break;
+      case 'customer_delay':
+        pacing.delayCustomer(to);
+        break;
+      case 'stop':
+        rest(STOPPED_MS);
+        break;
+      case 'retry_once':
+      case 'refuse':
+        break;
+    }
+    breaker.succeeded(probe);
+  }
+
+  /** What others must know: the account's channel is stopped, a template is not to be used. */
+  async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
+    const { breaker, stopChannel, markTemplate, note, log } = this.#options;
+    try {
+      if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);
+      else if ('template' in verdict && verdict.template !== undefined) await markTemplate(message, verdict.template);
+      const broken = breaker.state !== 'closed';
+      const trouble = broken ? sendTrouble(verdict) : undefined;
+      if (broken === this.#noted || (broken && trouble === undefined)) return;
+      await note(trouble);
+      this.#noted = trouble !== undefined;
+    } catch (error) {
+      // The next message that ends so tells it again.
+      log.warn('provider_news_not_stored', { message_id: message._id, ...errorFields(error) });
+    }
+  }
+
+  /** A failure here means that the partition or the store is gone for good: the next holder finds the message `submitting`. */
+  async #settle(
+    message: ChatMessageDocument,
+    outcome: Parameters<OutcomeSettler<ChatMessageDocument>['add']>[1],
+  ): Promise<ChatMessageDocument | undefined> {
+    try {
+      return await this.#options.outcomes.add(message, outcome);
+    } catch (error) {
+      this.#options.log.warn('outcome_left', { message_id: message._id, ...errorFields(error) });
+      return undefined;
+    }
+  }
+}
