@@ -5,7 +5,7 @@ import type { ChatAcceptOutcome } from './accept-outcome.ts';
 import type { ChatOrder } from './decide.ts';
 import { type ChatDraft, isFreeForm, queuedChatMessage } from './draft.ts';
 
-/** A message that wants to be accepted, on its way through its account's line (account-line.ts). */
+/** A message that wants to be accepted (account-accepter.ts). */
 export interface Arrival extends ChatOrder {
   /** By the store's time: from then on it is not accepted any more. */
   readonly payBy: Date | undefined;

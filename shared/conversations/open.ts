@@ -3,7 +3,7 @@ import type { Refusal } from '../ledger/refusal.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { ChatAcceptOutcome, SessionClosed } from './accept-outcome.ts';
-import { AccountLine, type AccountLineDeps } from './account-line.ts';
+import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
 import { newArrival, returningArrival } from './arrival.ts';
 import { decideChats } from './decide.ts';
 import { type ChatDraft, isFreeForm } from './draft.ts';
@@ -26,26 +26,26 @@ export interface ChatAccepter {
   acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
 }
 
-/** Accounts whose lines are kept; beyond that idle ones are forgotten (the sweep clears their last pending changes). */
+/** Accounts that are kept; beyond that idle ones are forgotten (the sweep clears their last pending changes). */
 const ACCOUNTS_MAX = 10_000;
 
-export function createChatAccepter(deps: AccountLineDeps): ChatAccepter {
-  const lines = new Map<AccountId, AccountLine>();
+export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
+  const accepters = new Map<AccountId, AccountAccepter>();
 
-  const lineOf = (account: AccountId): AccountLine => {
-    const known = lines.get(account);
+  const accepterOf = (account: AccountId): AccountAccepter => {
+    const known = accepters.get(account);
     if (known !== undefined) return known;
-    if (lines.size >= ACCOUNTS_MAX) {
-      for (const [id, { idle }] of lines) if (idle) lines.delete(id);
+    if (accepters.size >= ACCOUNTS_MAX) {
+      for (const [id, { idle }] of accepters) if (idle) accepters.delete(id);
     }
-    const line = new AccountLine(account, deps);
-    lines.set(account, line);
-    return line;
+    const accepter = new AccountAccepter(account, deps);
+    accepters.set(account, accepter);
+    return accepter;
   };
 
   return {
-    accept: (account, draft, payBy) => lineOf(account).accept(newArrival(account, draft, payBy)),
-    acceptAgain: (message) => lineOf(message.account).accept(returningArrival(message)),
+    accept: (account, draft, payBy) => accepterOf(account).accept(newArrival(account, draft, payBy)),
+    acceptAgain: (message) => accepterOf(message.account).accept(returningArrival(message)),
   };
 }
 

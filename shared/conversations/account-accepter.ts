@@ -14,22 +14,22 @@ const GROUP_MAX = 50;
 /** Lost races in a row before we give up: each loss means that other conversations of this account were opened. */
 const TRIES_MAX = 200;
 
-export interface AccountLineDeps extends RideDeps, PayDeps {
+export interface ChatAccepterDeps extends RideDeps, PayDeps {
   readonly prices: ChatPrices;
 }
 
 /**
- * Where the messages of one account wait to be accepted, in this process: one group is in flight, the next gathers meanwhile.
- * A group is read, decided and stored, and again for those whom another opening came before, until each has its answer.
+ * Accepts the messages of one account in this process, in groups: while one is in flight, the next gathers. A group is read,
+ * decided and stored. Those before which another opening came are decided anew, until each message has its answer.
  */
-export class AccountLine {
+export class AccountAccepter {
   readonly #account: AccountId;
-  readonly #deps: AccountLineDeps;
+  readonly #deps: ChatAccepterDeps;
   readonly #grouper: Grouper<Arrival, Answer>;
   /** Followed up in full, to be cleared by the next debit. */
   #done: readonly GroupId[] = [];
 
-  constructor(account: AccountId, deps: AccountLineDeps) {
+  constructor(account: AccountId, deps: ChatAccepterDeps) {
     this.#account = account;
     this.#deps = deps;
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (arrivals) => this.#takeAll(arrivals) });

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import request from 'supertest';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Customer, GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { expectProblem } from '../../support/problem.ts';
+
+describe('Idempotency-Key: a gateway killed in the middle', function () {
+  this.timeout(60_000);
+  const world = idempotencyWorld();
+  const { agePayBy, balanceOf, claimOf, makeCustomer, messagesOf, send } = world;
+
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  /** Starts a gateway that goes as far as `until`, sends it the request, and kills it there. */
+  async function killAt(
+    until: 'claimed' | 'paid',
+    customer: Customer,
+    idempotencyKey: string,
+    path = '/v2/send',
+    body: object = GOOD,
+  ): Promise<void> {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/held-gateway.ts', until], {
+      env: { ...process.env, MONGODB_URI: world.store.uri, MONGODB_DATABASE: world.store.db.databaseName },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    const port = await eventually(() => /port (\d+)/.exec(out)?.[1], 'the gateway listens', 30_000);
+    const answered = fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${customer.key}`,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': idempotencyKey,
+      },
+      body: JSON.stringify(body),
+    }).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await eventually(() => out.includes('held'), `the gateway has ${until}`);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await answered).to.equal('cut off');
+  }
+
+  it('after it claimed the key: nothing was charged; the key is free when nothing can be paid any more', async () => {
+    const customer = await makeCustomer(5);
+    await killAt('claimed', customer, 'k');
+
+    const soon = await send(customer, 'k');
+    await agePayBy(customer);
+    const later = await send(customer, 'k');
+
+    expectProblem(soon, 'idempotency_in_flight');
+    expect(later.status).to.equal(200);
+    expect(await balanceOf(customer)).to.equal(4);
+    expect(await messagesOf(customer)).to.have.length(1);
+  });
+
+  it('after it paid for a batch: the same key gets the answer at once, and the batch goes on, charged once', async () => {
+    const customer = await makeCustomer(5);
+    const { to, ...rest } = GOOD;
+    const body = { ...rest, to: [to, to, to] };
+    await killAt('paid', customer, 'k', '/v2/send-bulk', body);
+    const result = (await claimOf(customer))?.result;
+
+    const again = await request(world.gateway.url)
+      .post('/v2/send-bulk')
+      .set('Authorization', `Bearer ${customer.key}`)
+      .set('Idempotency-Key', 'k')
+      .send(body);
+    await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
+
+    expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
+    expect(again.body).to.deep.equal({ status: 'success', batch_id: result, total: 3, credits_used: 3 });
+    const batches = await world.store.db.collection('batches').find({ account: customer.account }).toArray();
+    expect(batches.map(({ state }) => state)).to.deep.equal(['paid']);
+    expect(await balanceOf(customer)).to.equal(2);
+  });
+
+  it('after it paid, before it stored: the same key gets the answer at once, and is charged once', async () => {
+    const customer = await makeCustomer(5);
+    await killAt('paid', customer, 'k');
+    const result = (await claimOf(customer))?.result;
+
+    const again = await send(customer, 'k');
+    await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    const later = await send(customer, 'k');
+
+    expect(again.status).to.equal(200);
+    expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
+    expect(again.body).to.deep.equal({
+      status: 'success',
+      message_id: result,
+      to: GOOD.to,
+      status_code: '1000',
+      credits_used: 1,
+    });
+    expect(later.text).to.equal(again.text);
+    expect((await messagesOf(customer)).map(({ _id }) => _id)).to.deep.equal([result]);
+    expect(await balanceOf(customer)).to.equal(4);
+    expect((await verifyLedger(world.store.db, customer.account)).problems).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import type { KeyClaimDocument } from '../../gateway/idempotency/key-claim.ts';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { makeKey, openGateway, type TestGateway } from './gateway.ts';
+import { makeAccount } from './make.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+/** A request that is accepted. */
+export const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA' };
+
+export interface Customer {
+  readonly account: AccountId;
+  readonly key: string;
+}
+
+/** Two gateways on one store, for the tests of one `describe`: it opens before them and closes after them. */
+export function idempotencyWorld() {
+  let [store, gateway, other]: [TestStore?, TestGateway?, TestGateway?] = [];
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+    other = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway?.close();
+    await other?.close();
+    await store?.close();
+  });
+  const world = {
+    get store(): TestStore {
+      return opened(store);
+    },
+    get gateway(): TestGateway {
+      return opened(gateway);
+    },
+    get other(): TestGateway {
+      return opened(other);
+    },
+  };
+  const claims = () => world.store.db.collection<KeyClaimDocument>('idempotency');
+
+  async function makeCustomer(credits: number): Promise<Customer> {
+    const account = await makeAccount(world.store.db, credits);
+    return { account, key: await makeKey(world.store.db, account, ['send', 'read']) };
+  }
+
+  function send(customer: Customer, idempotencyKey: string, body: object = GOOD, to = world.gateway): request.Test {
+    return request(to.url)
+      .post('/v2/send')
+      .set('Authorization', `Bearer ${customer.key}`)
+      .set('Idempotency-Key', idempotencyKey)
+      .send(body);
+  }
+
+  async function balanceOf({ account }: Customer): Promise<number | undefined> {
+    return (await world.store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
+  }
+
+  const messagesOf = ({ account }: Customer): Promise<MessageDocument[]> =>
+    world.store.db.collection<MessageDocument>('messages').find({ account }).toArray();
+
+  /** The only claim of a customer. */
+  async function claimOf({ account }: Customer): Promise<KeyClaimDocument | undefined> {
+    const found = (await claims().find({}).toArray()).filter(({ _id }) => _id.startsWith(account));
+    expect(found.length).to.be.at.most(1);
+    return found[0];
+  }
+
+  async function changeClaim(customer: Customer, set: Partial<KeyClaimDocument>): Promise<void> {
+    const claim = await claimOf(customer);
+    await claims().updateOne({ _id: claim?._id ?? `${customer.account}:` }, { $set: set });
+  }
+
+  /** As if the time to pay had passed. */
+  function agePayBy(customer: Customer): Promise<void> {
+    return changeClaim(customer, { payBy: new Date(Date.now() - 1) });
+  }
+
+  const helpers = { makeCustomer, send, balanceOf, messagesOf, claimOf, changeClaim, agePayBy };
+  return Object.defineProperties(helpers, Object.getOwnPropertyDescriptors(world)) as typeof helpers & typeof world;
+}
+
+function opened<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('the world opens in `before`');
+  return part;
+}
