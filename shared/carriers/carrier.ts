@@ -48,8 +48,9 @@ export interface CarrierDocument {
 }
 
 /**
- * TLVs of submit_sm with the ids of India's DLT. Tags, order and content are each carrier's own word: most take 0x1400 for the
- * entity, 0x1401 for the template and 0x1402 for the hash, others use these very tags for other things (facts: smpp §4.1).
+ * TLVs of submit_sm with the ids of India's DLT. Each carrier decides on tags, order and content (SMPP 3.4 §5.3.2 leaves 0x1400 to
+ * 0x3FFF to vendors). Most take 0x1400 for the entity, 0x1401 for the template and 0x1402 for the hash; others use these tags for
+ * other things.
  */
 export interface CarrierDlt {
   readonly entityTag: number;

@@ -8,7 +8,7 @@ export interface ChainDocument {
   readonly _id: ChainKey;
   readonly account: AccountId;
   readonly carrier: string;
-  /** From the first behind the entity to the delivering one; hashed behind the message's entity id (workers/smpp/submit/chain-hash.ts). */
+  /** From the first behind the entity to the delivering one; hashed behind the message's entity id (workers/smpp/submit/dlt.ts). */
   readonly telemarketers: readonly string[];
 }
 

@@ -1,12 +1,9 @@
 import { createConnection, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { FrameBudget } from './frame-budget.ts';
 import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
 
-/**
- * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). What is sent in one turn of the event
- * loop goes out in one write: without Nagle's algorithm (its 40 ms stalls, facts of performance) each PDU would be a packet.
- */
 export interface SocketOptions {
   readonly host: string;
   readonly port: number;
@@ -30,18 +27,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const FRAME_TIMEOUT_MS = 10_000;
 /** How long a peer may take to say goodbye. */
 const END_TIMEOUT_MS = 2_000;
-/**
- * Frames of one turn of the event loop: 10 ms of receipts. A packet of 64 KiB holds 2,000 of them, which held it for 68 ms. With
- * many connections each has less: eight of them had theirs in one turn, 83 ms.
- */
-const TURN_FRAMES = 256;
-const TURN_FRAMES_ALL = 512;
-const TURN_FRAMES_LEAST = 16;
-/**
- * Octets of one turn, over all connections; the frame that reaches it is the last. One of 64 KiB can be 16,000 parameters, 7 ms:
- * eight binds that had one each in the same turn held it for 60.
- */
-const TURN_OCTETS_ALL = 49_152;
 /** TLS reads 16 KiB at a time, TCP 64. */
 const FULL_READ_OCTETS = 16_384;
 /** How often is looked whether what waits may be written now, and how much may wait. */
@@ -50,11 +35,15 @@ const WITHHELD_MAX = 10_000;
 /** A peer that does not read what we owe it is cut off before our memory grows. A window of long messages is far below. */
 const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
 
+/** Of this process. */
+const budget = new FrameBudget();
+
+/**
+ * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). What is sent in one turn of the event
+ * loop goes out in one write. Nagle's algorithm is off, because it makes a PDU wait up to 40 ms for another's acknowledgement; without
+ * gathering, each PDU would then be a packet of its own.
+ */
 export class SmppSocket {
-  /** Connections of this process. */
-  static #count = 0;
-  /** Handed on in this turn of the event loop, by all connections. */
-  static #turnOctets = 0;
   readonly #options: SocketOptions;
   readonly #socket: Socket;
   #opened = false;
@@ -62,7 +51,7 @@ export class SmppSocket {
   #rest: Buffer[] = [];
   #restOctets = 0;
   #frameTimer: NodeJS.Timeout | undefined;
-  #turn: { readonly frame: Buffer; readonly sequence: number }[] = [];
+  #unsent: { readonly frame: Buffer; readonly sequence: number }[] = [];
   #flushing = false;
   #endTimer: NodeJS.Timeout | undefined;
   #withheldTimer: NodeJS.Timeout | undefined;
@@ -73,7 +62,7 @@ export class SmppSocket {
   constructor(options: SocketOptions, onOpen: () => void) {
     this.#options = options;
     const { host, port } = options;
-    SmppSocket.#count += 1;
+    budget.opened();
     this.#socket = options.tls
       ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) })
       : createConnection({ host, port });
@@ -89,13 +78,13 @@ export class SmppSocket {
       this.#closeReason = 'code' in error ? String(error.code) : error.message;
     });
     this.#socket.once('close', () => {
-      SmppSocket.#count -= 1;
+      budget.closed();
       clearTimeout(timer);
       clearTimeout(this.#frameTimer);
       clearTimeout(this.#endTimer);
       clearTimeout(this.#withheldTimer);
-      const unwritten = new Set(this.#turn.map((sent) => sent.sequence));
-      this.#turn = [];
+      const unwritten = new Set(this.#unsent.map((sent) => sent.sequence));
+      this.#unsent = [];
       options.onClose(this.#closeReason, unwritten);
     });
   }
@@ -116,7 +105,7 @@ export class SmppSocket {
   /** Written at the end of this turn of the event loop. */
   send(frame: Buffer, sequence: number): void {
     if (!this.open) return;
-    this.#turn.push({ frame, sequence });
+    this.#unsent.push({ frame, sequence });
     if (this.#flushing) return;
     this.#flushing = true;
     setImmediate(() => this.#flush());
@@ -145,13 +134,13 @@ export class SmppSocket {
 
   #flush(): void {
     this.#flushing = false;
-    if (this.#turn.length === 0 || !this.open) return;
+    if (this.#unsent.length === 0 || !this.open) return;
     if (!this.#options.mayWrite()) {
       this.#withhold();
       return;
     }
-    const frames = this.#turn;
-    this.#turn = [];
+    const frames = this.#unsent;
+    this.#unsent = [];
     const [first] = frames;
     const bytes = frames.length === 1 && first !== undefined ? first.frame : Buffer.concat(frames.map((f) => f.frame));
     this.#socket.write(bytes);
@@ -160,8 +149,8 @@ export class SmppSocket {
   }
 
   #withhold(): void {
-    const submits = this.#turn.some(({ frame }) => frame.readUInt32BE(4) === SUBMIT_SM);
-    if (submits || this.#turn.length > WITHHELD_MAX) {
+    const submits = this.#unsent.some(({ frame }) => frame.readUInt32BE(4) === SUBMIT_SM);
+    if (submits || this.#unsent.length > WITHHELD_MAX) {
       this.destroy('not_allowed_to_write');
       return;
     }
@@ -187,7 +176,7 @@ export class SmppSocket {
     const [first] = this.#rest;
     let data = first !== undefined && this.#rest.length === 1 ? first : Buffer.concat(this.#rest);
     let whole = 0;
-    const most = Math.max(TURN_FRAMES_LEAST, Math.min(TURN_FRAMES, Math.floor(TURN_FRAMES_ALL / SmppSocket.#count)));
+    const most = budget.frames;
     this.#rest = [];
     this.#restOctets = 0;
     while (data.length >= 4) {
@@ -197,12 +186,11 @@ export class SmppSocket {
         return;
       }
       if (data.length < length) break;
-      if (whole === most || SmppSocket.#turnOctets >= TURN_OCTETS_ALL) {
+      if (whole === most || budget.spent) {
         this.#pauseForTurn();
         break;
       }
-      if (SmppSocket.#turnOctets === 0) setImmediate(() => SmppSocket.#beginTurn());
-      SmppSocket.#turnOctets += length;
+      budget.spend(length);
       this.#options.onFrame(data.subarray(0, length));
       if (this.#socket.destroyed) return;
       whole += 1;
@@ -213,10 +201,6 @@ export class SmppSocket {
       this.#restOctets = data.length;
     }
     this.#waitForRest(whole > 0);
-  }
-
-  static #beginTurn(): void {
-    SmppSocket.#turnOctets = 0;
   }
 
   /** Reads nothing more in this turn of the event loop; what is read already goes on in the next. */

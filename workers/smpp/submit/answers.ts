@@ -4,13 +4,14 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { Throttle } from '../../../shared/runtime/throttle.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
-import { type SubmitOutcome, THROTTLES_PER_TRY } from '../../../shared/settlement/submit-outcome.ts';
+import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import type { Refusal } from '../claim/departures.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
-import { type Verdict, verdictOf } from './outcome.ts';
+import { verdictOf } from './outcome.ts';
+import { type Resume, Resumes } from './resumes.ts';
 import type { Segment, Submission } from './submission.ts';
 
 export interface AnswersOptions {
@@ -23,17 +24,11 @@ export interface AnswersOptions {
 
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
 const MAX_RESUMES = 5;
-const FIRST_RESUME_MS = 1_000;
-/** The rest waits for its bind to come back, so often and so long. */
-const REBOUND_LOOK_MS = 500;
-const REBOUND_LOOKS = 120;
 
 /** Collects what became of each segment, and hands the outcome of each message to be settled. */
 export class Answers {
   readonly #options: AnswersOptions;
-  /** Waits of messages that are to be resumed, and what ends them without. */
-  readonly #resuming = new Map<NodeJS.Timeout, () => void>();
-  #closed = false;
+  readonly #resumes = new Resumes();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -41,17 +36,12 @@ export class Answers {
 
   /** Whether partly accepted messages wait for their rest to be sent. */
   get resuming(): boolean {
-    return this.#resuming.size > 0;
+    return this.#resumes.waiting;
   }
 
   /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
   close(): void {
-    this.#closed = true;
-    for (const [timer, giveUp] of this.#resuming) {
-      clearTimeout(timer);
-      giveUp();
-    }
-    this.#resuming.clear();
+    this.#resumes.close();
   }
 
   onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
@@ -137,37 +127,8 @@ export class Answers {
     this.#resume(submitter, submission, verdict);
   }
 
-  /** The rest of a partly accepted message, on the same bind (bound anew, if it must be), with the same reference. */
-  #resume(submitter: BindSubmitter<Segment>, submission: Submission, { segments, throttled, otherwise }: Resume): void {
-    const rest = segments.flatMap((index) => submission.segments[index] ?? []);
-    if (throttled) submission.throttles += 1;
-    if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
-    // After throttling the rate itself makes it wait.
-    const waitMs = throttled ? 1 : FIRST_RESUME_MS * 2 ** (submission.resumed - 1);
-    const giveUp = (): void => this.#settle(submission, otherwise);
-    const goOn = (looks: number): void => {
-      if (!submitter.bound && looks < REBOUND_LOOKS) {
-        this.#later(REBOUND_LOOK_MS, () => goOn(looks + 1), giveUp);
-      } else if (submitter.bound) {
-        for (const { index } of rest) submission.answers[index] = undefined;
-        submitter.add(rest);
-      } else {
-        giveUp();
-      }
-    };
-    this.#later(waitMs, () => goOn(0), giveUp);
-  }
-
-  #later(waitMs: number, goOn: () => void, giveUp: () => void): void {
-    if (this.#closed) {
-      giveUp();
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#resuming.delete(timer);
-      goOn();
-    }, waitMs);
-    this.#resuming.set(timer, giveUp);
+  #resume(submitter: BindSubmitter<Segment>, submission: Submission, verdict: Resume): void {
+    this.#resumes.add(submitter, submission, verdict, () => this.#settle(submission, verdict.otherwise));
   }
 
   #settle(submission: Submission, outcome: SubmitOutcome): void {
@@ -185,8 +146,6 @@ export class Answers {
     });
   }
 }
-
-type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
 
 function statusClasses({ statusClasses: classes }: CarrierDocument): Pick<CarrierDocument, 'statusClasses'> {
   return classes === undefined ? {} : { statusClasses: classes };

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Tlv } from '../session/pdu.ts';
-import { chainHash } from './chain-hash.ts';
 
 /** What a carrier wants to know of India's DLT: entity, template, hash, as far as the message has them. */
 export function dltTlvs(
@@ -17,4 +17,13 @@ export function dltTlvs(
     tlvs.push(tlv(hashTag, chainHash([entityId, ...chain])));
   }
   return tlvs;
+}
+
+/**
+ * The PE-TM chain hash that the last telemarketer before the operator sends with a message: SHA-256 over the ids from the
+ * principal entity to the delivering telemarketer, joined by commas without spaces, as 64 lower-case hexadecimal digits
+ * (BSNL, "PE TM Mapping Chain Hash Logic"; enforced since December 2024).
+ */
+function chainHash(ids: readonly string[]): string {
+  return createHash('sha256').update(ids.join(',')).digest('hex');
 }

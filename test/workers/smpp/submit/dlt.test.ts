@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { setChain } from '../../../../shared/carriers/chain-store.ts';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
@@ -7,6 +8,10 @@ import { dltTlvs } from '../../../../workers/smpp/submit/dlt.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
 
+const fixture = new URL('../../../fixtures/dlt-hash.json', import.meta.url);
+const { cases }: { cases: readonly { chain: readonly string[]; hash: string }[] } = JSON.parse(
+  readFileSync(fixture, 'utf8'),
+);
 const TEMPLATE = '1107160000000000001';
 const ENTITY = '1101172974420810001';
 const TELEMARKETER = '1101172974420830004';
@@ -19,10 +24,23 @@ describe('DLT ids to the carrier', () => {
     expect(tlvs.map(({ tag, value }) => [tag, value.toString('latin1')])).to.deep.equal([
       [0x1400, ENTITY],
       [0x1401, TEMPLATE],
-      // Facts: smpp §4.2.
+      // SHA-256 of the two ids, joined by a comma.
       [0x1402, 'c0c951afca257c5b87c3da535c09112080483f35b7e6faf35e2428b3b526b694'],
     ]);
   });
+
+  it('there are vectors', () => {
+    expect(cases).to.have.length.greaterThan(2);
+  });
+
+  for (const { chain, hash } of cases) {
+    it(`hashes a chain of ${chain.length} from ${chain[0]} as the vector says`, () => {
+      const [entityId = '', ...telemarketers] = chain;
+      const [, tlv] = dltTlvs({ entityId }, { ...TAGS, hashTag: 0x1402, chain: telemarketers });
+
+      expect(tlv?.value.toString('latin1')).to.equal(hash);
+    });
+  }
 
   it('a C-octet string ends with NUL', () => {
     const tlvs = dltTlvs({ entityId: ENTITY, template: TEMPLATE }, { ...TAGS, form: 'cstring' });
