@@ -1,84 +1,22 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
-import { giveBackRefused } from '../../../shared/conversations/void.ts';
-import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { MessageState, Part } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import type { Part } from '../../../shared/messages/message.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
 import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
-import { Settler } from '../../../shared/settlement/settle.ts';
+import type { Settler } from '../../../shared/settlement/settle.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
-import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
-import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
-
-const CUSTOMER = '919876543210';
-const LEASE = 'chatapp:0';
-const SILENT: Announcer = { announce: async () => {} };
+import { LEASE, SILENT, voidWorld } from '../../support/void-world.ts';
 
 describe('conversations/void', () => {
-  let store: TestStore;
-  let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 10);
-    await store.db.collection('intents').deleteMany({});
-  });
-
-  const accepter = () => createChatAccepter({ db: store.db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
-  const balance = async () =>
-    (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
-  const conversation = () =>
-    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
-  const refunds = (): Promise<LedgerEntryDocument[]> =>
-    store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).toArray();
-  const settler = (announcer = SILENT) =>
-    new Settler({ db: store.db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
-  const settle = (
-    message: ChatMessageDocument,
-    state: MessageState & ('rejected' | 'expired' | 'failed'),
-    parts: readonly Part[],
-    by = settler(),
-  ) =>
-    by.settle([
-      {
-        message,
-        decide: (current) =>
-          current.state === 'queued'
-            ? { state, set: { parts }, unset: ['due'], entries: [entryAt(state, new Date(), current.history)] }
-            : undefined,
-      },
-    ]);
-  /** The first is the opener. */
-  const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
-    await accepter().accept(account, makeTemplateDraft());
-    await accepter().accept(account, makeTemplateDraft());
-    const [opener, rider] = await chatMessagesOf(store.db, account);
-    if (opener === undefined || rider === undefined) throw new Error('two messages were sent');
-    return [opener, rider];
-  };
-  const expectGivenBackOnce = async ({ conversation: id }: ChatMessageDocument): Promise<void> => {
-    expect(await balance()).to.equal(10);
-    const [refund, ...more] = await refunds();
-    expect(refund).to.include({ amount: 2, change: `ref_${id}`, reference: id, balanceAfter: 10 });
-    expect(more).to.deep.equal([]);
-    const document = await conversation();
-    expect(document?.current).to.equal(undefined);
-    expect(document?.voided).to.deep.equal([id]);
-    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
-  };
+  const world = voidWorld();
+  const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
 
   it('gives the credits back when the provider refuses the opening message, and the next one opens anew', async () => {
     const [opener] = await sendTwo();
@@ -86,21 +24,23 @@ describe('conversations/void', () => {
     await settle(opener, 'rejected', [{ state: 'refused', error: '131026' }]);
 
     await expectGivenBackOnce(opener);
-    const next = await accepter().accept(account, makeTemplateDraft());
+    const next = await accepter().accept(world.account, makeTemplateDraft());
     expect(next).to.include({ kind: 'accepted', credits: 2, balance: 8 });
   });
 
   it('gives back when a failure was told before the answer, which is stored while the credits are on their way', async () => {
     const [opener] = await sendTwo();
     const claim = { id: newId('clm'), carrier: LEASE, epoch: 1, at: new Date() };
-    await store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: { claim } });
+    await world.store.db
+      .collection<ChatMessageDocument>('messages')
+      .updateOne({ _id: opener._id }, { $set: { claim } });
     const key = 'chatapp:a:w';
     const answers = settler();
     const announcer: Announcer = {
       announce: async () => {
         const decide = (current: ChatMessageDocument) =>
           decideOutcome(current, claim, { kind: 'sent', parts: [{ key, state: 'accepted' }] }, new Date(), 0);
-        const message = await chatMessagesOf(store.db, account).then(([first]) => first);
+        const message = await chatMessagesOf(world.store.db, world.account).then(([first]) => first);
         if (message !== undefined) await answers.settle([{ message, decide }]);
       },
     };
@@ -131,7 +71,7 @@ describe('conversations/void', () => {
         at: new Date(),
         parts: [{ state: 'unknown' as const }],
       };
-      await store.db
+      await world.store.db
         .collection<ChatMessageDocument>('messages')
         .updateOne({ _id: opener._id }, { $set: { earlier: [first] } });
       const resent = { ...opener, earlier: [first] };
@@ -155,7 +95,7 @@ describe('conversations/void', () => {
       const stopped = await firstFails(opener, settler(dying)).catch((error) => error);
       expect(stopped).to.be.instanceOf(Error);
 
-      await redoIntents(store.db, SILENT, LEASE, 2);
+      await redoIntents(world.store.db, SILENT, LEASE, 2);
 
       await expectGivenBackOnce(opener);
     });
@@ -184,7 +124,7 @@ describe('conversations/void', () => {
   }
 
   const taken = async (message: ChatMessageDocument, parts: readonly Part[] = [{ key: 'k', state: 'accepted' }]) => {
-    const messages = store.db.collection<ChatMessageDocument>('messages');
+    const messages = world.store.db.collection<ChatMessageDocument>('messages');
     const state = parts.some((part) => part.state === 'unknown') ? 'submitting' : 'sent';
     const now = await messages.findOneAndUpdate(
       { _id: message._id },
@@ -221,7 +161,7 @@ describe('conversations/void', () => {
       expect(await refunds()).to.deep.equal([]);
       const document = await conversation();
       expect(document?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
-      const next = await accepter().accept(account, makeTemplateDraft());
+      const next = await accepter().accept(world.account, makeTemplateDraft());
       expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
     });
   }
@@ -234,7 +174,7 @@ describe('conversations/void', () => {
     await fail(alsoSent);
 
     await expectGivenBackOnce(opener);
-    await redoIntents(store.db, SILENT, LEASE, 2);
+    await redoIntents(world.store.db, SILENT, LEASE, 2);
     await expectGivenBackOnce(opener);
   });
 
@@ -251,13 +191,13 @@ describe('conversations/void', () => {
 
   it('follows the opener also in a conversation of which a newer one runs by now', async () => {
     const clock = new ManualClock(new Date());
-    const turned = createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
-    await turned.accept(account, makeTemplateDraft());
-    await turned.accept(account, makeTemplateDraft());
+    const turned = createChatAccepter({ db: world.store.db, clock, log: silentLog, prices: CHAT_PRICES });
+    await turned.accept(world.account, makeTemplateDraft());
+    await turned.accept(world.account, makeTemplateDraft());
     clock.turn(25 * 3_600_000);
-    const newer = await turned.accept(account, makeTemplateDraft());
+    const newer = await turned.accept(world.account, makeTemplateDraft());
     if (newer.kind !== 'accepted') throw new Error(newer.kind);
-    const [opener, rider] = await chatMessagesOf(store.db, account);
+    const [opener, rider] = await chatMessagesOf(world.store.db, world.account);
     if (opener === undefined || rider === undefined) throw new Error('they are stored');
     const [sent, alsoSent] = [await taken(opener), await taken(rider)];
 
@@ -267,7 +207,7 @@ describe('conversations/void', () => {
 
     expect(await balance()).to.equal(8);
     expect((await conversation())?.current?.id).to.equal(newer.conversation);
-    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+    expect((await verifyLedger(world.store.db, world.account)).problems).to.deep.equal([]);
   });
 
   it('gives nothing back for a message that only rode in it', async () => {
@@ -278,103 +218,5 @@ describe('conversations/void', () => {
     expect(await balance()).to.equal(8);
     expect(await refunds()).to.deep.equal([]);
     expect((await conversation())?.current?.id).to.equal(opener.conversation);
-  });
-
-  it('gives back once when many follow up at the same instant, and when it is all done again', async function () {
-    this.timeout(30_000);
-    const [opener] = await sendTwo();
-    await settle(opener, 'rejected', [{ state: 'refused' }]);
-    const [settled] = await chatMessagesOf(store.db, account);
-    if (settled === undefined) throw new Error('it is stored');
-
-    await Promise.all([
-      ...Array.from({ length: 10 }, () => giveBackRefused(store.db, [settled])),
-      redoIntents(store.db, SILENT, LEASE, 2),
-    ]);
-    await Promise.all(Array.from({ length: 4 }, () => redoIntents(store.db, SILENT, LEASE, 2)));
-
-    await expectGivenBackOnce(opener);
-  });
-
-  it('races itself 50 times and gives each back once', async function () {
-    this.timeout(60_000);
-    for (let i = 0; i < 50; i++) {
-      const to = `9198765432${String(i).padStart(2, '0')}`;
-      await accepter().accept(account, makeTemplateDraft({ to }));
-      const [message] = (await chatMessagesOf(store.db, account)).slice(-1);
-      if (message === undefined) throw new Error('it is stored');
-      const refused: ChatMessageDocument = { ...message, state: 'rejected', parts: [{ state: 'refused' }] };
-      await store.db.collection<ChatMessageDocument>('messages').replaceOne({ _id: message._id }, refused);
-      await Promise.all([giveBackRefused(store.db, [refused]), giveBackRefused(store.db, [refused])]);
-    }
-
-    expect(await balance()).to.equal(10);
-    expect(await refunds()).to.have.lengthOf(50);
-    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
-  });
-
-  it('is done by the next holder of the lease when a process dies before the follow-up', async () => {
-    const [opener] = await sendTwo();
-    const dying: Announcer = {
-      announce: async () => {
-        throw new Error('the process is gone');
-      },
-    };
-    const failed = await settle(opener, 'rejected', [{ state: 'refused' }], settler(dying)).catch((error) => error);
-    expect(failed).to.be.instanceOf(Error);
-    expect(await balance()).to.equal(8);
-
-    await redoIntents(store.db, SILENT, LEASE, 2);
-    await redoIntents(store.db, SILENT, LEASE, 3);
-
-    await expectGivenBackOnce(opener);
-  });
-
-  it('is not undone by a sweep that follows up the opening late', async () => {
-    const [opener] = await sendTwo();
-    const account0 = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
-    expect(Object.keys(account0?.opening ?? {}), 'the opening is not cleared yet').to.have.lengthOf(1);
-    await settle(opener, 'rejected', [{ state: 'refused' }]);
-
-    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
-
-    await expectGivenBackOnce(opener);
-  });
-
-  it('nor is a newer conversation written over by such a sweep', async () => {
-    const clock = new ManualClock(new Date());
-    const onClock = () => createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
-    await onClock().accept(account, makeTemplateDraft());
-    clock.turn(25 * 3_600_000);
-    const gateway = onClock();
-    const newer = await gateway.accept(account, makeTemplateDraft());
-    if (newer.kind !== 'accepted') throw new Error(newer.kind);
-    const before = await conversation();
-    // With its next debit a gateway clears what it has followed up: the older opening is left to the sweep.
-    await gateway.accept(account, makeTemplateDraft({ to: '919876543299' }));
-
-    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
-
-    expect(before?.current?.id).to.equal(newer.conversation);
-    expect(await conversation()).to.deep.equal(before);
-  });
-
-  it('leaves a newer conversation of the customer alone', async () => {
-    const clock = new ManualClock(new Date());
-    const turned = createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
-    await turned.accept(account, makeTemplateDraft());
-    clock.turn(25 * 3_600_000);
-    const newer = await turned.accept(account, makeTemplateDraft());
-    const [opener] = await chatMessagesOf(store.db, account);
-    if (opener === undefined || newer.kind !== 'accepted') throw new Error('both are stored');
-
-    await settle(opener, 'expired', []);
-    await giveBackRefused(store.db, await chatMessagesOf(store.db, account));
-
-    const document = await conversation();
-    expect(document?.current?.id).to.equal(newer.conversation);
-    expect(document?.voided).to.deep.equal([opener.conversation]);
-    expect(await balance()).to.equal(8);
-    expect(await refunds()).to.have.lengthOf(1);
   });
 });

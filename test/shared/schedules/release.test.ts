@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { REDO_MS, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { makeAccount } from '../../support/make.ts';
+import { at, scheduleWorld } from '../../support/schedule-world.ts';
+import { makeBooking } from '../../support/schedules.ts';
+
+describe('schedules: release', () => {
+  const world = scheduleWorld();
+  const { schedules, messages, accounts, book, release, messagesOf, expectWholeLedger } = world;
+
+  it("makes a queued message of what is due, in the booking's words, with the id fixed at booking", async () => {
+    const account = await makeAccount(world.store.db, 2);
+    const words = { lane: 3, path: 'promotional', route: 'promotional', reference: 'order 7' } as const;
+    const booking = makeBooking(at(60), words);
+    await book(account, booking, makeBooking(at(61)));
+
+    world.clock.turn(60_000);
+    const { released } = await release();
+
+    expect(released).to.equal(1);
+    const [message, ...others] = await messagesOf(account);
+    expect(others).to.deep.equal([]);
+    expect(message).to.deep.include({
+      ...words,
+      _id: scheduledMessageId(booking),
+      account,
+      to: '919876543210',
+      sender: 'HARKRA',
+      text: 'hello',
+      state: 'queued',
+    });
+    const schedule = await schedules().findOne({ _id: booking._id });
+    expect(schedule).to.include({ state: 'sent' });
+    expect(schedule).to.not.have.any.keys('due', 'content');
+    await expectWholeLedger(account, 0);
+  });
+
+  it('does nothing before its time', async () => {
+    const account = await makeAccount(world.store.db, 1);
+    await book(account, makeBooking(at(60)));
+
+    world.clock.turn(59_999);
+
+    expect(await release()).to.deep.equal({ found: 0, released: 0 });
+    expect(await messagesOf(account)).to.deep.equal([]);
+  });
+
+  it('counts the validity from the release, or ends it when the caller said', async () => {
+    const account = await makeAccount(world.store.db, 2);
+    await book(account, makeBooking(at(60), { validUntil: at(7_200) }), makeBooking(at(60)));
+
+    world.clock.turn(3_600_000);
+    await release();
+
+    const ends = (await messagesOf(account)).map(({ validUntil }) => validUntil.toISOString());
+    expect(ends).to.have.members([at(7_200).toISOString(), at(3_600 + 48 * 3_600).toISOString()]);
+  });
+
+  it('releases what was paid for also when the account is suspended since', async () => {
+    const account = await makeAccount(world.store.db, 1);
+    await book(account, makeBooking(at(1)));
+    await accounts().updateOne({ _id: account }, { $set: { status: 'suspended' } });
+
+    world.clock.turn(60_000);
+    await release();
+
+    expect(await messagesOf(account)).to.have.length(1);
+  });
+
+  it('releases a group that several workers find at the same moment once', async () => {
+    const account = await makeAccount(world.store.db, 600);
+    await book(account, ...Array.from({ length: 600 }, () => makeBooking(at(60))));
+
+    world.clock.turn(60_000);
+    const workers = await Promise.all(Array.from({ length: 4 }, () => releaseAll()));
+
+    expect(workers.reduce((sum, released) => sum + released, 0)).to.equal(600);
+    expect(await messagesOf(account)).to.have.length(600);
+    expect(await schedules().countDocuments({ account, state: 'sent' })).to.equal(600);
+    await expectWholeLedger(account, 0);
+  });
+
+  it('does again what a worker left between claim and message, and writes the same', async () => {
+    const account = await makeAccount(world.store.db, 2);
+    const [before, after] = [makeBooking(at(1)), makeBooking(at(1))];
+    await book(account, before, after);
+    world.clock.turn(60_000);
+    await release();
+    const made = await messagesOf(account);
+    await messages().deleteOne({ _id: scheduledMessageId(before) });
+    const left = {
+      state: 'sending',
+      releasedAt: world.clock.now(),
+      due: new Date(world.clock.now().getTime() + REDO_MS),
+    } as const;
+    for (const { _id, content } of [before, after]) {
+      await schedules().updateOne({ _id }, { $set: { ...left, content } });
+    }
+
+    expect(await release()).to.deep.equal({ found: 0, released: 0 });
+    world.clock.turn(REDO_MS);
+    await release();
+
+    expect(await messagesOf(account)).to.have.deep.members(made);
+    expect(await schedules().countDocuments({ account, state: 'sent' })).to.equal(2);
+    await expectWholeLedger(account, 0);
+  });
+
+  async function releaseAll(): Promise<number> {
+    let sum = 0;
+    for (;;) {
+      const { found, released } = await release();
+      if (found === 0) return sum;
+      sum += released;
+    }
+  }
+});

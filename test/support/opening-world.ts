@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../shared/conversations/conversation.ts';
+import { type ChatAccepter, createChatAccepter } from '../../shared/conversations/open.ts';
+import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
+import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { CHAT_PRICES } from './chat.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const CUSTOMER = '919876543210';
+export const HOUR_MS = 3_600_000;
+
+/** A store for the tests of one `describe` that open conversations. */
+export function openingWorld() {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const newAccepter = (clock: Clock = systemClock): ChatAccepter =>
+    createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });
+  const accountOf = async (account: AccountId): Promise<AccountDocument> => {
+    const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    if (found === null) throw new Error('no such account');
+    return found;
+  };
+  const conversationOf = (account: AccountId, customer = CUSTOMER) =>
+    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, customer) });
+  const chargesOf = (account: AccountId): Promise<LedgerEntryDocument[]> =>
+    store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'conversation' }).toArray();
+  const expectWholeLedger = async (account: AccountId): Promise<void> => {
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  };
+  return {
+    get store() {
+      return store;
+    },
+    newAccepter,
+    accountOf,
+    conversationOf,
+    chargesOf,
+    expectWholeLedger,
+  };
+}

@@ -1,0 +1,89 @@
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { type MessageId, newId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
+import type { PruneDeps } from '../../workers/maintenance/prune.ts';
+import { makeMessage } from './make.ts';
+import { ManualClock } from './manual-clock.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const DAYS = { messages: 90, deliveries: 30, batches: 60 };
+export const LEASE = 'carrier:c';
+
+/** A store that is empty before each test of one `describe`, and what ended long ago by its clock. */
+export function pruneWorld() {
+  const clock = new ManualClock();
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  beforeEach(async () => {
+    for (const { name } of await store.db.listCollections().toArray()) await store.db.collection(name).deleteMany({});
+  });
+  after(() => store.close());
+
+  const daysAgo = (days: number): Date => new Date(clock.now().getTime() - days * 86_400_000);
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const deliveries = () => store.db.collection<DeliveryDocument>('deliveries');
+  const deps = (overrides: Partial<PruneDeps> = {}): PruneDeps => ({
+    db: store.db,
+    clock,
+    log: silentLog,
+    retention: DAYS,
+    held: () => true,
+    onRemoved: () => {},
+    ...overrides,
+  });
+  const idsIn = async (collection: string): Promise<string[]> =>
+    (await store.db.collection<{ _id: string }>(collection).find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
+  /** Accepted `days` ago, delivered a day later. */
+  const delivered = (days: number, overrides: Partial<MessageDocument> = {}): MessageDocument => {
+    const { due: _, ...message } = makeMessage({
+      _id: newId('msg', daysAgo(days).getTime()),
+      state: 'delivered',
+      history: [
+        { state: 'sent', at: daysAgo(days) },
+        { state: 'delivered', at: daysAgo(days - 1) },
+      ],
+    });
+    return { ...message, ...overrides };
+  };
+  const put = async (list: readonly MessageDocument[]): Promise<MessageId[]> => {
+    await messages().insertMany([...list]);
+    return list.map(({ _id }) => _id);
+  };
+  const refused = (days: number): Partial<MessageDocument> => ({
+    state: 'rejected',
+    parts: [{ state: 'refused' }],
+    history: [{ state: 'rejected', at: daysAgo(days) }],
+  });
+  function schedule(days: number, overrides: Partial<ScheduleDocument> = {}): ScheduleDocument {
+    return {
+      _id: newId('sch', daysAgo(days + 1).getTime()),
+      account: newId('acc'),
+      group: newId('grp'),
+      state: 'sent',
+      at: daysAgo(days),
+      scheduledFor: daysAgo(days).toISOString(),
+      credits: 1,
+      ...overrides,
+    };
+  }
+
+  return {
+    get store() {
+      return store;
+    },
+    clock,
+    daysAgo,
+    messages,
+    deliveries,
+    deps,
+    idsIn,
+    delivered,
+    put,
+    refused,
+    schedule,
+  };
+}

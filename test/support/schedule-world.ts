@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { GroupAccepter } from '../../shared/payment/accept.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import type { Booking, ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import { releaseDue } from '../../workers/schedules/release.ts';
+import { ManualClock } from './manual-clock.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const START = new Date('2026-11-21T10:00:00Z');
+export const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
+
+/** A store and a clock for the tests of one `describe`; schedules are removed before each. */
+export function scheduleWorld() {
+  let store: TestStore;
+  let clock: ManualClock;
+  before(async () => {
+    store = await openTestStore();
+  });
+  beforeEach(async () => {
+    clock = new ManualClock(START);
+    await schedules().deleteMany({});
+  });
+  after(() => store.close());
+
+  const schedules = () => store.db.collection<ScheduleDocument>('schedules');
+  const messages = () => store.db.collection<MessageDocument>('messages');
+  const accounts = () => store.db.collection<AccountDocument>('accounts');
+  const accepter = () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
+
+  async function book(account: AccountId, ...bookings: Booking[]): Promise<void> {
+    const booker = accepter();
+    const outcomes = await Promise.all(bookings.map((booking) => booker.book(account, booking)));
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(bookings.map(() => 'accepted'));
+  }
+  const release = () => releaseDue(store.db, clock, clock.now());
+  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
+  const messagesOf = (account: AccountId) => messages().find({ account }).toArray();
+  const expectWholeLedger = async (account: AccountId, balance: number) =>
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance, problems: [] });
+  return {
+    get store() {
+      return store;
+    },
+    get clock() {
+      return clock;
+    },
+    schedules,
+    messages,
+    accounts,
+    accepter,
+    book,
+    release,
+    balanceOf,
+    messagesOf,
+    expectWholeLedger,
+  };
+}

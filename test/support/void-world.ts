@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../shared/conversations/conversation.ts';
+import { createChatAccepter } from '../../shared/conversations/open.ts';
+import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
+import { entryAt } from '../../shared/messages/change.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { MessageState, Part } from '../../shared/messages/message.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { silentLog } from '../../shared/runtime/log.ts';
+import { Settler } from '../../shared/settlement/settle.ts';
+import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from './chat.ts';
+import { makeAccount } from './make.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const CUSTOMER = '919876543210';
+export const LEASE = 'chatapp:0';
+export const SILENT: Announcer = { announce: async () => {} };
+
+/** A store for the tests of one `describe`, and before each an account whose conversations are settled. */
+export function voidWorld() {
+  let store: TestStore;
+  let account: AccountId;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 10);
+    await store.db.collection('intents').deleteMany({});
+  });
+
+  const accepter = () => createChatAccepter({ db: store.db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
+  const balance = async () =>
+    (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
+  const conversation = () =>
+    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
+  const refunds = (): Promise<LedgerEntryDocument[]> =>
+    store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).toArray();
+  const settler = (announcer = SILENT) =>
+    new Settler({ db: store.db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
+  const settle = (
+    message: ChatMessageDocument,
+    state: MessageState & ('rejected' | 'expired' | 'failed'),
+    parts: readonly Part[],
+    by = settler(),
+  ) =>
+    by.settle([
+      {
+        message,
+        decide: (current) =>
+          current.state === 'queued'
+            ? { state, set: { parts }, unset: ['due'], entries: [entryAt(state, new Date(), current.history)] }
+            : undefined,
+      },
+    ]);
+  /** The first is the opener. */
+  const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
+    await accepter().accept(account, makeTemplateDraft());
+    await accepter().accept(account, makeTemplateDraft());
+    const [opener, rider] = await chatMessagesOf(store.db, account);
+    if (opener === undefined || rider === undefined) throw new Error('two messages were sent');
+    return [opener, rider];
+  };
+  const expectGivenBackOnce = async ({ conversation: id }: ChatMessageDocument): Promise<void> => {
+    expect(await balance()).to.equal(10);
+    const [refund, ...more] = await refunds();
+    expect(refund).to.include({ amount: 2, change: `ref_${id}`, reference: id, balanceAfter: 10 });
+    expect(more).to.deep.equal([]);
+    const document = await conversation();
+    expect(document?.current).to.equal(undefined);
+    expect(document?.voided).to.deep.equal([id]);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  };
+  return {
+    get store() {
+      return store;
+    },
+    get account() {
+      return account;
+    },
+    accepter,
+    balance,
+    conversation,
+    refunds,
+    settler,
+    settle,
+    sendTwo,
+    expectGivenBackOnce,
+  };
+}

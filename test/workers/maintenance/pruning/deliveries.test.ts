@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { eventId, newId } from '../../../../shared/runtime/ids.ts';
+import { oldestOwed, redoIntents } from '../../../../shared/settlement/redo-intents.ts';
+import { Settler } from '../../../../shared/settlement/settle.ts';
+import { createAnnouncer } from '../../../../shared/webhooks/announce.ts';
+import { type DeliveryDocument, deliveryId } from '../../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
+import { pruneOld } from '../../../../workers/maintenance/prune.ts';
+import { makeEndpoint } from '../../../shared/webhooks/make.ts';
+import { makeMessage } from '../../../support/make.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { LEASE, pruneWorld } from '../../../support/prune-world.ts';
+
+describe('maintenance: what ended long ago is removed, deliveries', () => {
+  const world = pruneWorld();
+  const { clock, daysAgo, deliveries, deps, idsIn, put } = world;
+
+  const delivery = (days: number, overrides: Partial<DeliveryDocument> = {}): DeliveryDocument => {
+    const message = newId('msg', daysAgo(days).getTime());
+    const event = eventId(message, 'delivered');
+    const endpoint = newId('whk');
+    return {
+      _id: deliveryId(event, endpoint),
+      account: newId('acc'),
+      endpoint,
+      eventId: event,
+      event: 'message.delivered',
+      message,
+      body: '{}',
+      state: 'done',
+      attempts: [],
+      createdAt: daysAgo(days),
+      ...overrides,
+    };
+  };
+
+  it('go when they were posted or given up long ago; what is due, waits or is younger stays', async () => {
+    const stay = [
+      delivery(100, { state: 'due', due: daysAgo(100) }),
+      delivery(100, { state: 'waiting', retryAt: daysAgo(99) }),
+      // A late event of an old message; one that was asked for again.
+      delivery(100, { createdAt: daysAgo(29) }),
+      delivery(100, { replayedAt: daysAgo(1) }),
+      delivery(29),
+    ];
+    const gone = [delivery(31), delivery(100, { state: 'exhausted' }), delivery(100, { state: 'discarded' })];
+    await deliveries().insertMany([...stay, ...gone]);
+
+    await pruneOld(deps());
+
+    expect(await idsIn('deliveries')).to.have.members(stay.map(({ _id }) => _id));
+  });
+
+  it('an event whose delivery is gone is not posted again by whoever takes a lease that was idle since', async () => {
+    const account = newId('acc');
+    const old = makeMessage({ account, state: 'submitting', history: [] });
+    await put([old]);
+    await world.store.db.collection<EndpointDocument>('endpoints').insertOne(makeEndpoint({ account }));
+    const then = new ManualClock(daysAgo(40));
+    const announcer = createAnnouncer({ db: world.store.db, clock: then });
+    await new Settler({ db: world.store.db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' }).settle([
+      { message: old, decide: () => ({ state: 'sent', entries: [{ state: 'sent', at: then.now() }] }) },
+    ]);
+    await deliveries().updateMany({}, { $set: { state: 'done' }, $unset: { due: '' } });
+    expect(await deliveries().countDocuments({})).to.equal(1);
+    await deliveries().deleteMany({});
+
+    await redoIntents(
+      world.store.db,
+      createAnnouncer({ db: world.store.db, clock }),
+      LEASE,
+      2,
+      oldestOwed(clock.now()),
+    );
+
+    expect(await idsIn('deliveries')).to.deep.equal([]);
+  });
+});
