@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
-import type { Reply } from '../http/context.ts';
+import type { Handler, Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { parseCallbackBody } from './callback-body.ts';
 import { type CallbackProvider, CallbackProviders } from './callback-providers.ts';
@@ -23,6 +23,10 @@ type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' 
  * Whoever has no valid signature is limited like one without a good key; providers are not limited.
  */
 export class Callback {
+  /** `GET`: answers the challenge of a provider that knows the verify token. */
+  readonly verify: Handler = (req, res) => this.#verify(req, res);
+  /** `POST`: takes what the provider has to say. */
+  readonly receive: Handler = (req, res) => this.#receive(req, res);
   readonly #deps: CallbackDeps;
   readonly #unauthorized: Unauthorized;
   readonly #providers: CallbackProviders;
@@ -41,8 +45,7 @@ export class Callback {
     );
   }
 
-  /** `GET`: answers the challenge of a provider that knows the verify token. */
-  async verify(req: Request, res: Reply): Promise<void> {
+  async #verify(req: Request, res: Reply): Promise<void> {
     const provider = await this.#providers.find(req.params.callback);
     if (provider === undefined) return sendProblem(res, 'not_found');
     const start = req.url.indexOf('?');
@@ -55,8 +58,7 @@ export class Callback {
     sendText(res, 'text/plain; charset=utf-8', challenge);
   }
 
-  /** `POST`: takes what the provider has to say. */
-  async receive(req: Request, res: Reply): Promise<void> {
+  async #receive(req: Request, res: Reply): Promise<void> {
     const provider = await this.#providers.find(req.params.callback);
     if (provider === undefined) return sendProblem(res, 'not_found');
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
