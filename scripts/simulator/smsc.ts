@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { magicNumbers } from './magic-numbers.ts';
+import { Delays } from './pace/delays.ts';
 import type { BindRequest } from './smpp/bind.ts';
 import { COMMAND, STATUS } from './smpp/commands.ts';
 import { Reassembly, type WholeText, wholeTexts } from './smpp/reassembly.ts';
@@ -7,7 +8,6 @@ import type { Submit } from './smpp/submit.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from './smpp/text.ts';
 import { Acceptance, type SubmitCounts } from './smsc/acceptance.ts';
 import { AuditFile } from './smsc/audit-file.ts';
-import { Delays } from './smsc/delays.ts';
 import type { DeliverSm } from './smsc/deliver-sm.ts';
 import { KeptSubmits } from './smsc/kept-submits.ts';
 import { type DeliveryCounts, Mailboxes } from './smsc/mailboxes.ts';

@@ -1,12 +1,12 @@
+import type { Delays } from '../pace/delays.ts';
+import { RateLimit } from '../pace/rate-limit.ts';
 import { STATUS } from '../smpp/commands.ts';
 import type { Submit } from '../smpp/submit.ts';
-import type { Delays } from './delays.ts';
 import type { KeptSubmits } from './kept-submits.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import { messageIds } from './message-ids.ts';
 import type { SmscOptions } from './options.ts';
 import type { Behaviour, Outcome, ReceiptPlan } from './outcome.ts';
-import { RateLimit } from './rate-limit.ts';
 import { isAskedFor, isFinal, receipt } from './receipts.ts';
 import type { Session } from './session.ts';
 

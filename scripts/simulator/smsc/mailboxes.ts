@@ -1,4 +1,4 @@
-import type { Delays } from './delays.ts';
+import type { Delays } from '../pace/delays.ts';
 import { type DeliverSm, writeDeliverSm } from './deliver-sm.ts';
 
 /** One deliver_sm on its way to an account. */

@@ -1,0 +1,13 @@
+import type { AddressInfo, Server } from 'node:net';
+
+/** Listens on 127.0.0.1 and returns the port; 0 takes a free one. Rejects with the error of `listen` (EADDRINUSE). */
+export async function listenLocally(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port; // Listening on TCP: never a pipe's name.
+}

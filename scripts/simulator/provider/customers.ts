@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { Callbacks } from './callbacks.ts';
+import type { ProviderOptions } from './options.ts';
+import { SESSION_MS, unixSeconds } from './status-value.ts';
+
+/** What a customer wrote. */
+export interface Said {
+  readonly id: string;
+  /** Resolves when the app has answered its callback with 200. */
+  readonly taken: Promise<void>;
+}
+
+/** The customers at their phones: what they write goes to the app, and opens their session. */
+export class Customers {
+  readonly #callbacks: Callbacks;
+  readonly #onEvent: ProviderOptions['onEvent'];
+  readonly #lastWroteAt = new Map<string, number>();
+
+  constructor(callbacks: Callbacks, onEvent: ProviderOptions['onEvent']) {
+    this.#callbacks = callbacks;
+    this.#onEvent = onEvent;
+  }
+
+  sessionOpen(customer: string): boolean {
+    return Date.now() - (this.#lastWroteAt.get(customer) ?? 0) < SESSION_MS;
+  }
+
+  says(from: string, text: string): Said {
+    this.#onEvent?.({ kind: 'says', from, text });
+    return this.sends(from, { type: 'text', text: { body: text } });
+  }
+
+  /** `message`: of any type, its own members as the Cloud API has them. */
+  sends(from: string, message: Readonly<Record<string, unknown>>): Said {
+    const id = `wamid.${randomBytes(16).toString('base64url')}`;
+    this.#lastWroteAt.set(from, Date.now());
+    const taken = this.#callbacks.add({
+      contacts: [{ profile: { name: 'Simulated customer' }, wa_id: from }],
+      messages: [{ from, id, timestamp: unixSeconds(), ...message }],
+    });
+    return { id, taken };
+  }
+}

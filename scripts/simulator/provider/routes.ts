@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Delays } from '../pace/delays.ts';
+import type { Callbacks } from './callbacks.ts';
+import type { Customers, Said } from './customers.ts';
+import { jsonObject, readBody, sendError, sendJson } from './http.ts';
+import { ERRORS } from './magic-customers.ts';
+import type { ProviderOptions } from './options.ts';
+import type { Sends } from './sends.ts';
+import { templatePage } from './templates.ts';
+
+/** How long whoever lets a customer write is kept waiting until the app has it. */
+const TAKEN_WITHIN_MS = 5_000;
+const PHONE = /^[1-9]\d{6,14}$/;
+
+interface RoutesDeps {
+  readonly options: ProviderOptions;
+  readonly callbacks: Callbacks;
+  readonly customers: Customers;
+  readonly sends: Sends;
+  readonly delays: Delays;
+}
+
+/** A request, its path taken apart: `/second/third` of the Cloud API is `/{version}/{id}/{edge}`. */
+interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  /** Method and last word of the path. */
+  readonly route: string;
+  readonly first: string;
+  readonly second: string;
+  readonly text: string;
+}
+
+/** What is asked for at which path. */
+export class Routes {
+  readonly #deps: RoutesDeps;
+
+  constructor(deps: RoutesDeps) {
+    this.#deps = deps;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://provider');
+    const [first = '', second = '', third = '', more] = url.pathname.slice(1).split('/');
+    const route = more === undefined ? `${request.method} ${third === '' ? first : third}` : '';
+    const text = await readBody(request);
+    if (text === undefined) return sendJson(response, 413, { error: 'too large' });
+    const call = { request, response, url, route, first, second, text };
+    if (await this.#forPeople(call)) return;
+    if (this.#cloudApi(call)) return;
+    sendError(response, { ...ERRORS.parameter, http: 404, details: `nothing at ${url.pathname}` });
+  }
+
+  /** Who the app is, what customers write, what came. Whether it was one of these. */
+  async #forPeople({ response, route, first, second, text }: Call): Promise<boolean> {
+    const { customers, sends } = this.#deps;
+    const isCustomer = first === 'customers' && PHONE.test(second);
+    if (route === 'PUT app' && second === '') await this.#enterApp(response, text);
+    else if (isCustomer && route === 'POST says') await this.#answerSaid(response, customers.says(second, text));
+    else if (isCustomer && route === 'POST sends') {
+      const message = jsonObject(text);
+      if (message === undefined) sendJson(response, 400, { error: 'wanted: a message as JSON' });
+      else await this.#answerSaid(response, customers.sends(second, message));
+    } else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
+    else return false;
+    return true;
+  }
+
+  async #enterApp(response: ServerResponse, text: string): Promise<void> {
+    const { url: address, app_secret: appSecret, verify_token: verifyToken } = jsonObject(text) ?? {};
+    if (typeof address !== 'string' || typeof appSecret !== 'string' || typeof verifyToken !== 'string') {
+      return sendJson(response, 400, { error: 'wanted: {"url", "app_secret", "verify_token"}' });
+    }
+    await this.#deps.callbacks.enter({ url: address, appSecret, verifyToken });
+    sendJson(response, 200, { entered: address });
+  }
+
+  /** When the app has it, so that whoever asks next finds the session open; an app that is away is not waited for longer. */
+  async #answerSaid(response: ServerResponse, { id, taken }: Said): Promise<void> {
+    const tooLong = new Promise<void>((resolve) => this.#deps.delays.after(TAKEN_WITHIN_MS, resolve));
+    await Promise.race([taken, tooLong]);
+    sendJson(response, 200, { id });
+  }
+
+  /** Whether it was a request of the Cloud API. */
+  #cloudApi({ request, response, url, route, second, text }: Call): boolean {
+    const { options, sends } = this.#deps;
+    const isSend = route === 'POST messages' && second === options.phoneNumberId;
+    const isList = route === 'GET message_templates' && second === options.businessId;
+    if (!isSend && !isList) return false;
+    if (request.headers.authorization !== `Bearer ${options.token}`) {
+      sendError(response, ERRORS.token);
+    } else if (isList) {
+      const limit = Math.min(Number(url.searchParams.get('limit') ?? options.pageSize), options.pageSize);
+      const next = (after: string): string =>
+        `http://${request.headers.host}${url.pathname}?limit=${limit}&after=${after}`;
+      sendJson(response, 200, templatePage(options.templates, url.searchParams.get('after'), limit, next));
+    } else {
+      const body = jsonObject(text);
+      if (body === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
+      else sends.handle(body, response);
+    }
+    return true;
+  }
+}

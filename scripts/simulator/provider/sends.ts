@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Delays } from '../pace/delays.ts';
+import { RateLimit } from '../pace/rate-limit.ts';
+import type { Callbacks } from './callbacks.ts';
+import { checkSend } from './check-send.ts';
+import type { Customers } from './customers.ts';
+import { sendError, sendJson } from './http.ts';
+import { ERRORS, type GraphError, type MagicCustomer, magicCustomers } from './magic-customers.ts';
+import type { ProviderOptions, SeenSend, TakenSend } from './options.ts';
+import { statusValue } from './status-value.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+type Checked = ReturnType<typeof checkSend>;
+
+interface SendsDeps {
+  readonly options: ProviderOptions;
+  readonly callbacks: Callbacks;
+  readonly customers: Customers;
+  readonly delays: Delays;
+}
+
+/** Decides about each request for a send, answers it, and tells the app what became of what was taken. */
+export class Sends {
+  /** Every request, oldest first. */
+  readonly seen: SeenSend[] = [];
+  /** What was taken: each of these reached the customer. */
+  readonly taken: TakenSend[] = [];
+  /** Answers every send with this. */
+  refuseAll: GraphError | undefined;
+  readonly #deps: SendsDeps;
+  readonly #magic: ReturnType<typeof magicCustomers>;
+  readonly #rate: RateLimit;
+
+  constructor(deps: SendsDeps) {
+    this.#deps = deps;
+    this.#magic = magicCustomers(deps.options.behaviour);
+    this.#rate = new RateLimit(deps.options.ratePerSecond);
+  }
+
+  handle(body: Body, response: ServerResponse): void {
+    const { options, delays } = this.#deps;
+    const send = checkSend(body, options.templates);
+    const opaque = typeof body.biz_opaque_callback_data === 'string' ? body.biz_opaque_callback_data : undefined;
+    const seen = { at: Date.now(), to: send.to, type: send.type, opaque };
+    const plan = send.ok ? this.#magic(send.to, body) : {};
+    const error = this.#errorOf(send, plan);
+    if (error !== undefined) {
+      this.seen.push({ ...seen, status: error.http, code: error.code });
+      options.onEvent?.({ kind: 'refused', to: send.to, code: error.code });
+      delays.after(options.answerDelayMs, () => sendError(response, error));
+      return;
+    }
+    const message: TakenSend = { id: `wamid.${randomBytes(16).toString('base64url')}`, ...seen, body };
+    this.taken.push(message);
+    options.onEvent?.({ kind: 'taken', send: message });
+    const silent = plan.answer === 'cut' || plan.answer === 'never';
+    this.seen.push({ ...seen, status: silent ? 0 : 200, code: undefined });
+    this.#tellStatuses(message, plan);
+    this.#answer(message, plan, response);
+  }
+
+  /** The first thing that is wrong with it. */
+  #errorOf(send: Checked, plan: MagicCustomer): GraphError | undefined {
+    if (this.refuseAll !== undefined) return this.refuseAll;
+    if (!this.#rate.admits()) return ERRORS.throughput;
+    if (!send.ok) return send.error;
+    const { options, customers } = this.#deps;
+    const closed = send.freeForm && options.sessions && !customers.sessionOpen(send.to);
+    return closed ? ERRORS.reEngagement : plan.refuse;
+  }
+
+  #tellStatuses(message: TakenSend, { statuses = [] }: MagicCustomer): void {
+    const { options, callbacks, delays } = this.#deps;
+    for (const [i, status] of statuses.entries()) {
+      const afterMs = options.answerDelayMs + options.statusDelayMs * (i + 1);
+      delays.after(afterMs, () => void callbacks.add(statusValue(message, status)));
+    }
+  }
+
+  #answer({ id, to }: TakenSend, { answer, statuses = [] }: MagicCustomer, response: ServerResponse): void {
+    const { options, delays } = this.#deps;
+    const { answerDelayMs, statusDelayMs } = options;
+    if (answer === 'never') return;
+    if (answer === 'cut') {
+      delays.after(answerDelayMs, () => response.destroy());
+      return;
+    }
+    const afterStatusesMs = answerDelayMs + statusDelayMs * (statuses.length + 1);
+    delays.after(answer === 'late' ? afterStatusesMs : answerDelayMs, () =>
+      sendJson(response, 200, {
+        messaging_product: 'whatsapp',
+        contacts: [{ input: to, wa_id: to }],
+        messages: [{ id, message_status: 'accepted' }],
+      }),
+    );
+  }
+}
