@@ -2,7 +2,7 @@ import { statusReason, statusText } from './command-status.ts';
 
 /**
  * What a carrier's binds are doing, as the process that holds the carrier says it; for people. One document for each carrier, written
- * at changes. It decides nothing, and holds no secret. Of a carrier whose lease has another epoch, or no holder, it is history
+ * at changes. It decides nothing, and holds no secret. When the carrier's lease has another epoch, or no holder, it is history
  * (`carrier-condition.ts`).
  */
 export interface BindReportDocument {

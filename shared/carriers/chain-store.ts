@@ -38,7 +38,7 @@ export async function listChains(db: Db, account: AccountId): Promise<readonly C
     .toArray();
 }
 
-/** The chains of those of `accounts` that have one of their own at the carrier. */
+/** Chains at the carrier, by account; an account that has none of its own there is left out. */
 export async function findChains(
   db: Db,
   carrier: string,

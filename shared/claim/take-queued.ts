@@ -51,7 +51,7 @@ export class QueuedTaker<M extends AnyMessage> {
     return taken;
   }
 
-  /** What a claim took whose answer was lost. */
+  /** What the last claim took, if its answer was lost. */
   async recover(): Promise<M[]> {
     if (this.#uncertain === undefined) return [];
     const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);

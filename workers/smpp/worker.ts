@@ -45,8 +45,8 @@ const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
 
 /**
- * Runs the carriers that this process holds the lease of. Reads them again and again: new ones, changed ones, paused and resumed
- * ones are picked up without a restart, and so are those whose holder is gone.
+ * Runs the carriers that this process holds the lease of. It reads the carriers every second, so new, changed, paused and resumed
+ * ones are picked up without a restart, and also a carrier that no other process holds any more.
  */
 export class SmppWorker {
   readonly #options: SmppWorkerOptions;
@@ -57,9 +57,9 @@ export class SmppWorker {
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
   readonly #running = new Map<string, Running>();
-  /** By carrier; those of others are watched. */
+  /** By carrier, also of carriers that another process holds: a lease must be watched before it can be taken. */
   readonly #leases = new Map<string, Lease>();
-  /** Carriers that are just being started or stopped: a slow one holds up no other. */
+  /** Carriers that are being started or stopped; a slow one delays no other. */
   readonly #changing = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> = Promise.resolve();

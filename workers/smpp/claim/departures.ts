@@ -53,7 +53,7 @@ export class Departures {
   }
 
   /**
-   * Messages of stopped batches that were with a carrier and came back: the stop did not find them waiting. Asked anew each
+   * Messages of stopped batches that were with a carrier and came back: the stop did not find them waiting. Asked again each
    * time, so that none leaves that comes back after the stop; only messages that are claimed again cost this question.
    */
   async #stopped(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {

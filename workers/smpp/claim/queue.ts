@@ -20,7 +20,7 @@ interface Place {
 }
 
 const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
-/** How often an account's messages are looked through for those whose template is not paused. */
+/** How often the messages of an account with a paused template are looked through for the others. */
 const PARTLY_MS = 250;
 /** Most backlogs are shorter than this: one read gives them whole, where a read for each account costs more. */
 const SHORT = 100;
@@ -47,7 +47,7 @@ export class Queue {
   #longUntilMs = Number.NEGATIVE_INFINITY;
   /** Held accounts that have messages here: reads go around them. */
   readonly #held = new Set<AccountId>();
-  /** Accounts that have messages of a paused template here: gone around too, and their other messages are read apart. */
+  /** Accounts that have messages of a paused template here: reads go around them too, and read their other messages apart. */
   readonly #partly = new Map<AccountId, Place>();
 
   constructor(options: QueueOptions, path: string, lane: number) {
@@ -126,8 +126,8 @@ export class Queue {
   }
 
   /**
-   * What accounts have beside the messages of paused templates. Those are passed one by one, so the reading goes on where it
-   * stopped and does not begin anew at once: a large backlog of them is passed a few times a second.
+   * What accounts have beside the messages of paused templates. The store passes those one by one. So the reading goes on where it
+   * stopped, and begins again after a pause: a large backlog is passed a few times a second at most.
    */
   async #readPartly(wanted: number): Promise<MessageDocument[]> {
     const { gates, clock } = this.#options;

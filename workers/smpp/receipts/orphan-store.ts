@@ -5,8 +5,8 @@ import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/receip
 import type { IncomingReceipt } from './receipt-match.ts';
 
 /**
- * A receipt that fitted no message when it came: its answer to submit_sm is still under way, or it belongs to a submit that was
- * never answered, or to nobody. Kept for `ORPHAN_MS` and tried again.
+ * A receipt that fitted no message when it came: the submit_sm_resp with its id is still under way, or its submit was never
+ * answered, or it is not ours. Kept for `ORPHAN_MS` and tried again.
  */
 export interface OrphanDocument {
   /** Derived from carrier, ids and what it says: the same receipt again is the same document. */
@@ -54,7 +54,7 @@ export class OrphanStore {
     return found.map(incoming);
   }
 
-  /** Some of those that came since `since`. */
+  /** Orphans that came since `since`, `limit` at most. */
   async since(since: Date, limit: number): Promise<IncomingReceipt[]> {
     const found = await this.#orphans
       .find({ carrier: this.#carrier, at: { $gte: since } })

@@ -10,7 +10,7 @@ export interface Hit {
   readonly key: string;
 }
 
-/** Messages sent of late that are remembered here: most receipts come within seconds and then need no read. */
+/** Messages that were sent last and are remembered here: most receipts come within seconds and then need no read. */
 const MAX_RECENT = 10_000;
 /** Unanswered submits that a receipt is compared with; with more of them nothing is certain anyway. */
 const MAX_UNANSWERED = 1_000;
@@ -26,7 +26,7 @@ const EARLIER_MS = ORPHAN_MS;
  * another form than expected, the next receipts are looked up in that one first, by one key each. Once an id with letters was
  * found as it is written, the carrier is known to keep their case, and another case is another id.
  *
- * A receipt is never of a submit that came after it: carriers use ids again, and some begin anew.
+ * A receipt never means a submit that was made after the receipt came: carriers use ids again, and some begin to count from one.
  */
 export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
@@ -90,8 +90,8 @@ export class ReceiptLookup {
   }
 
   /**
-   * Messages that a receipt may fit by its addresses: of the carrier, and being submitted or unanswered; and those of which an
-   * earlier copy went there. None when they are too many, and for a few seconds after that.
+   * Messages that a receipt may fit by its addresses: those that are being submitted to the carrier or were never answered by it,
+   * now or in an earlier copy. None when they are too many, and for a few seconds after that.
    */
   async unanswered(now: Date): Promise<MessageDocument[]> {
     if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return [];
@@ -111,7 +111,7 @@ export class ReceiptLookup {
     return this.#crowdedAtMs === 0 ? [...byId.values()] : [];
   }
 
-  /** Among the messages sent of late, by the learned form; asks nobody. */
+  /** Among the messages that are remembered, by the learned form; reads nothing. */
   recent(receipts: readonly IncomingReceipt[]): (Hit | undefined)[] {
     return receipts.map((receipt) => {
       const key = this.#likely(receipt)?.key;

@@ -9,11 +9,11 @@ export type BindEnd =
   /** The carrier answered the bind with success. */
   | { readonly kind: 'worked'; readonly boundMs: number };
 
-/** What happened to a bind of late; `FRESH` is its beginning. */
+/** How the last connections of a bind ended; `FRESH` is the beginning. */
 export interface Streak {
-  /** Ends in a row of which none had worked. */
+  /** Connections in a row that did not work. */
   readonly failed: number;
-  /** Ends in a row that had worked, each for less than `QUICK_MS`. */
+  /** Connections in a row that worked, each for less than `QUICK_MS`. */
   readonly quick: number;
 }
 export const FRESH: Streak = { failed: 0, quick: 0 };

@@ -87,7 +87,7 @@ export class Bind<Context extends Submit> {
     for (const session of this.#sessions) session.pauseReading(ms);
   }
 
-  /** Ends the connection and binds anew later: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again later: the carrier says that this session is not usable. */
   recycle(): void {
     this.#endSessions(SESSION_REFUSED);
   }

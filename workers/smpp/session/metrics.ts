@@ -10,7 +10,7 @@ export function createSmppMetrics(metrics: Metrics) {
     bindsUp: metrics.gauge('smpp_binds', 'Binds that are bound.', ['carrier']),
     unanswered: metrics.gauge('smpp_window_used', 'Submits that wait for their answer.', ['carrier']),
     waiting: metrics.gauge('smpp_window_waiting', 'Segments that wait for a slot or for the rate.', ['carrier']),
-    orphans: metrics.gauge('smpp_fresh_orphans', 'Receipts of late that fit no message yet.', ['carrier']),
+    orphans: metrics.gauge('smpp_fresh_orphans', 'Receipts of the last minutes that fit no message yet.', ['carrier']),
     binds: metrics.counter('smpp_binds_total', 'Binds that succeeded.', ['carrier']),
     submits: metrics.counter('smpp_submits_total', 'submit_sm written.', ['carrier']),
     answers: metrics.counter('smpp_answers_total', 'Answers to submit_sm, by what they mean.', ['carrier', 'class']),

@@ -1,8 +1,8 @@
 import smpp from 'smpp';
 
 /**
- * PDUs as bytes (SMPP 3.4 §3.2, §4): the only importer of the `smpp` package, of which only the codec is used. Its session
- * layer and its conversions of text and time are not: they stop the parser for ever or throw on input that a peer chooses.
+ * PDUs as bytes (SMPP 3.4 §3.2, §4). Only this file imports the `smpp` package, and only for its codec. The package's session layer
+ * and its conversions of text and time are not used: input that a peer chooses makes them stop the parser for ever, or throw.
  */
 
 /** Command ids, SMPP 3.4 §5.1.2.1. A response has the highest bit set. */

@@ -11,7 +11,7 @@ const FRESH_MS = 2_000;
 const REMEMBERED = 20_000;
 const NONE: ReadonlyMap<AccountId, readonly string[]> = new Map();
 
-/** The chains that accounts have of their own at one carrier, where it wants the hash; read once in two seconds and account. */
+/** Chains of telemarketers that accounts have of their own at one carrier. Read only if the carrier wants the hash, once in two seconds. */
 export class AccountChains {
   readonly #chains: FreshCache<AccountId, readonly string[]>;
   readonly #wanted: boolean;
@@ -27,7 +27,7 @@ export class AccountChains {
     });
   }
 
-  /** By account; of those that have none of their own, the carrier's counts. Rejects with the store's error. */
+  /** By account. An account that is not in the map has the carrier's chain. Rejects with the store's error. */
   async of(messages: readonly MessageDocument[]): Promise<ReadonlyMap<AccountId, readonly string[]>> {
     if (!this.#wanted) return NONE;
     const accounts = messages.flatMap(({ entityId, account }) => (entityId === undefined ? [] : account));

@@ -18,7 +18,7 @@ export interface BindSubmitterOptions<Segment> {
 export interface SubmitBind<Segment> {
   /** The session that takes a submit now; undefined while there is none. */
   readonly session: { submit(segment: Segment): void } | undefined;
-  /** Ends the connection and binds anew: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again: the carrier says that this session is not usable. */
   recycle(): void;
 }
 
@@ -102,7 +102,7 @@ export class BindSubmitter<Segment> {
     return unwritten;
   }
 
-  /** Ends the connection and binds anew: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again: the carrier says that this session is not usable. */
   recycle(): void {
     this.#options.bind.recycle();
   }

@@ -39,10 +39,10 @@ export interface DispatchOptions {
 const MAX_CLAIM = 500;
 /** Outcomes that the store has not taken yet; above it nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
-/** Claimed ahead of the rate: the tokens of a claim that takes long would be lost otherwise. The window paces the writing. */
+/** Claimed so far ahead of the rate: a claim takes time, and tokens that come meanwhile would be lost. The window paces the writing. */
 const AHEAD_MS = 100;
 const IDLE_MS = 100;
-/** After a claim that took little, company is waited for: a claim of ten costs little more than a claim of one. */
+/** After a small claim, so long is waited for more messages: a claim of ten costs little more than a claim of one. */
 const GATHER_MS = 8;
 
 /**
@@ -76,7 +76,7 @@ export class Dispatch {
     if (this.#hungry) this.#loop.wake();
   }
 
-  /** Claims no more; what no segment was written of goes back. Begun messages go on. */
+  /** Claims no more. A message goes back when none of its segments was written; the others go on. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#loop.stop();
@@ -85,7 +85,7 @@ export class Dispatch {
       const unbegun = submitter.withdraw(({ submission }) =>
         submission.answers.every((answer) => answer === undefined),
       );
-      // Only those whose first segment waits too: a message of which some segments are written is under way.
+      // Only messages that wait from their first segment on: when some segments are written, the message is under way.
       const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
       submitter.add(unbegun.filter(({ submission }) => !first.has(submission)));
       for (const submission of first) this.#options.answers.withdraw(submission);

@@ -78,7 +78,7 @@ export function encodeMessage(
 /** SMPP 3.4 §5.2.5, §5.2.6. */
 const TON = { international: 1, networkSpecific: 3, alphanumeric: 5 } as const;
 const NPI = { unknown: 0, isdn: 1 } as const;
-/** A number of at most so many digits is a short code, whose numbering is the network's own. */
+/** A number of at most so many digits is a short code; the network numbers these itself. */
 const SHORT_CODE_DIGITS = 8;
 /** An alphanumeric sender has at most 11 characters (3GPP TS 23.040 §9.1.2.5), a C-string field 20. */
 const ALPHANUMERIC = /^[\x20-\x7e]{1,11}$/;
@@ -109,7 +109,7 @@ function validityPeriod(validUntil: Date, now: Date): string {
   return `0000${two(Math.floor(minutes / 1_440))}${two(Math.floor(minutes / 60) % 24)}${two(minutes % 60)}00000R`;
 }
 
-/** Most destinations whose counter is remembered. */
+/** Counters that are remembered at most. */
 const MAX_REFERENCES = 50_000;
 
 /**

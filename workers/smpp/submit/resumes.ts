@@ -11,7 +11,7 @@ const FIRST_PAUSE_MS = 1_000;
 const REBOUND_LOOK_MS = 500;
 const REBOUND_LOOKS = 120;
 
-/** Sends the rest of partly accepted messages again, on the same bind (bound anew, if it must be), with the same reference. */
+/** Sends the rest of partly accepted messages again: on the same bind, once it is bound again if it was lost, with the same reference. */
 export class Resumes {
   /** Pauses, and what ends each of them without sending. */
   readonly #pauses = new Map<NodeJS.Timeout, () => void>();
