@@ -36,6 +36,6 @@ export function createUnauthorized(
 /** Behind a proxy that `TRUST_PROXY` does not name it is the proxy's, which only this shows. */
 function cameFrom(address: string): ProblemAnswer {
   return {
-    detail: `The request came from ${address}, where this key may not be used: use it from an address that it is limited to, or have whoever runs this service change them.`,
+    detail: `The request came from ${address}, and this key may not be used from there. ${PROBLEMS.ip_not_allowed.advice}`,
   };
 }

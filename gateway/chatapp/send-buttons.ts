@@ -6,7 +6,7 @@ import { EXTENSIONS, text, to } from './fields.ts';
 import type { ChatSend } from './send.ts';
 
 const id = text({
-  description: 'Comes back when the customer presses it. No space at its ends.',
+  description: 'You get it back when the customer presses the button. No spaces at the beginning or end.',
   maxLength: 256,
   trimmed: true,
 });
@@ -18,7 +18,7 @@ export const SEND_BUTTONS = request({
   buttons: required(
     list(
       object({ id: required(id), title: required(title) }),
-      { description: 'No two with the same title or id.', minItems: 1, maxItems: 3 },
+      { description: 'One to three buttons. No two may have the same title or id.', minItems: 1, maxItems: 3 },
       refuseEqual,
     ),
   ),

@@ -25,7 +25,7 @@ const MEDIA_FIELDS = {
   ),
   url: required(
     address(
-      "Where the provider fetches the file: https, a public address. An extension must be one of the type's; without one the provider decides. A host that we cannot find is accepted: the provider may know it, and a file that it cannot fetch fails later, with a status.",
+      'Where the provider fetches the file: https, a public address. A file extension must fit the type; without one the provider decides. A host name that we cannot resolve is accepted, because the provider may know it. If the provider cannot fetch the file, the message fails, and its status says so.',
     ),
   ),
   caption: optional(text({ description: 'Not for audio and sticker.', maxLength: 1_024 })),

@@ -22,7 +22,7 @@ export const SEND_TEMPLATE = request({
   ),
   params: otherwise(
     list(text({ description: 'A value.', maxLength: 1_024 }), {
-      description: 'Values for the variables of its body, in order; left out when it has none.',
+      description: 'Values for the variables of its body, in order. Leave it out if there are none.',
       maxItems: PARAMS_MAX,
     }),
     () => [],
@@ -62,7 +62,8 @@ function checkCount({ params = [] }: JsonObject, { variables }: ChatTemplateDocu
 
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
   const languages = await languagesOf(db, account, name);
-  const see = languages.length === 0 ? 'See GET /v2/chatapp/templates.' : `It has it in ${languages.join(', ')}.`;
+  const see =
+    languages.length === 0 ? 'GET /v2/chatapp/templates lists those it has.' : `It has it in ${languages.join(', ')}.`;
   const detail = `The account has no template "${name}" in the language "${language}". ${see}`;
   return { kind: 'refused', problem: ['template_not_found', { detail }] };
 }
@@ -73,7 +74,7 @@ function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Re
     return { kind: 'refused', problem: ['template_not_approved', { detail }] };
   }
   if (unsendable === undefined) return undefined;
-  const detail = `The template "${name}" needs ${unsendable}, which \`params\` cannot give it.`;
+  const detail = `The template "${name}" needs ${unsendable}, which \`params\` cannot fill.`;
   return { kind: 'refused', problem: ['template_not_supported', { detail }] };
 }
 

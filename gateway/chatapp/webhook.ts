@@ -23,7 +23,7 @@ import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
 
 export const REGISTER_WEBHOOK = request({
   url: required(address('Where events are posted to: https, a public address.')),
-  events: required(list(choice(eventsOf('chatapp')), { description: 'Which ones.', minItems: 1 })),
+  events: required(list(choice(eventsOf('chatapp')), { description: 'The events to post.', minItems: 1 })),
 });
 
 /**

@@ -138,8 +138,8 @@ function eventSection(): string {
 function problemSection(): string {
   const rules: [string, ProblemRule][] = Object.entries(PROBLEMS);
   const problems = rules.map(
-    ([slug, { number, status, title, mend, retryable }]) =>
-      `<tr id="problem-${slug}"><td>${code(slug)}</td><td>${status}</td><td>${number}</td><td>${retryable ? 'yes' : 'no'}</td><td>${escapeHtml(title)}. ${prose(mend)}</td></tr>`,
+    ([slug, { number, status, title, advice, retryable }]) =>
+      `<tr id="problem-${slug}"><td>${code(slug)}</td><td>${status}</td><td>${number}</td><td>${retryable ? 'yes' : 'no'}</td><td>${escapeHtml(title)}. ${prose(advice)}</td></tr>`,
   );
   const fields = Object.entries(FIELD_CODES).map(([name, meaning]) => row(code(name), prose(meaning)));
   return `<h2 id="problems">Problems</h2>${table(['code', 'HTTP', 'status_code', 'retryable', ''], problems)}

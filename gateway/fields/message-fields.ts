@@ -31,7 +31,7 @@ export interface PlannedText {
 }
 
 export const messageText: Kind<PlannedText> = string(
-  { description: 'Text of the message, at most 10 segments (setting). This or `template_id`.', minLength: 1 },
+  { description: 'Text of the message, at most 10 segments (setting). Give `message` or `template_id`.', minLength: 1 },
   (text, { config }) => {
     if (text === '') return new Fault('too_short', 'It must have at least one character.');
     return plannedText(text, config.maxSegments);
@@ -74,7 +74,7 @@ export function renderText(
 
 export const sender: Kind<string> = string(
   {
-    description: 'Sender id: 1 to 11 GSM characters with a letter among them, or 3 to 15 digits.',
+    description: 'Sender id: 1 to 11 GSM characters with at least one letter, or 3 to 15 digits.',
     minLength: 1,
     maxLength: 15,
   },
@@ -88,7 +88,7 @@ export const route = withDefault(choice(ROUTES, 'Kind of traffic.'), 'transactio
 
 export const templateId = optional(
   string(
-    { description: 'Extension: id of an approved DLT template of the sender, instead of `message`.' },
+    { description: 'Extension: id of an approved DLT template of the sender, in place of `message`.' },
     (text) => text,
   ),
 );
@@ -104,7 +104,7 @@ const REFERENCE_MAX = 255;
 export const reference = optional(
   string(
     {
-      description: 'Extension: your own name of the message, echoed in its status and events.',
+      description: 'Extension: your own name for the message, repeated in its status and events.',
       minLength: 1,
       maxLength: REFERENCE_MAX,
     },
@@ -118,7 +118,7 @@ export const reference = optional(
 );
 
 export const dryRun = withDefault(
-  boolean('Extension: the same checks and errors, but nothing is stored or charged.'),
+  boolean('Extension: makes the same checks and answers the same errors, but stores and charges nothing.'),
   false,
 );
 
@@ -132,4 +132,4 @@ export const paramsNeedTemplate: Rule<SlotFields> = (_given: Given<SlotFields>, 
   problems.add('params', 'conflict', NO_TEMPLATE);
 };
 
-export const NO_TEMPLATE = '`params` fill the slots of a template. Give its `template_id` too.';
+export const NO_TEMPLATE = '`params` fill the slots of a template: give its `template_id` too.';

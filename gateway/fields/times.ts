@@ -28,7 +28,7 @@ function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Dat
 }
 
 const VALID_UNTIL =
-  'Extension: until when it may wait and travel, at most 7 days ahead; 48 hours from now unless your service provider says otherwise.';
+  'Extension: when the message expires if it is not delivered by then, at most 7 days ahead. Default: 48 hours (setting).';
 
 /** Of a message that is sent now: there in any case. */
 export const validUntilFromNow: Field<Date> = otherwise(
@@ -52,7 +52,7 @@ export interface ScheduleTime {
 
 /** The offset says which instant is meant, so changes to and from summer time need no rule. */
 const scheduleTime: Kind<ScheduleTime> = dateTime(
-  'When to send: later than now, at most 35 days ahead. The time of the example has to be moved ahead.',
+  'When to send: later than now, at most 35 days ahead. The example needs a time that is still ahead.',
   ({ at, offsetMinutes }, now) => {
     const aheadMs = at.getTime() - now.getTime();
     if (aheadMs <= 0) return new Fault('out_of_range', 'It must be later than now.');

@@ -34,8 +34,8 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
     count === 1 && only !== undefined
       ? `${only.field}: ${only.detail}`
       : count > listed.length
-        ? `There are ${count} problems; \`errors\` lists the first ${listed.length}.`
-        : `There are ${count} problems; \`errors\` lists them.`;
+        ? `There are ${count} problems. \`errors\` lists the first ${listed.length}.`
+        : `There are ${count} problems. \`errors\` lists them.`;
   return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
 }
 

@@ -9,7 +9,7 @@ export function parseLimit(text: string | undefined, problems: FieldProblems): n
   if (text === undefined) return LIMIT_DEFAULT;
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(limit)) problems.add('limit', 'invalid_value', 'It must be a whole number.');
-  else if (limit < 1 || limit > LIMIT_MAX) problems.add('limit', 'out_of_range', `It must be 1 to ${LIMIT_MAX}.`);
+  else if (limit < 1 || limit > LIMIT_MAX) problems.add('limit', 'out_of_range', `It must be from 1 to ${LIMIT_MAX}.`);
   return limit;
 }
 

@@ -14,12 +14,17 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
   switch (kind) {
     case 'insufficient_credits': {
       const needs = outcome.required === 1 ? '1 credit' : `${outcome.required} credits`;
-      return [kind, { detail: `This request needs ${needs}; the balance is ${outcome.balance}.` }];
+      return [kind, { detail: `This request needs ${needs}, but the balance is ${outcome.balance}.` }];
     }
     case 'account_suspended':
       return [kind, {}];
     case 'credits_expired':
-      return [kind, { detail: `The credits could be used until ${outcome.expiryDate}.` }];
+      return [
+        kind,
+        {
+          detail: `The credits expired after ${outcome.expiryDate}. Ask your service provider to extend the expiry date.`,
+        },
+      ];
     case 'too_much_unpaid':
       return [kind, { headers: RETRY_AFTER }];
     case 'too_late':

@@ -19,7 +19,7 @@ export function parseQuery<Name extends string>(
     const [value, ...more] = given.getAll(name);
     if (value === undefined) continue;
     if (more.length > 0) problems.add(name, 'conflict', 'It is given more than once.');
-    else if (value.includes('\ufffd')) problems.add(name, 'invalid_text', 'It is not UTF-8, percent-encoded.');
+    else if (value.includes('\ufffd')) problems.add(name, 'invalid_text', 'It must be UTF-8, percent-encoded.');
     else values[name] = value;
   }
   return values;
@@ -30,7 +30,11 @@ export function parseQueryTime(name: string, text: string | undefined, problems:
   if (text === undefined) return undefined;
   const time = parseOffsetTime(text);
   if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
-  const hint = text.includes(' ') ? ' In a query the sign + must be written as %2B.' : '';
-  problems.add(name, 'invalid_time', `It must be an ISO 8601 date-time with an offset, 2027-01-31T18:00:00Z.${hint}`);
+  const hint = text.includes(' ') ? ' Write + as %2B in a query.' : '';
+  problems.add(
+    name,
+    'invalid_time',
+    `It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00Z.${hint}`,
+  );
   return undefined;
 }

@@ -100,7 +100,7 @@ export class Approvals {
 function approveTemplate(account: Account, { dltId, entityId = account.entityId }: IndexedTemplate): Approval {
   if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
   if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
-  const detail = `The template ${dltId} names no PE id, and the account has none. ${PROBLEMS.entity_id_missing.mend}`;
+  const detail = `The template ${dltId} has no PE id, and neither has the account. ${PROBLEMS.entity_id_missing.advice}`;
   return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
 }
 

@@ -33,11 +33,14 @@ const PRIORITIES = ['normal', 'low'] as const;
 /** What a bulk request may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */
 export const BULK_FIELDS = {
   to: optional(
-    longList(recipient('sms'), { description: 'Recipients; each is one message. This or `recipients`.', ...LENGTH }),
+    longList(recipient('sms'), {
+      description: 'Recipients. Each gets one message. Give `to` or `recipients`.',
+      ...LENGTH,
+    }),
   ),
   recipients: optional(
     longList(object({ to: required(recipient('sms')), params: optional(params) }), {
-      description: 'Extension: recipients with params of their own.',
+      description: 'Extension: recipients, each with `params` of its own if needed.',
       ...LENGTH,
     }),
   ),
@@ -46,14 +49,17 @@ export const BULK_FIELDS = {
   route,
   template_id: templateId,
   params: optional(params),
-  dedupe: withDefault(boolean('Extension: equal entries are sent and billed once.'), false),
+  dedupe: withDefault(boolean('Extension: equal entries get one message and are charged once.'), false),
   // Spec gap: ten thousand messages in the urgent lane would stand before everybody's one-time passwords.
   priority: withDefault(
-    string({ description: 'Extension. A batch is always behind single messages.', enum: PRIORITIES }, (text) => {
-      const otp = text === 'otp' ? ' Send one-time passwords one by one.' : '';
-      const fault = new Fault('invalid_value', `It must be one of ${PRIORITIES.join(', ')}.${otp}`);
-      return PRIORITIES.find((priority) => priority === text) ?? fault;
-    }),
+    string(
+      { description: 'Extension. The messages of a batch are always sent after single messages.', enum: PRIORITIES },
+      (text) => {
+        const otp = text === 'otp' ? ' Send one-time passwords one by one.' : '';
+        const fault = new Fault('invalid_value', `It must be one of ${PRIORITIES.join(', ')}.${otp}`);
+        return PRIORITIES.find((priority) => priority === text) ?? fault;
+      },
+    ),
     'normal',
   ),
   reference,

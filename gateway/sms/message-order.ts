@@ -37,7 +37,7 @@ export const MESSAGE_FIELDS = {
   priority: withDefault<Priority>(
     choice(
       PRIORITIES,
-      'Extension: which lane the message waits in. `otp` needs the scope of that name and the transactional route.',
+      'Extension: how urgent it is. `otp` needs a key with the scope `otp`, and the transactional route.',
     ),
     'normal',
   ),
@@ -49,7 +49,7 @@ type MessageFields = typeof MESSAGE_FIELDS;
 
 const otpIsTransactional: Rule<MessageFields> = ({ priority, route }, _has, problems) => {
   if (priority !== 'otp' || route !== 'promotional') return;
-  problems.add('priority', 'invalid_value', '"otp" goes with the transactional route only.');
+  problems.add('priority', 'invalid_value', '"otp" is for the transactional route only.');
 };
 
 export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate, otpIsTransactional];

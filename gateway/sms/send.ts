@@ -51,7 +51,7 @@ export function createSend(deps: GatewayDeps & { readonly approvals: Approvals }
   };
 }
 
-/** "SMS send result", exactly its five fields. 1000: accepted and queued (decisions.md, Errors). */
+/** "SMS send result", exactly its five fields. 1000: accepted and queued (docs/specification/decisions.md, Errors). */
 function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): object {
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
 }

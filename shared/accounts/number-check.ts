@@ -38,11 +38,11 @@ export function numberProblem(
     // The library took away the 0 (or 8, or 1) that is dialled before a number inside its country.
     return {
       code: 'unknown_number',
-      detail: `Write ${international}, without what is dialled inside the country only.`,
+      detail: `Write ${international}, without the prefix for calls inside the country.`,
     };
   }
   if (channel === 'sms' && numberCheck === 'mobile' && !mayBeMobile(number)) {
-    return { code: 'not_mobile', detail: 'It is no number of a mobile phone, and the account sends to those only.' };
+    return { code: 'not_mobile', detail: 'It is not a mobile number, and the account sends to mobile numbers only.' };
   }
   return undefined;
 }
@@ -67,12 +67,12 @@ function homeProblem(to: string, home: string | undefined): NumberProblem | unde
 
 function unknownNumber(to: string, number: PhoneNumber | undefined): NumberProblem {
   const code = 'unknown_number';
-  if (number === undefined) return { code, detail: 'No country has a code that it begins with.' };
+  if (number === undefined) return { code, detail: 'It begins with no known country code.' };
   const country = `numbers with the country code ${number.countryCallingCode}`;
   const length = validatePhoneNumberLength(`+${to}`);
   if (length === 'TOO_SHORT') return { code, detail: `It has too few digits for ${country}.` };
   if (length === 'TOO_LONG') return { code, detail: `It has too many digits for ${country}.` };
-  return { code, detail: `There are no ${country} like it: check its length and its first digits.` };
+  return { code, detail: `It is not one of the ${country}. Check its length and its first digits.` };
 }
 
 /** In North America, for one, a number does not tell. */

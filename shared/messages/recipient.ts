@@ -10,8 +10,8 @@ export function recipientProblem(to: string): string | undefined {
   if (to === '') return `It is empty. ${FORM}.`;
   if (/^\+[0-9]+$/.test(to)) return `Remove the plus sign. ${FORM}.`;
   if (/^00[0-9]+$/.test(to)) return `Remove the leading 00. ${FORM}.`;
-  if (/^0[0-9]*$/.test(to)) return `The first digit must be the country code's, never 0. ${FORM}.`;
+  if (/^0[0-9]*$/.test(to)) return `It must begin with the country code, which never begins with 0. ${FORM}.`;
   if (/^[0-9]+$/.test(to)) return `It has ${to.length} digits. ${FORM}.`;
   if (/^[+0-9\s().-]+$/.test(to)) return `Remove spaces, signs and brackets. ${FORM}.`;
-  return `It may hold only the digits 0 to 9. ${FORM}.`;
+  return `Use only the digits 0 to 9. ${FORM}.`;
 }

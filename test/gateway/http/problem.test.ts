@@ -14,7 +14,7 @@ describe('the catalogue of problems', () => {
       expect(rule.number.charAt(0)).to.equal(String(rule.status).charAt(0));
       expect(slug).to.match(/^[a-z_]+$/);
       expect(rule.title).not.to.equal('');
-      expect(rule.mend).to.match(/\.$/);
+      expect(rule.advice).to.match(/\.$/);
     });
   }
 
@@ -23,7 +23,7 @@ describe('the catalogue of problems', () => {
       type: '/errors/not_found',
       title: 'Not found',
       status: 404,
-      detail: PROBLEMS.not_found.mend,
+      detail: PROBLEMS.not_found.advice,
       code: 'not_found',
       status_code: '4040',
       errors: [],

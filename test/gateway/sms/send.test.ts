@@ -264,7 +264,7 @@ describe('POST /v2/send', () => {
       });
     }
 
-    it('says how to mend a number with a plus', async () => {
+    it('says how to correct a number with a plus', async () => {
       const answer = await send(key, { ...GOOD, to: '+919876543210' });
 
       expect(answer.body.detail).to.match(/Remove the plus sign/);
@@ -303,7 +303,7 @@ describe('POST /v2/send', () => {
       const answer = await send(key, GOOD);
 
       expectProblem(answer, 'insufficient_credits');
-      expect(answer.body.detail).to.equal('This request needs 1 credit; the balance is 0.');
+      expect(answer.body.detail).to.equal('This request needs 1 credit, but the balance is 0.');
       expect(await balanceOf(account)).to.equal(0);
       expect(await tracesOf(account)).to.equal(0);
     });

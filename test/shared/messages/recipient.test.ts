@@ -12,8 +12,8 @@ describe('recipientProblem', () => {
     ['', /empty/],
     ['+919876543210', /Remove the plus/],
     ['00919876543210', /leading 00/],
-    ['09876543210', /never 0/],
-    ['0', /never 0/],
+    ['09876543210', /never begins with 0/],
+    ['0', /never begins with 0/],
     ['1234567', /has 7 digits/],
     ['1234567890123456', /has 16 digits/],
     ['91 98765 43210', /Remove spaces/],
@@ -23,7 +23,7 @@ describe('recipientProblem', () => {
     ['٩١٩٨٧٦٥٤٣٢١٠', /only the digits/],
   ];
   for (const [to, reason] of refused) {
-    it(`refuses ${JSON.stringify(to)} and says how to mend it`, () => {
+    it(`refuses ${JSON.stringify(to)} and says how to correct it`, () => {
       expect(recipientProblem(to)).to.match(reason);
     });
   }
