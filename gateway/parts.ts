@@ -2,8 +2,8 @@ import type { KeyScope } from '../shared/keys/key.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { guardOptions } from '../shared/webhooks/address-guard.ts';
 import { createAuthenticate, createIdentify, requireScope, type ScopeSet } from './access/authenticate.ts';
+import { createCostlyReads } from './access/costly-reads.ts';
 import { RateCounter } from './access/counter.ts';
-import { createDearReads } from './access/dear-reads.ts';
 import { createCharge, createRateLimit } from './access/rate-limit.ts';
 import { createUnauthorized } from './access/unauthorized.ts';
 import { createUrlCheck } from './chatapp/public-url.ts';
@@ -47,7 +47,7 @@ export function createParts(deps: GatewayDeps) {
     ],
     once: createOnce(deps),
     charge,
-    reading: { ...deps, answerRead: createDearReads(charge) },
+    reading: { ...deps, answerRead: createCostlyReads(charge) },
     sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }) },
     message: jsonBody(MESSAGE_BYTES_MAX),
     bulk: jsonBody(BULK_BYTES_MAX),

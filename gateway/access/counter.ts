@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { type Counted, Loans } from './loans.ts';
-import { countPipeline, type RateDocument, type Share, WINDOW_MS } from './window.ts';
+import { countPipeline, type Grant, type RateDocument, WINDOW_MS } from './window.ts';
 
 interface Item {
   readonly key: string;
@@ -19,7 +19,7 @@ interface Wanted {
 }
 
 /** What a group of one key came to. */
-interface Total extends Share {
+interface Total extends Grant {
   readonly restMs: number;
   /** Another counter holds something that it may give back. */
   readonly lentToOthers: boolean;
@@ -172,7 +172,7 @@ export class RateCounter {
       })),
       { ordered: false },
     );
-    const found = await this.#rate.find({ _id: { $in: [...tally.keys()] } }, { projection: SHARES }).toArray();
+    const found = await this.#rate.find({ _id: { $in: [...tally.keys()] } }, { projection: GRANTS }).toArray();
     const totals = new Map<string, Total>();
     for (const document of found) {
       const total = this.#totalOf(document);
@@ -187,7 +187,7 @@ export class RateCounter {
         const after = await this.#rate.findOneAndUpdate({ _id: key }, countPipeline(this.#name, n, limit), {
           upsert: true,
           returnDocument: 'after',
-          projection: SHARES,
+          projection: GRANTS,
         });
         return (after && this.#totalOf(after)) ?? unanswered(key);
       } catch (error) {
@@ -212,7 +212,7 @@ export class RateCounter {
   }
 }
 
-const SHARES = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
+const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
 
 function unanswered(key: string): never {
   throw new Error(`the store counted nothing for ${key}`);

@@ -12,7 +12,7 @@ export interface RateDocument {
     /** What passed, and what counters have been lent; never above the limit. */
     readonly count: number;
     /** By counter (one per process): what its newest group got. */
-    readonly by: Readonly<Record<string, Share>>;
+    readonly by: Readonly<Record<string, Grant>>;
     /** Somebody was refused: what is lent and not used is wanted back, and nothing more is lent. */
     readonly recall?: true;
   };
@@ -21,7 +21,7 @@ export interface RateDocument {
 }
 
 /** What a group of events got of the window. */
-export interface Share {
+export interface Grant {
   /** How many of them pass. */
   readonly granted: number;
   /** Events to come that the counter may let pass by itself while the window runs, counted with the group. */
@@ -57,24 +57,24 @@ export function countPipeline(counter: string, n: number, limit: number): Docume
   const age = { $subtract: ['$$NOW', { $ifNull: ['$window.start', EPOCH] }] };
   const over = { $or: [{ $gte: [age, WINDOW_MS] }, { $lte: [age, -WINDOW_MS] }] };
   const begun = { start: '$$NOW', count: { $literal: 0 }, by: { $literal: {} } };
-  const share = `window.by.${counter}`;
+  const own = `window.by.${counter}`;
   const granted = { $max: [0, { $min: [n, { $subtract: [limit, '$window.count'] }] }] };
-  const left = { $subtract: [limit, { $add: ['$window.count', `$${share}.granted`] }] };
+  const left = { $subtract: [limit, { $add: ['$window.count', `$${own}.granted`] }] };
   let loan: Document | number = 0;
   for (const step of LOANS.toReversed()) loan = { $cond: [{ $gte: [left, step.left] }, step.lent, loan] };
   const recalled = { $eq: ['$window.recall', true] };
-  const count = { $add: ['$window.count', `$${share}.granted`, `$${share}.loan`] };
+  const count = { $add: ['$window.count', `$${own}.granted`, `$${own}.loan`] };
   return [
     { $set: { window: { $cond: [over, begun, '$window'] }, at: '$$NOW' } },
-    { $set: { [`${share}.granted`]: granted } },
-    { $set: { [`${share}.loan`]: { $cond: [recalled, 0, loan] } } },
+    { $set: { [`${own}.granted`]: granted } },
+    { $set: { [`${own}.loan`]: { $cond: [recalled, 0, loan] } } },
     {
       $set: {
         'window.count': count,
-        [`${share}.count`]: count,
+        [`${own}.count`]: count,
         // What is being given back at this moment stays: only that may take it off the count.
-        [`${share}.lent`]: { $cond: [recalled, { $ifNull: [`$${share}.lent`, 0] }, `$${share}.loan`] },
-        'window.recall': { $cond: [{ $or: [recalled, { $lt: [`$${share}.granted`, n] }] }, true, '$$REMOVE'] },
+        [`${own}.lent`]: { $cond: [recalled, { $ifNull: [`$${own}.lent`, 0] }, `$${own}.loan`] },
+        'window.recall': { $cond: [{ $or: [recalled, { $lt: [`$${own}.granted`, n] }] }, true, '$$REMOVE'] },
       },
     },
   ];

@@ -3,7 +3,7 @@ import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime, isBatchId } from '../../shared/runtime/ids.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { findPaidBatch } from '../sms/find-paid-batch.ts';

@@ -1,7 +1,7 @@
 import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
 import { readStatement } from '../../shared/ledger/statement.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

@@ -1,5 +1,5 @@
 import { readTemplateStatuses } from '../../shared/chat-templates/store.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { listJson } from '../http/list-json.ts';
 

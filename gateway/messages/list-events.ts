@@ -1,6 +1,6 @@
 import { EVENT_NAMES, type EventName } from '../../shared/events/catalogue.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

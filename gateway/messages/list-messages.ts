@@ -3,7 +3,7 @@ import type { MessageState } from '../../shared/messages/message.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { type BatchId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

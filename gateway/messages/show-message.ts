@@ -1,5 +1,5 @@
 import { isMessageId } from '../../shared/runtime/ids.ts';
-import type { ReadingDeps } from '../access/dear-reads.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { messageRecord } from './message-record.ts';

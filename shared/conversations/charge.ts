@@ -26,7 +26,7 @@ export type Verdict =
 
 /**
  * The one rule about a conversation's money: it stays paid while something of it was taken, or may be; when surely nothing was,
- * it is given back (decisions.md, Chat-app). `opener` is who it is charged with now; undefined when that is not stored (any
+ * it is given back (docs/decisions/0013). `opener` is who it is charged with now; undefined when that is not stored (any
  * more), which proves nothing. `others` in the order in which they are asked to follow. Pure.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {

@@ -4,7 +4,7 @@ import type { AccountId, ConversationId, MessageId } from '../runtime/ids.ts';
 /**
  * An account and one of its customers on the chat-app channel. Two windows of 24 hours lie here, which are not the same:
  * the session runs from the customer's last message and says what may be written; the conversation runs from the message of
- * ours that opened it and says what has been paid (decisions.md, Chat-app).
+ * ours that opened it and says what has been paid (docs/decisions/0013).
  */
 export interface ConversationDocument {
   readonly _id: ConversationKey;

@@ -8,7 +8,7 @@ export interface ChatPrices {
 
 /**
  * The only price list of the chat-app channel: a conversation is charged once, with the message of ours that opens it, by who
- * started it (decisions.md, Chat-app). What customers write is never charged.
+ * started it (docs/decisions/0013). What customers write is never charged.
  */
 export function conversationPrice(by: Opener, prices: ChatPrices): number {
   return by === 'user' ? prices.userCredits : prices.businessCredits;

@@ -3,7 +3,7 @@ import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
 const SESSION_MS = 24 * 3_600_000;
-/** "24 h from the message that opens it" (decisions.md, Chat-app). */
+/** From the message that opens it. */
 const CONVERSATION_MS = 24 * 3_600_000;
 
 type Session = Pick<ConversationDocument, 'lastInboundAt'>;

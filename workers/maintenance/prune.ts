@@ -8,7 +8,7 @@ import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
 import { scheduleWalk } from './pruning/schedules.ts';
 import { strayChunkWalk } from './pruning/unpaid-batches.ts';
-import { type PruneTurn, pruneAlong } from './pruning/walk.ts';
+import { type PrunePace, pruneAlong } from './pruning/walk.ts';
 
 /** How long things are kept after their end, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
 export interface Retention {
@@ -32,7 +32,7 @@ export interface PruneDeps {
 const DAY_MS = 86_400_000;
 /** Between two commands; at least nine times what the one before took, so that a busy store is asked for less. */
 const PAUSE_MS = 50;
-const SHARE = 9;
+const PAUSE_PER_WORK = 9;
 const PAUSE_MAX_MS = 5_000;
 
 /** Removes what is old, group by group. Throws the driver's error; the next round goes on. */
@@ -49,7 +49,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
     return;
   }
   await prune(deps, 'schedules', async () => scheduleWalk(db, batchesBefore));
-  await prune(deps, 'batches', async (turn) => batchWalk(db, { messagesBefore, batchesBefore }, turn));
+  await prune(deps, 'batches', async (pace) => batchWalk(db, { messagesBefore, batchesBefore }, pace));
   await prune(deps, 'messages', () => messageWalk(db, messagesBefore));
 }
 
@@ -65,18 +65,18 @@ export async function pruneConversations(deps: PruneDeps): Promise<void> {
 async function prune<Found extends { readonly _id: string }>(
   { clock, log, held, onRemoved }: PruneDeps,
   what: string,
-  walkWith: (turn: PruneTurn) => Promise<Parameters<typeof pruneAlong<Found>>[0]>,
+  walkWith: (pace: PrunePace) => Promise<Parameters<typeof pruneAlong<Found>>[0]>,
 ): Promise<void> {
   let sinceMs = clock.monotonicMs();
-  const turn: PruneTurn = {
+  const pace: PrunePace = {
     mayGoOn: held,
     pause: async () => {
       const tookMs = clock.monotonicMs() - sinceMs;
-      await setTimeout(Math.min(Math.max(PAUSE_MS, SHARE * tookMs), PAUSE_MAX_MS));
+      await setTimeout(Math.min(Math.max(PAUSE_MS, PAUSE_PER_WORK * tookMs), PAUSE_MAX_MS));
       sinceMs = clock.monotonicMs();
     },
   };
-  const removed = await pruneAlong(await walkWith(turn), turn);
+  const removed = await pruneAlong(await walkWith(pace), pace);
   onRemoved(what, removed);
   if (removed > 0) log.info('pruned', { what, documents: removed });
 }

@@ -101,7 +101,7 @@ describe('schedules: cancel', () => {
     let refunded = 0;
     for (const [i, booking] of bookings.entries()) {
       world.clock.turn(1_000);
-      // A release asks the world.store twice, a cancel once: it starts now level with the one, now with the other.
+      // A release asks the store twice, a cancel once: it starts now level with the one, now with the other.
       const cancel = async () => {
         for (let lead = i % 4; lead > 0; lead--) await world.store.db.command({ ping: 1 });
         return cancelSchedule(world.store.db, world.clock, account, booking._id);

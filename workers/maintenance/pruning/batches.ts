@@ -5,7 +5,7 @@ import { batchCollection, keepCounts } from '../../../shared/batches/store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { type BatchId, batchMessageRange, lowestId } from '../../../shared/runtime/ids.ts';
 import { endedBefore } from './messages.ts';
-import type { PruneTurn, PruneWalk } from './walk.ts';
+import type { PrunePace, PruneWalk } from './walk.ts';
 
 type Found = Pick<BatchDocument, '_id' | 'state' | 'open' | 'counts' | 'validUntil'>;
 
@@ -21,7 +21,7 @@ export interface OldBatches {
  * /v2/batches/{id}` says the same; and removes batches that ended, the chunks of which went when they were split. What went
  * back for them the ledger says.
  */
-export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches, turn: PruneTurn): PruneWalk<Found> {
+export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches, pace: PrunePace): PruneWalk<Found> {
   const batches = batchCollection(db);
   const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
   return {
@@ -40,12 +40,12 @@ export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches,
       for (const { _id, state, open, counts, validUntil } of found) {
         if (open || (state !== 'split' && state !== 'stopped')) continue;
         if (counts !== undefined && validUntil >= batchesBefore) continue;
-        if (!turn.mayGoOn()) break;
+        if (!pace.mayGoOn()) break;
         if (counts === undefined) await count(db, _id, messagesBefore);
         else if (!(await hasMessages(db, _id))) {
           removed += (await batches.deleteOne({ _id, state, open: { $exists: false } })).deletedCount;
         }
-        await turn.pause();
+        await pace.pause();
       }
       return removed;
     },

@@ -12,8 +12,8 @@ export interface PruneWalk<Found extends { readonly _id: string }> {
   remove(found: readonly Found[]): Promise<number>;
 }
 
-/** Who walks. */
-export interface PruneTurn {
+/** How fast a walk goes, and for how long. */
+export interface PrunePace {
   /** Whether the lease is still held; asked before each command. */
   mayGoOn(): boolean;
   /** Between two commands: leaves the store to the others. */
@@ -23,17 +23,17 @@ export interface PruneTurn {
 /** Returns how many documents were removed. Throws the driver's error. */
 export async function pruneAlong<Found extends { readonly _id: string }>(
   walk: PruneWalk<Found>,
-  turn: PruneTurn,
+  pace: PrunePace,
 ): Promise<number> {
   let removed = 0;
   let after: Found['_id'] | undefined;
-  while (turn.mayGoOn()) {
+  while (pace.mayGoOn()) {
     const found = await walk.look(after, walk.group);
     after = found.at(-1)?._id;
-    if (after === undefined || !turn.mayGoOn()) break;
+    if (after === undefined || !pace.mayGoOn()) break;
     removed += await walk.remove(found);
     if (found.length < walk.group) break;
-    await turn.pause();
+    await pace.pause();
   }
   return removed;
 }

@@ -21,7 +21,7 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
   readonly answerRead: AnswerRead;
 }
 
-export function createDearReads(charge: Charge): AnswerRead {
+export function createCostlyReads(charge: Charge): AnswerRead {
   const queue = new ReadQueue<string | undefined>();
   return async (res, cost, read, missing = 'not_found') => {
     if (!(await charge(res, cost))) return;
