@@ -22,14 +22,14 @@ const MAX_GROUP = 500;
 const GATHER_MS = 5;
 /** Records that wait for the store; more are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** How long it is believed which accounts want everything logged. */
+/** How old the list of accounts that want everything logged may be. */
 const FRESH_MS = 5_000;
-/** Of one message, the oldest; more happened to nobody yet. */
+/** Records of one message that are shown, the oldest. No message has come near that. */
 const SHOWN_MAX = 200;
 
 /**
- * Writes records of a process in groups, behind everything else: whoever adds some does not wait for them, and what the store
- * does not take is told to the process's log and forgotten. A crash may lose those of its last milliseconds.
+ * Writes records of a process in groups. Nobody waits for them: what the store does not take is reported in the process's log and
+ * dropped, and a crash loses those of its last milliseconds.
  */
 export class MessageLog {
   readonly #options: MessageLogOptions;

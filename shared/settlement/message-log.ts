@@ -7,8 +7,8 @@ import type { PartReceipt, ReceiptTlvs } from './receipt-outcome.ts';
 import type { SubmitOutcome } from './submit-outcome.ts';
 
 /**
- * What a message's timeline has beyond its history, append-only: written where something unusual happened, and always for
- * accounts that ask for it. It decides nothing: whatever is lost of it is lost for the timeline only.
+ * What a message's timeline shows beside its history. Append-only; written where something unusual happened, and always for accounts
+ * that ask for it. Nothing is decided by it: a record that is lost is missing in the timeline only.
  */
 export type LogRecord = ReceiptRecord | AnswerRecord | PolicyRecord;
 
@@ -20,7 +20,7 @@ interface Logged {
   readonly at: Date;
 }
 
-/** A receipt that was taken. The same receipt again, and again, is one record more. */
+/** A receipt that was taken. However often it comes again, that is one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
   /** What it did: `duplicate` changed nothing. */

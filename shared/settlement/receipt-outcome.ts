@@ -49,8 +49,8 @@ interface Copies {
 }
 
 /**
- * The change that a receipt makes to the parts with its id, of whatever copy: usually one, but some carriers give all segments the
- * same. A status never goes backwards; a message ends when its last part does, or one copy is delivered.
+ * The change that a receipt makes to the parts with its id, in whichever copy they are. Usually that is one part, but some carriers
+ * give all segments the same id. A status never goes backwards. A message ends when its last part does, or when one copy is delivered.
  */
 export function decideReceipt(message: MessageDocument, key: string, receipt: PartReceipt, now: Date): ReceiptDecision {
   const told = tell(copiesOf(message), receipt, (part) => part.key === key && mayReplace(part.state, receipt.state));
@@ -58,8 +58,8 @@ export function decideReceipt(message: MessageDocument, key: string, receipt: Pa
 }
 
 /**
- * The change that a receipt makes to a message which is the only one that it fits by its addresses: the id in the receipt is taken
- * for that of the first part that has none, in the oldest of the copies that it may mean (`mayMean`).
+ * The change that a receipt with an unknown id makes to the only message that fits it by its addresses. The id is taken for that of
+ * the first part without one, in the oldest copy that the receipt may mean (`mayMean`).
  */
 export function decideUnknown(
   message: MessageDocument,

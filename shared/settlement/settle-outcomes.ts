@@ -37,8 +37,8 @@ const LONGEST_RETRY_MS = 5_000;
 const MAX_REFUSED = 3;
 
 /**
- * Settles what became of submits, in groups. What a carrier answered is known to nobody else, so a group is tried again until
- * the store takes it, or the lease is lost, or the process gives up at its stop: then those messages are unknown to the next holder.
+ * Settles what became of submits, in groups. Only this process knows what the carrier answered, so it tries a group again until the
+ * store takes it, the lease is lost or the process gives up at its stop. What is not stored by then is unknown to the next holder.
  */
 export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   readonly #options: OutcomeSettlerOptions<M>;
@@ -146,7 +146,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     if (record !== undefined) messageLog.add([record]);
   }
 
-  /** One by one, so that a message that cannot be stored holds up no other; it stays as it is, and the next holder finds it unknown. */
+  /** One by one, so that a message that cannot be stored does not hold up others. It stays as it is, and the next holder finds it unknown. */
   async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) {

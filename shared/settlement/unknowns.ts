@@ -19,8 +19,8 @@ const MAX_GROUP = 200;
 
 /**
  * What an earlier holder of the carrier's lease left `submitting` is unknown from now on: it may have been written just before that
- * holder ended. The new epoch in the claim makes the earlier holder, should it still live, settle nothing. `own`: also what this
- * holder left in this epoch, when it ended while the store was away and could give nothing back. Returns how many.
+ * holder ended. The new epoch in the claim fences off the earlier holder, should it still live. `own`: also what this holder left
+ * in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
  */
 export async function takeOverUnknowns(db: Db, carrier: string, epoch: number, own = false): Promise<number> {
   const { modifiedCount } = await db

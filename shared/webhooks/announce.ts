@@ -10,9 +10,10 @@ import { createSubscriptions } from './subscriptions.ts';
 /** Follow-up of a settle: state changes become deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each active endpoint of the account and the message's channel that subscribes the event, all in one
-   * unordered insert. Ids are derived (`<event id>:<endpoint id>`): announcing the same changes again, after a crash or by
-   * another process, adds nothing. Throws the driver's error when the store fails; then some may be stored, and the caller does it again.
+   * Stores one delivery for each change and each endpoint that is active, is of the message's account and channel, and subscribes
+   * the event; all by one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes again, after a
+   * crash or by another process, adds nothing. Throws the driver's error when the store fails: some may be stored then, and the caller
+   * does it again.
    */
   announce(changes: readonly StateChange[]): Promise<void>;
 }

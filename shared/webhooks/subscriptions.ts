@@ -8,9 +8,9 @@ import type { EndpointDocument } from './endpoint.ts';
 export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events'>;
 
 /**
- * How long a process believes what it read: an endpoint made or changed gets its events from then on at the latest, and is
- * registered only when that time is over (gateway/chatapp/webhook.ts waits for it). Short, because somebody waits; long enough
- * for one busy account to cost two reads a second in place of one for each group of events.
+ * How long a process goes by what it read: a new or changed endpoint gets its events after this time at the latest. A registration is
+ * answered only then (gateway/chatapp/webhook.ts waits), so it is short; and long enough for a busy account to cost two reads a
+ * second, not one for each group of events.
  */
 export const SUBSCRIPTIONS_FRESH_MS = 500;
 /** Accounts; an account's endpoints are few (endpoint-store.ts). */

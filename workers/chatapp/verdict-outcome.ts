@@ -7,7 +7,7 @@ import type { SendVerdict } from './provider/answer.ts';
 const TWO_TRIES = 2;
 
 /**
- * What a verdict makes of the message; the change itself is decided as for an SMS of one part (settlement/submit-outcome.ts).
+ * What a verdict makes of the message; the change itself is decided as for an SMS of one part (settlement/decide-outcome.ts).
  * `probe`: it was sent to see whether the provider is back, so that its failure tells nothing about the message. Pure.
  */
 export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boolean): SubmitOutcome {
