@@ -18,6 +18,7 @@ import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
 import { SENDER_COMMANDS } from './sender.ts';
+import { STORE_COMMANDS } from './store.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { WEBHOOK_COMMANDS } from './webhook.ts';
 
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
+  ...STORE_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,
 ];

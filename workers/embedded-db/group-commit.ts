@@ -25,6 +25,8 @@ export class GroupCommit {
   private readonly signal: ChangeSignal;
   private readonly onFatal: (error: unknown) => void;
   private jobs: Job[] = [];
+  /** Each waits for a checkpoint, and is told when it is done. */
+  private checkpoints: (() => void)[] = [];
   /** From the first job until no more wait. */
   private busy = false;
   private refusal: Buffer | undefined;
@@ -37,9 +39,21 @@ export class GroupCommit {
 
   add(run: () => Buffer, done: (reply: Buffer) => void): void {
     this.jobs.push({ run, done });
+    this.start();
+  }
+
+  private start(): void {
     if (this.busy) return;
     this.busy = true;
     setImmediate(() => void this.commitAll());
+  }
+
+  /** Stores the tables between two groups; rejects when the disk fails, or has failed. */
+  checkpoint(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.checkpoints.push(() => (this.failed === undefined ? resolve() : reject(new Error('the commit failed'))));
+      this.start();
+    });
   }
 
   /** The answer to every command once the disk has failed: what is in memory may not be stored. */
@@ -53,14 +67,21 @@ export class GroupCommit {
   }
 
   private async commitAll(): Promise<void> {
-    while (this.jobs.length > 0) {
+    while (this.jobs.length > 0 || this.checkpoints.length > 0) {
       const jobs = this.jobs;
       this.jobs = [];
       await this.commit(jobs);
+      await this.tellCheckpoints();
       // Jobs that a finished one has added (ttl.ts) must not keep everybody else out.
       if (this.jobs.length > 0) await new Promise((resolve) => setImmediate(resolve));
     }
     this.busy = false;
+  }
+
+  private async tellCheckpoints(): Promise<void> {
+    if (this.checkpoints.length === 0) return;
+    await this.orFail(() => this.store.database.checkpoint());
+    for (const done of this.checkpoints.splice(0)) done();
   }
 
   private async commit(jobs: readonly Job[]): Promise<void> {

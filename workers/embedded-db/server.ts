@@ -4,10 +4,9 @@ import { resolve } from 'node:path';
 import { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { type DirectoryLock, takeDirectory } from '../../shared/runtime/directory-lock.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
-import { isListening, listenForOwner } from '../../shared/runtime/unix-socket.ts';
+import { listenForOwner } from '../../shared/runtime/unix-socket.ts';
 import { StoreError } from './bson/errors.ts';
 import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
@@ -18,6 +17,7 @@ import { GroupCommit } from './group-commit.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes } from './storage/store-files.ts';
+import { takeStore } from './take-store.ts';
 import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
 import type { Request } from './wire/message.ts';
@@ -113,7 +113,10 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
       commits.add(() => handler.run(store, command), done);
       return;
     }
-    const reply = handler.run(store, command);
+    const reply =
+      handler.kind === 'stored'
+        ? commits.checkpoint().then(() => handler.run(store, command))
+        : handler.run(store, command);
     // A read that gave way to others may have gone on after the disk had failed.
     const answer = (found: Buffer) => done(commits.failed ?? found);
     if (reply instanceof Promise) reply.then(answer, (error: unknown) => answer(errorReply(error)));
@@ -121,19 +124,6 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
   } catch (error) {
     done(errorReply(error));
   }
-}
-
-/** LMDB itself would let two processes in, and each would keep a catalogue and a log of its own. */
-async function takeStore(dir: string, socketPath: string): Promise<DirectoryLock> {
-  const taking = await takeDirectory(dir, 'store.lock');
-  if (taking.kind === 'held') {
-    const who = taking.by === undefined ? 'another process' : `process ${taking.by.pid}`;
-    throw new StartError(`The store in ${dir} is in use by ${who}; stop that one first.`);
-  }
-  // A version that had no such lock.
-  if (!(await isListening(socketPath))) return taking.lock;
-  await taking.lock.release();
-  throw new StartError(`A process answers on ${socketPath}, so the store in ${dir} is in use; stop that one first.`);
 }
 
 async function allGone(sockets: ReadonlySet<Socket>, timeoutMs: number): Promise<void> {

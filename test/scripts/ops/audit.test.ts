@@ -9,7 +9,9 @@ import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Looking changes nothing. */
-const LOOKS = ['list', 'show', 'verify', ''];
+const LOOKS = ['list', 'show', 'verify', 'check', ''];
+/** What wants a running product, or a store of its own (test/scripts/ops/store.test.ts), or one that is stopped and has no audit. */
+const ELSEWHERE = ['webhook replay-event', 'store backup', 'store restore', 'store compact'];
 const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
 
 describe('the audit', () => {
@@ -110,8 +112,7 @@ describe('the audit', () => {
     for (const one of told) expect(text).not.to.include(one);
     expect(text).not.to.match(/"v1\./);
     const changing = COMMANDS.filter(({ verb }) => !LOOKS.includes(verb)).map(({ noun, verb }) => `${noun} ${verb}`);
-    // These want things that only a running product has.
-    const others = changing.filter((name) => !seen.has(name) && name !== 'webhook replay-event');
+    const others = changing.filter((name) => !seen.has(name) && !ELSEWHERE.includes(name));
     expect(others).to.deep.equal([]);
   }).timeout(60_000);
 

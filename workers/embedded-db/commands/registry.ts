@@ -2,6 +2,7 @@ import { StoreError } from '../bson/errors.ts';
 import { TYPE } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
 import { aggregate } from './aggregate.ts';
+import { backup } from './backup.ts';
 import {
   CREATE_REFUSED,
   collMod,
@@ -32,6 +33,12 @@ export type Handler =
       readonly kind: 'read';
       readonly fields: ReadonlySet<string>;
       run(store: Store, command: Command): Buffer | Promise<Buffer>;
+    }
+  | {
+      /** Runs when the tables have been stored, with everything that was acknowledged before. */
+      readonly kind: 'stored';
+      readonly fields: ReadonlySet<string>;
+      run(store: Store, command: Command): Promise<Buffer>;
     };
 
 /** Taken with every command. Concerns are accepted and all mean the same here: committed, and on the disk. */
@@ -62,6 +69,10 @@ function read(
 
 function write(name: string, run: (store: Store, command: Command) => Buffer, fields: string): Handler {
   return { kind: 'write', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
+}
+
+function stored(name: string, run: (store: Store, command: Command) => Promise<Buffer>): Handler {
+  return { kind: 'stored', fields: new Set([name, ...GENERIC]), run };
 }
 
 function words(text: string): string[] {
@@ -98,6 +109,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('listIndexes', listIndexes, 'cursor'),
     read('listCollections', listCollections, 'filter nameOnly authorizedCollections cursor'),
     read('listDatabases', listDatabases, 'filter nameOnly authorizedDatabases'),
+    stored('harkaraBackup', backup),
     write('create', create, ['autoIndexId', 'idIndex', ...CREATE_REFUSED].join(' ')),
     write('drop', drop, ''),
     write('renameCollection', renameCollection, 'to dropTarget'),

@@ -1,6 +1,7 @@
 import { Catalog } from '../storage/catalog.ts';
 import { Database, type Durability } from '../storage/database.ts';
 import { Documents } from '../storage/documents.ts';
+import type { Backup } from './backup.ts';
 import { Cursors } from './cursors.ts';
 
 /** All that commands work on. */
@@ -13,6 +14,7 @@ export class Store {
   /** Said after each step of a command that walks a whole collection. */
   readonly progress: () => void;
   readonly startedAtMs: number;
+  backup: Backup | undefined;
 
   constructor(dir: string, durability: Durability, now: () => number, progress: () => void = () => {}) {
     this.database = new Database(dir, durability);

@@ -172,6 +172,14 @@ export class Database {
     this.log.restart();
   }
 
+  /**
+   * Copies the tables as they were stored last to a new file, without the room that is free in them. Writing goes on
+   * meanwhile. Call it after a checkpoint, and the copy has all that was acknowledged before.
+   */
+  copyTo(path: string): Promise<void> {
+    return this.root.backup(path, true);
+  }
+
   get(table: Table, key: Key): Buffer | undefined {
     // The "fast" buffer belongs to lmdb-js and lives until the next read: copied at once, into a chunk.
     const found = table.lmdb.getBinaryFast(key as Buffer); // KEY_ENCODER takes both kinds

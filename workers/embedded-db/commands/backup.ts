@@ -1,0 +1,62 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
+import { StoreError } from '../bson/errors.ts';
+import { asString } from '../bson/value.ts';
+import { sealBackup } from '../storage/backup-file.ts';
+import type { Database } from '../storage/database.ts';
+import { replaceFile } from '../storage/replace-file.ts';
+import type { Command } from './command.ts';
+import { reply } from './reply.ts';
+import type { Store } from './store.ts';
+
+/** What is copied so far has this behind its name. */
+const PARTIAL_SUFFIX = '.partial';
+
+/** The backup that was begun last, since this process began. */
+export interface Backup {
+  readonly path: string;
+  state: 'copying' | 'done' | 'failed';
+  why?: string;
+}
+
+/**
+ * `{harkaraBackup: <absolute path>}` begins a backup into a new file of mode 0600 and answers at once `{state: "copying"}`. The same
+ * command tells later what became of it: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup has
+ * everything that was acknowledged before the first command. Errors: 2 for a path that is none or is there already, or
+ * while another backup is made.
+ */
+export async function backup(store: Store, command: Command): Promise<Buffer> {
+  const path = asString(command.get(command.name));
+  if (path === undefined || !isAbsolute(path)) {
+    throw new StoreError(2, 'harkaraBackup needs the absolute path of a file');
+  }
+  if (store.backup?.path !== path) {
+    if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
+    const partial = `${path}${PARTIAL_SUFFIX}`;
+    // LMDB would make it.
+    if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
+    for (const name of [path, partial]) if (existsSync(name)) throw new StoreError(2, `${name} is there already`);
+    store.backup = { path, state: 'copying' };
+    void copy(store.database, store.backup, partial);
+  }
+  const { state, why } = store.backup;
+  if (state === 'failed') store.backup = undefined;
+  return reply((out) => {
+    out.string('state', state);
+    if (why !== undefined) out.string('why', why);
+  });
+}
+
+/** Never rejects: the outcome is written into `made`. */
+async function copy(database: Database, made: Backup, partial: string): Promise<void> {
+  try {
+    await database.copyTo(partial);
+    await sealBackup(partial);
+    replaceFile(partial, made.path);
+    made.state = 'done';
+  } catch (error) {
+    rmSync(partial, { force: true });
+    made.state = 'failed';
+    made.why = error instanceof Error ? error.message : String(error);
+  }
+}
