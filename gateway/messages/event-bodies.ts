@@ -18,12 +18,12 @@ export interface EventBodies {
 
 /** Characters of all bodies together. What a customer writes may have 64 KB, and 500 of these held a gateway for seconds. */
 const WEIGHT_MAX = 1_048_576;
-/** Messages of the first read; the next ones have what weighs about `GROUP_WEIGHT`, by the weight of those before. */
+/** Messages of the first read. Later reads take as many as should weigh about `GROUP_WEIGHT`, by the weight of the read before. */
 const FIRST_GROUP = 16;
 const GROUP_MAX = 256;
 const GROUP_WEIGHT = 131_072;
 
-/** The bodies of these events, in their order: as many as weigh no more than a page may, one at least. What is gone by now is left out. */
+/** The bodies of these events, in their order, until they weigh as much as a page may; at least one. Messages that are gone by now are left out. */
 export async function readEventBodies(
   db: Db,
   account: AccountId,

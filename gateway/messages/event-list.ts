@@ -44,7 +44,7 @@ export interface EventPage {
 const INDEX = 'events_by_state';
 /** Clocks of other machines may be ahead of this one. */
 const AHEAD_MS = 60_000;
-/** How full a slice is to be, and how much wider the next one is at most. */
+/** How full a slice should be, and how many times wider the next one may be. */
 const FULL = 0.75;
 const WIDEN_MAX = 16;
 /** Of those found where there are too many, how many the next try is to have: of each state about as many. */
@@ -52,11 +52,11 @@ const SHARE_OF_ONE = 0.9;
 const SHARE_OF_SEVERAL = 0.4;
 
 /**
- * Up to `limit` events of an account, newest first, older than `after`, of the last seven days. It goes back in slices of
- * time: an index over an array gives no order (a store would read all that is left and sort it), but it finds the messages
- * that reached one of these states between two times, and a slice of few messages is sorted here. A slice that has too many is
- * cut, one with few is followed by a wider one, so a page costs a few reads of about its own size however many events there
- * are, also when it shows events of one name only.
+ * Up to `limit` events of an account, newest first, older than `after`, of the last seven days. The history is an array, and an index
+ * over an array gives no order: the store would read all that is left and sort it. But the index finds the messages that reached
+ * one of these states between two times. So this goes back in slices of time and sorts each slice here. A slice with too many
+ * messages is cut, one with few is followed by a wider one: a page costs a few reads of about its own size, however many events
+ * there are and whether all names are asked for or one (docs/decisions/0010).
  */
 export async function listEvents(
   db: Db,
@@ -134,8 +134,8 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
 }
 
 /**
- * The messages that reached one of the states that `names` tell of, from `startMs` on and before `endMs`. One element must be
- * all of it: of an array, conditions beside each other may be met by several elements, and would not bound the walk.
+ * The messages that reached one of the states that `names` tell of, from `startMs` on and before `endMs`. `$elemMatch`, because
+ * conditions side by side may each be met by another element of the array, and would then not bound the walk of the index.
  */
 export function within(account: AccountId, names: readonly EventName[], startMs: number, endMs: number): object {
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
@@ -147,8 +147,8 @@ export function within(account: AccountId, names: readonly EventName[], startMs:
 }
 
 /**
- * Too many: how long the next try may be. The index has the newest of a state first, so those found say where a page's worth
- * ends; were it not so, it would still be four times less.
+ * A slice had too many: how long the next try may be. The index gives the newest of each state first, so what was found says about
+ * where a page ends. In any case the next try is at most a quarter as long, so that it comes to an end.
  */
 function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number): number {
   const states = new Set(newest.map(({ entry }) => entry.state)).size;

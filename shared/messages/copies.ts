@@ -1,20 +1,20 @@
 import type { Copy, FinalState, Part, PartState, StoredMessage } from './message.ts';
 
 /**
- * A message is submitted again when its answer never came and the carrier's policy says so. Each submit is a copy of its own: the
- * carrier may have taken it, and what it says of it later is still true. Copies that another one followed are `earlier`, until
- * they are proven refused; `claim` and `parts` are those of the current one. Pure (docs/decisions/0025).
+ * A message is submitted again when its answer never came and the carrier's policy says so. Each submit is a copy of its own, because
+ * the carrier may have taken each, and may report on each later. `claim` and `parts` of a message are those of its current copy;
+ * the copies before it are in `earlier`, until they are known to have been refused. Pure (docs/decisions/0025).
  */
 
-/** Submits of one message that were never answered, until no more are made. */
+/** After so many submits without an answer a message is not sent again. */
 export const MAX_COPIES = 5;
 
-/** What is told of a message with copies that may have been taken, beside its own end. */
+/** `error_code` of a message that ended while an earlier copy of it may have been taken. */
 export const UNCONFIRMED = 'unconfirmed';
 export const NOT_REFUNDED =
   'An earlier copy of it may have reached the recipient: the carrier never answered for it. It is not refunded.';
 
-/** Whether an earlier copy may have been taken: then it is never refunded, and never `rejected`. */
+/** Whether an earlier copy may have been taken. Such a message is never refunded, and never `rejected`. */
 export function mayHaveLeft({ earlier = [] }: Pick<StoredMessage, 'earlier'>): boolean {
   return earlier.some(({ parts }) => parts.some((part) => part.state !== 'refused'));
 }
@@ -24,7 +24,7 @@ export function isUnanswered(message: StoredMessage): boolean {
   return message.state === 'submitting' && message.outcome === 'unknown' && !isHeldOpen(message);
 }
 
-/** It is refused for good, and waits for what becomes of earlier copies; `errorCode` says why it was refused. */
+/** Its current copy was refused for good (`errorCode` says why), but an earlier one may have been taken: it waits for news of that. */
 export function isHeldOpen({ state, outcome, errorCode }: StoredMessage): boolean {
   return state === 'submitting' && outcome === 'unknown' && errorCode !== undefined;
 }
@@ -63,8 +63,8 @@ export function finalState(parts: readonly Part[]): FinalState | undefined {
 }
 
 /**
- * The state in which a message ends of which `parts` are the current copy's: delivered as soon as one copy is, else when all are
- * over of which anything will be told. An earlier one of which a segment is unknown tells nothing.
+ * The state in which a message ends; `parts` are those of its current copy. It is delivered as soon as one copy is. Otherwise it ends
+ * when all copies have ended that will be reported on; of an earlier copy with an unknown segment no report is expected.
  */
 export function endState(earlier: readonly Copy[], parts: readonly Part[]): FinalState | undefined {
   const whole = earlier.flatMap((copy) => (isOpen(copy.parts) ? [] : [copy.parts]));

@@ -170,7 +170,7 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
   else await endpoints.updateOne({ _id: id, failingSince: { $exists: false } }, { $set: { failingSince } });
 }
 
-/** One url may take both channels' events, each as an endpoint of its own. */
+/** One url may take the events of several channels, each as an endpoint of its own. SMS were the only channel once: their ids name none. */
 export function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
