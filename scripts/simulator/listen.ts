@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
 /** Listens on 127.0.0.1 and returns the port; 0 takes a free one. Rejects with the error of `listen` (EADDRINUSE). */
@@ -10,4 +11,11 @@ export async function listenLocally(server: Server, port: number): Promise<numbe
     });
   });
   return (server.address() as AddressInfo).port; // Listening on TCP: never a pipe's name.
+}
+
+/** Breaks all connections and frees the port. */
+export async function closeAtOnce(server: HttpServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
 }

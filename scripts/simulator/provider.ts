@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listenLocally } from './listen.ts';
+import { closeAtOnce, listenLocally } from './listen.ts';
 import { Delays } from './pace/delays.ts';
 import { type App, Callbacks, type CallbackValue } from './provider/callbacks.ts';
 import { Customers } from './provider/customers.ts';
@@ -70,9 +70,7 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     close: async () => {
       delays.clear();
       callbacks.close();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await closeAtOnce(server);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { webhookLine } from './lines.ts';
+import { closeAtOnce, listenLocally } from './listen.ts';
 import { RecentCounts } from './provider/recent-counts.ts';
 import { type Reply, replyTo } from './receiver/behaviours.ts';
 import { Received, type ReceivedWebhook } from './receiver/received.ts';
@@ -96,24 +96,14 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         if (!response.headersSent) text(response, 400, `${error instanceof Error ? error.message : 'unreadable'}\n`);
       });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  const port = await listenLocally(server, options.port ?? 0);
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // Listening on TCP: never a pipe's name.
+    url: `http://127.0.0.1:${port}`,
     received: () => received.all(),
     clear: () => received.clear(),
     trust: (secret, path) => signatures.trust(secret, path),
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeAtOnce(server),
   };
 }
 

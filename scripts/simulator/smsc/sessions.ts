@@ -1,0 +1,158 @@
+import type { Socket } from 'node:net';
+import type { BindRequest } from '../smpp/bind.ts';
+import { STATUS } from '../smpp/commands.ts';
+import type { Submit } from '../smpp/submit.ts';
+import type { Acceptance } from './acceptance.ts';
+import type { AuditFile } from './audit-file.ts';
+import type { KeptSubmits } from './kept-submits.ts';
+import type { Mailboxes } from './mailboxes.ts';
+import type { SmscOptions } from './options.ts';
+import { Session, type SessionOwner } from './session.ts';
+
+export interface SessionInfo {
+  readonly id: number;
+  /** Empty until bound. */
+  readonly systemId: string;
+  readonly kind: 'unbound' | 'receiver' | 'transmitter' | 'transceiver';
+  /** deliver_sm sent and not answered, submit_sm taken and not answered. */
+  readonly outstanding: number;
+  readonly unanswered: number;
+}
+
+interface SessionsDeps {
+  readonly options: SmscOptions;
+  readonly acceptance: Acceptance;
+  readonly mailboxes: Mailboxes;
+  readonly kept: KeptSubmits;
+  readonly audit: AuditFile | undefined;
+}
+
+/** The connections of all clients, and what they have done so far. */
+export class Sessions implements SessionOwner {
+  readonly onFrame: SessionOwner['onFrame'];
+  readonly totals = { connections: 0, binds: 0, refusedBinds: 0, bad: 0 };
+  readonly #deps: SessionsDeps;
+  readonly #sessions = new Map<number, Session>();
+  readonly #sockets = new Set<Socket>();
+  #peakUnanswered = 0;
+  #paused = false;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+    this.onFrame = deps.options.onFrame;
+  }
+
+  /** A client has connected. */
+  open(socket: Socket): void {
+    const { options } = this.#deps;
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    this.totals.connections += 1;
+    const session = new Session(this.totals.connections, socket, this, options.maxPduOctets);
+    this.#sessions.set(session.id, session);
+    socket.setTimeout(options.idleTimeoutMs);
+    session.paused = this.#paused;
+  }
+
+  /** All of them, or the one with that id. */
+  addressed(sessionId?: number): readonly Session[] {
+    return [...this.#sessions.values()].filter(({ id }) => sessionId === undefined || id === sessionId);
+  }
+
+  info(): SessionInfo[] {
+    return this.addressed().map((session) => ({
+      id: session.id,
+      systemId: session.systemId,
+      kind: session.kind ?? 'unbound',
+      outstanding: session.outstanding.size,
+      unanswered: session.unanswered,
+    }));
+  }
+
+  /** The most submits on one session without an answer. */
+  get peakUnanswered(): number {
+    return Math.max(this.#peakUnanswered, ...this.addressed().map((session) => session.peakUnanswered));
+  }
+
+  set paused(paused: boolean) {
+    this.#paused = paused;
+    for (const session of this.addressed()) session.paused = paused;
+  }
+
+  /** Sends a request to all bound sessions. */
+  requestAll(command: number): void {
+    for (const session of this.addressed()) if (session.bound) session.request(command);
+  }
+
+  /** The only account with a session that receives. Throws RangeError when there is none, or more than one. */
+  onlyAccount(): string {
+    const accounts = new Set(this.addressed().flatMap(({ receives, systemId }) => (receives ? [systemId] : [])));
+    const [account] = accounts;
+    if (account === undefined || accounts.size > 1) throw new RangeError(`${accounts.size} accounts are bound`);
+    return account;
+  }
+
+  /** Breaks all connections. */
+  close(): void {
+    for (const session of this.addressed()) session.cut();
+    for (const socket of this.#sockets) socket.destroy(); // Those that were ended but whose client does not read.
+  }
+
+  admit(session: Session, request: BindRequest): number {
+    const { options } = this.#deps;
+    const status = admission(options, request);
+    if (status !== STATUS.ok) {
+      this.totals.refusedBinds += 1;
+      options.onEvent?.({ kind: 'bind-refused', sessionId: session.id, systemId: request.systemId, status });
+    }
+    return status;
+  }
+
+  bound(session: Session): void {
+    const { options, mailboxes } = this.#deps;
+    this.totals.binds += 1;
+    const as = session.kind ?? '';
+    options.onEvent?.({ kind: 'bound', sessionId: session.id, systemId: session.systemId, as });
+    if (session.receives) mailboxes.join(session);
+  }
+
+  submitted(session: Session, submit: Submit): void {
+    this.#deps.acceptance.handle(session, submit);
+  }
+
+  refused(status: number): void {
+    this.#deps.acceptance.refused(status);
+  }
+
+  find(messageId: string): Submit | undefined {
+    return this.#deps.kept.find(messageId);
+  }
+
+  answered(session: Session, sequence: number, status: number): boolean {
+    return this.#deps.mailboxes.answered(session, sequence, status);
+  }
+
+  bad(session: Session, what: string): void {
+    this.totals.bad += 1;
+    this.#deps.options.onEvent?.({ kind: 'bad-frame', sessionId: session.id, what });
+  }
+
+  beforeWrite(): void {
+    this.#deps.audit?.flush();
+  }
+
+  closed(session: Session): void {
+    const { options, mailboxes } = this.#deps;
+    this.#sessions.delete(session.id);
+    this.#peakUnanswered = Math.max(this.#peakUnanswered, session.peakUnanswered);
+    mailboxes.leave(session);
+    if (session.kind === undefined) return;
+    options.onEvent?.({ kind: 'unbound', sessionId: session.id, systemId: session.systemId, as: session.kind });
+  }
+}
+
+function admission(options: SmscOptions, request: BindRequest): number {
+  if (options.systemId !== '' && request.systemId !== options.systemId) return STATUS.invalidSystemId;
+  if (options.password !== '' && request.password !== options.password) return STATUS.invalidPassword;
+  return STATUS.ok;
+}
