@@ -1,6 +1,6 @@
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { Throttle } from '../../shared/runtime/throttle.ts';
+import { TokenBucket } from '../../shared/runtime/token-bucket.ts';
 
 export interface PacingOptions {
   readonly provider: Pick<ProviderDocument, 'perSecond' | 'windowSize' | 'perCustomerMs'>;
@@ -21,7 +21,7 @@ const DELAYS_MAX = 10_000;
  */
 export class Pacing {
   readonly #options: PacingOptions;
-  readonly #throttle: Throttle;
+  readonly #tokens: TokenBucket;
   readonly #inFlight = new Set<string>();
   /** Customers whose message is being settled without having been sent. */
   readonly #settling = new Set<string>();
@@ -33,7 +33,7 @@ export class Pacing {
   constructor(options: PacingOptions) {
     this.#options = options;
     const { clock, provider, random } = options;
-    this.#throttle = new Throttle({ clock, perSecond: provider.perSecond, random });
+    this.#tokens = new TokenBucket({ clock, perSecond: provider.perSecond, random });
   }
 
   get inFlight(): number {
@@ -42,7 +42,7 @@ export class Pacing {
 
   /** Messages that may be sent now. */
   get room(): number {
-    return Math.min(this.#options.provider.windowSize - this.#inFlight.size, this.#throttle.available());
+    return Math.min(this.#options.provider.windowSize - this.#inFlight.size, this.#tokens.available());
   }
 
   /** Customers that get nothing just now. */
@@ -58,13 +58,13 @@ export class Pacing {
   get waitMs(): number | undefined {
     const nowMs = this.#options.clock.monotonicMs();
     const waits = [...this.#notBefore.values()].filter((ms) => ms > nowMs).map((ms) => ms - nowMs);
-    if (this.#throttle.available() < 1) waits.push(this.#throttle.waitMs());
+    if (this.#tokens.available() < 1) waits.push(this.#tokens.waitMs());
     return waits.length === 0 ? undefined : Math.max(Math.ceil(Math.min(...waits)), 1);
   }
 
   /** A send to this customer begins: one token, one place in the window. */
   begin(customer: string): void {
-    this.#throttle.take();
+    this.#tokens.take();
     this.#inFlight.add(customer);
     this.hold(customer, this.#options.provider.perCustomerMs);
   }
@@ -96,13 +96,13 @@ export class Pacing {
 
   /** The provider took a message for this customer. */
   accepted(customer: string): void {
-    this.#throttle.accepted();
+    this.#tokens.accepted();
     this.#delays.delete(customer);
   }
 
   /** The provider wants less from this account. */
   throttled(atLeastMs: number): void {
-    this.#throttle.throttled(atLeastMs);
+    this.#tokens.throttled(atLeastMs);
   }
 
   /** The provider wants less for this customer. */

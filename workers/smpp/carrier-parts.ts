@@ -6,7 +6,7 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { Throttle } from '../../shared/runtime/throttle.ts';
+import { TokenBucket } from '../../shared/runtime/token-bucket.ts';
 import type { Stream } from '../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
@@ -82,15 +82,15 @@ export class CarrierParts {
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
-    const throttle = new Throttle({ clock, perSecond: carrier.perSecond });
-    this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, throttle });
+    const tokens = new TokenBucket({ clock, perSecond: carrier.perSecond });
+    this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
     const mayWrite = holding.held;
     this.binds = Array.from(
       { length: carrier.binds },
       (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, mayWrite }),
     );
-    this.submitters = this.binds.map((bind) => this.#makeSubmitter(bind, throttle));
-    this.dispatch = this.#makeDispatch(throttle);
+    this.submitters = this.binds.map((bind) => this.#makeSubmitter(bind, tokens));
+    this.dispatch = this.#makeDispatch(tokens);
     this.#receive = new Receive({ carrier, log, metrics, receipts: this.receipts, slowDown: () => this.#slowDown() });
   }
 
@@ -139,19 +139,19 @@ export class CarrierParts {
     });
   }
 
-  #makeSubmitter(bind: Bind<Segment>, throttle: Throttle): BindSubmitter<Segment> {
+  #makeSubmitter(bind: Bind<Segment>, tokens: TokenBucket): BindSubmitter<Segment> {
     const { metrics, carrier } = this.#supplies;
     return new BindSubmitter<Segment>({
       bind,
       windowSize: carrier.windowSize,
-      throttle,
+      tokens,
       mayWrite: this.#holding.held,
       onSubmit: () => metrics.submits.inc({ carrier: carrier._id }),
       onRoom: () => this.dispatch.room(),
     });
   }
 
-  #makeDispatch(throttle: Throttle): Dispatch {
+  #makeDispatch(tokens: TokenBucket): Dispatch {
     const { db, listen, clock, log, metrics, carrier, gates, departures } = this.#supplies;
     const { epoch, held } = this.#holding;
     const { outcomes, answers, submitters } = this;
@@ -160,7 +160,7 @@ export class CarrierParts {
     const references = new References(clock.now().getTime() & 0xff);
     return new Dispatch({
       ...{ carrier, clock, log, metrics, listen, held },
-      ...{ claimer, departures, chains, references, outcomes, answers, throttle, submitters },
+      ...{ claimer, departures, chains, references, outcomes, answers, tokens, submitters },
     });
   }
 

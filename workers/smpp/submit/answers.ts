@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { statusClass } from '../../../shared/carriers/command-status.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import type { Throttle } from '../../../shared/runtime/throttle.ts';
+import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import type { Refusal } from '../claim/departures.ts';
@@ -19,7 +19,7 @@ export interface AnswersOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly outcomes: OutcomeSettler;
-  readonly throttle: Throttle;
+  readonly tokens: TokenBucket;
 }
 
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
@@ -45,11 +45,11 @@ export class Answers {
   }
 
   onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
-    const { carrier, throttle, metrics } = this.#options;
+    const { carrier, tokens, metrics } = this.#options;
     const meaning = statusClass(answer.status, carrier.statusClasses);
     metrics.answers.inc({ carrier: carrier._id, class: meaning });
-    if (meaning === 'accepted') throttle.accepted();
-    else if (meaning === 'throttled') throttle.throttled();
+    if (meaning === 'accepted') tokens.accepted();
+    else if (meaning === 'throttled') tokens.throttled();
     const { submission, index, late } = segment;
     submission.answers[index] = { kind: 'answered', ...answer };
     if (meaning === 'rejected') this.#cancelRest(submitter, submission);

@@ -1,4 +1,4 @@
-import type { Throttle } from '../../../shared/runtime/throttle.ts';
+import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
 
 export interface BindSubmitterOptions<Segment> {
   /** The bind that it submits over. */
@@ -6,7 +6,7 @@ export interface BindSubmitterOptions<Segment> {
   /** Most unanswered submits. */
   readonly windowSize: number;
   /** The rate of the carrier, all its binds together. */
-  readonly throttle: Throttle;
+  readonly tokens: TokenBucket;
   /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
   onSubmit(): void;
@@ -76,11 +76,11 @@ export class BindSubmitter<Segment> {
 
   /** Writes what may go now. */
   pump(): void {
-    const { bind, windowSize, throttle, mayWrite, onSubmit } = this.#options;
+    const { bind, windowSize, tokens, mayWrite, onSubmit } = this.#options;
     while (this.#waiting.length > 0 && this.#unanswered < windowSize) {
       const { session } = bind;
       if (session === undefined || !mayWrite()) return;
-      if (!throttle.take()) {
+      if (!tokens.take()) {
         this.#pumpLater();
         return;
       }
@@ -112,6 +112,6 @@ export class BindSubmitter<Segment> {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.pump();
-    }, this.#options.throttle.waitMs());
+    }, this.#options.tokens.waitMs());
   }
 }

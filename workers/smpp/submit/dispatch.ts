@@ -4,7 +4,7 @@ import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import { PollLoop } from '../../../shared/runtime/poll-loop.ts';
-import type { Throttle } from '../../../shared/runtime/throttle.ts';
+import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
@@ -26,7 +26,7 @@ export interface DispatchOptions {
   readonly chains: AccountChains;
   readonly outcomes: OutcomeSettler;
   readonly answers: Answers;
-  readonly throttle: Throttle;
+  readonly tokens: TokenBucket;
   readonly references: References;
   /** One for each of the carrier's binds. */
   readonly submitters: readonly BindSubmitter<Segment>[];
@@ -93,13 +93,13 @@ export class Dispatch {
   }
 
   async #round(): Promise<'more' | 'idle'> {
-    const { claimer, throttle, outcomes, metrics, held } = this.#options;
+    const { claimer, tokens, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
     const slots = this.#ready().reduce((sum, { free }) => sum + free, 0);
-    const room = Math.min(slots, Math.max(throttle.available(), throttle.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
+    const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
-      if (slots > 0) this.#wakeForTokens(throttle.waitMs());
+      if (slots > 0) this.#wakeForTokens(tokens.waitMs());
       return 'idle';
     }
     const messages = await claimer.claim({ messages: room, segments: room });

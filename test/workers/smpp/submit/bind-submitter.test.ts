@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Throttle } from '../../../../shared/runtime/throttle.ts';
+import { TokenBucket } from '../../../../shared/runtime/token-bucket.ts';
 import { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -18,7 +18,7 @@ function open(size: number, { perSecond = 0, ready = (): boolean => true } = {})
       recycle: () => {},
     },
     windowSize: size,
-    throttle: new Throttle({ clock, perSecond }),
+    tokens: new TokenBucket({ clock, perSecond }),
     mayWrite: () => true,
     onSubmit: () => {},
     onRoom: () => {

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
 /**
- * How many segments a second a carrier gets over all its binds, or how many messages an account's chat-app provider gets. A
- * token bucket, so small that no second, wherever it begins, sees more than the limit: carriers that count by the second punish bursts (a limit of 2,000/s collapsed to 121/s
- * under bursts of 200). When the carrier throttles all the same, the rate falls by a fifth, pauses for a moment and climbs back
- * (additive increase, multiplicative decrease).
+ * A token bucket: how many segments a second a carrier gets over all its binds, or how many messages an account's chat-app provider
+ * gets. It is so small that no second, wherever it begins, sees more than the limit, because carriers that count by the second
+ * punish bursts (a limit of 2,000/s collapsed to 121/s under bursts of 200). When the other side throttles all the same, the rate
+ * falls by a fifth, pauses for a moment and climbs back (additive increase, multiplicative decrease).
  */
-export interface ThrottleOptions {
+export interface TokenBucketOptions {
   readonly clock: Clock;
   /** Segments a second; 0: no limit of ours until the carrier throttles. */
   readonly perSecond: number;
@@ -24,7 +24,7 @@ const ONE_EVENT_MS = 500;
 /** Unlimited again when the rate has climbed to this many times the one that was throttled. */
 const FORGET_FACTOR = 2;
 
-export class Throttle {
+export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #random: () => number;
@@ -43,7 +43,7 @@ export class Throttle {
   #inSecond = 0;
   #lastSecond = 0;
 
-  constructor(options: ThrottleOptions) {
+  constructor(options: TokenBucketOptions) {
     this.#clock = options.clock;
     this.#random = options.random ?? Math.random;
     this.#limit = options.perSecond > 0 ? options.perSecond : Number.POSITIVE_INFINITY;
