@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { joinChunks } from '../../shared/runtime/large-json.ts';
 
 export type SignedBody =
   | { readonly kind: 'genuine'; readonly bytes: Buffer }
@@ -38,7 +37,7 @@ export function readSignedBody(req: Request, secret: string, limitBytes: number)
     };
     const onEnd = (): void => {
       const genuine = timingSafeEqual(hmac.digest(), signature);
-      if (genuine) void joinChunks(chunks, bytes).then((whole) => end({ kind: 'genuine', bytes: whole }));
+      if (genuine) end({ kind: 'genuine', bytes: Buffer.concat(chunks) });
       else end({ kind: 'forged' });
     };
     // What is dropped after an end may still break.

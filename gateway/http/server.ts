@@ -41,13 +41,7 @@ export class GatewayServer {
 
   constructor(app: RequestListener, changed: Partial<ServerTimes> = {}) {
     const times = { ...TIMES, ...changed };
-    const pipelining = new Pipelining(app);
-    this.#pipelining = pipelining;
-    const handle = (req: IncomingMessage, res: ServerResponse): void => {
-      if (req.socket.destroyed) return;
-      req.url = originForm(req.url ?? '/');
-      pipelining.take(req, res);
-    };
+    this.#pipelining = new Pipelining(app);
     this.http = createServer({
       ...expressObjects(app),
       keepAliveTimeout: times.keepAliveMs,
@@ -59,6 +53,7 @@ export class GatewayServer {
       // `begin` says it, with a body.
       requireHostHeader: false,
     });
+    const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.http
       .on('request', handle)
       // Whoever asks first is answered like everyone else; the body parser says "100 Continue" when it wants the body.
@@ -71,7 +66,7 @@ export class GatewayServer {
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       // Nothing came and nothing went for so long; who still waits for our answer may.
       .setTimeout(times.unreadMs, (socket) => {
-        if (socket.writableLength > 0 || pipelining.pending(socket) === undefined) socket.destroy();
+        if (socket.writableLength > 0 || !this.#isAwaited(socket)) socket.destroy();
       });
   }
 
@@ -102,10 +97,21 @@ export class GatewayServer {
     clearTimeout(late);
   }
 
+  #handle(req: IncomingMessage, res: ServerResponse): void {
+    if (req.socket.destroyed) return;
+    req.url = originForm(req.url ?? '/');
+    this.#pipelining.take(req, res);
+  }
+
+  /** Whether an answer is being waited for on a connection. */
+  #isAwaited(connection: Socket): boolean {
+    return this.#pipelining.pending(connection) !== undefined;
+  }
+
   /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
   #closeSilent(): void {
     for (const connection of this.#connections) {
-      if (this.#pipelining.pending(connection) === undefined) connection.destroy();
+      if (!this.#isAwaited(connection)) connection.destroy();
     }
   }
 
