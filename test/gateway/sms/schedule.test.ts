@@ -1,83 +1,17 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { KeyClaimDocument } from '../../../gateway/idempotency/key-claim.ts';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { setAccountStatus } from '../../../shared/accounts/store.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import type { KeyScope } from '../../../shared/keys/key.ts';
-import { topUp } from '../../../shared/ledger/change.ts';
-import { readStatement } from '../../../shared/ledger/statement.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, isScheduleId } from '../../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import { isScheduleId } from '../../../shared/runtime/ids.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
-
-const DAY_MS = 24 * 3_600_000;
-/** In the shape of the specification, in an offset, with whole seconds. */
-function inDays(days: number, offset = '+05:30'): string {
-  const minutes = Number(`${offset[0]}1`) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)));
-  const local = new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS + minutes * 60_000);
-  return local.toISOString().slice(0, 19) + offset;
-}
-const good = () => ({
-  to: '919876543210',
-  message: 'Your appointment is at 5',
-  sender: 'HARKRA',
-  schedule_time: inDays(1),
-});
+import { DAY_MS, good, inDays, scheduleGateway } from '../../support/schedule-gateway.ts';
 
 describe('POST /v2/schedule', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
-
-  const schedules = () => store.db.collection<ScheduleDocument>('schedules');
-  const messages = () => store.db.collection<MessageDocument>('messages');
-
-  function schedule(key: string, body: object | string, idempotencyKey?: string): request.Test {
-    const asked = request(gateway.url)
-      .post('/v2/schedule')
-      .set('Authorization', `Bearer ${key}`)
-      .set('Content-Type', 'application/json');
-    return (idempotencyKey === undefined ? asked : asked.set('Idempotency-Key', idempotencyKey)).send(body);
-  }
-
-  async function balanceOf(account: AccountId): Promise<number | undefined> {
-    return (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
-  }
-
-  async function makeCustomer(
-    credits: number,
-    scopes: readonly KeyScope[] = ['send', 'read'],
-    overrides: Partial<AccountDocument> = {},
-  ) {
-    const account = await makeAccount(store.db, credits, overrides);
-    return { account, key: await makeKey(store.db, account, scopes) };
-  }
-
-  /** Schedules, batches, messages and debits. */
-  async function tracesOf(account: AccountId): Promise<number> {
-    const stored = ['schedules', 'batches', 'messages'].map((name) =>
-      store.db.collection(name).countDocuments({ account }),
-    );
-    const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1_000);
-    const debits = statement.filter((entry) => entry.reason === 'send').length;
-    return (await Promise.all(stored)).reduce((sum, count) => sum + count, debits);
-  }
+  const world = scheduleGateway();
+  const { schedules, messages, schedule, balanceOf, makeCustomer, tracesOf } = world;
 
   describe('200', () => {
     it('answers exactly the three fields, debits one credit and sends nothing yet', async () => {
@@ -97,7 +31,7 @@ describe('POST /v2/schedule', () => {
         due: new Date(body.schedule_time),
       });
       expect(await messages().countDocuments({ account })).to.equal(0);
-      expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 4, problems: [] });
+      expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 4, problems: [] });
     });
 
     const times: readonly [string, () => string, ((given: string) => string)?][] = [
@@ -127,7 +61,11 @@ describe('POST /v2/schedule', () => {
       const answer = await schedule(key, { ...good(), ...extras, dry_run: false });
       expect(answer.status, answer.text).to.equal(200);
 
-      await releaseDue(store.db, new ManualClock(new Date(Date.now() + 2 * DAY_MS)), new Date(Date.now() + 2 * DAY_MS));
+      await releaseDue(
+        world.store.db,
+        new ManualClock(new Date(Date.now() + 2 * DAY_MS)),
+        new Date(Date.now() + 2 * DAY_MS),
+      );
 
       const [message] = await messages().find({ account }).toArray();
       expect(message).to.deep.include({
@@ -168,287 +106,24 @@ describe('POST /v2/schedule', () => {
 
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
       expect(new Set(answers.map(({ body }) => body.schedule_id)).size).to.equal(40);
-      expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 10, problems: [] });
-    });
-  });
-
-  describe('200, for many recipients', () => {
-    const entries = (count: number) => Array.from({ length: count }, (_, i) => `9190${String(i).padStart(8, '0')}`);
-
-    it('debits all of them at once and stores the batch, which waits', async () => {
-      const { account, key } = await makeCustomer(2_000);
-
-      const answer = await schedule(key, { ...good(), to: entries(1_500), reference: 'news' });
-
-      expect(answer.status, answer.text).to.equal(200);
-      expect(answer.body).to.have.all.keys('status', 'schedule_id', 'scheduled_for');
-      const stored = await schedules().findOne({ account });
-      expect(stored).to.include({ _id: answer.body.schedule_id, credits: 1_500 });
-      const batch = await store.db.collection<BatchDocument>('batches').findOne({ account });
-      expect(batch).to.include({ _id: stored?.batch, state: 'booked', total: 1_500, reference: 'news' });
-      expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 500, problems: [] });
-    });
-
-    it('drops equal entries with dedupe, as a bulk request does', async () => {
-      const { account, key } = await makeCustomer(10);
-      const [one = '', two = ''] = entries(2);
-
-      const answer = await schedule(key, { ...good(), to: [one, two, one], dedupe: true });
-
-      expect(answer.status, answer.text).to.equal(200);
-      expect(await balanceOf(account)).to.equal(8);
-    });
-
-    it('names every bad entry by its index, beside what is wrong with the time', async () => {
-      const { account, key } = await makeCustomer(10);
-
-      const answer = await schedule(key, { ...good(), to: ['919876543210', '+1', 5], schedule_time: 'soon' });
-
-      expectProblem(answer, 'invalid_request');
-      const found = answer.body.errors.map((one: { field: string; code: string }) => `${one.field} ${one.code}`);
-      expect(found).to.have.members(['to[1] invalid_phone', 'to[2] wrong_type', 'schedule_time invalid_time']);
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('stores nothing when the credits are not enough', async () => {
-      const { account, key } = await makeCustomer(10);
-      const chunks = () => store.db.collection('batch_chunks').countDocuments({});
-      const before = await chunks();
-
-      const answer = await schedule(key, { ...good(), to: entries(11) });
-
-      expectProblem(answer, 'insufficient_credits');
-      expect(await tracesOf(account)).to.equal(0);
-      expect(await chunks()).to.equal(before);
-      expect(await balanceOf(account)).to.equal(10);
-    });
-
-    it('a dry run leaves no trace', async () => {
-      const { account, key } = await makeCustomer(10);
-
-      const answer = await schedule(key, { ...good(), to: entries(3), dry_run: true });
-
-      expect(answer.body).to.deep.include({ dry_run: true, total: 3, credits_used: 0, credits_required: 3 });
-      expect(await tracesOf(account)).to.equal(0);
-    });
-  });
-
-  describe('400', () => {
-    let account: AccountId;
-    let key: string;
-    before(async () => {
-      ({ account, key } = await makeCustomer(5));
-    });
-    afterEach('stores nothing and charges nothing', async () => {
-      expect(await tracesOf(account)).to.equal(0);
-      expect(await balanceOf(account)).to.equal(5);
-    });
-
-    const without = (field: string): object =>
-      Object.fromEntries(Object.entries(good()).filter(([name]) => name !== field));
-    const rows: readonly [string, () => object | string, readonly string[]][] = [
-      [
-        'nothing in it',
-        () => ({}),
-        ['to missing_field', 'message missing_field', 'sender missing_field', 'schedule_time missing_field'],
-      ],
-      ['no time', () => without('schedule_time'), ['schedule_time missing_field']],
-      ['the time is null', () => ({ ...good(), schedule_time: null }), ['schedule_time wrong_type']],
-      ['the time is a number', () => ({ ...good(), schedule_time: 1_900_000_000 }), ['schedule_time wrong_type']],
-      ['the time is an operator', () => ({ ...good(), schedule_time: { $gt: '' } }), ['schedule_time wrong_type']],
-      ['the time is empty', () => ({ ...good(), schedule_time: '' }), ['schedule_time invalid_time']],
-      ['the time is a word', () => ({ ...good(), schedule_time: 'tomorrow' }), ['schedule_time invalid_time']],
-      [
-        'the time has no offset',
-        () => ({ ...good(), schedule_time: inDays(1).slice(0, 19) }),
-        ['schedule_time invalid_time'],
-      ],
-      [
-        'the day does not exist',
-        () => ({ ...good(), schedule_time: '2099-02-30T10:00:00+05:30' }),
-        ['schedule_time invalid_time'],
-      ],
-      ['the time is over', () => ({ ...good(), schedule_time: inDays(-1 / 86_400) }), ['schedule_time out_of_range']],
-      [
-        'the time is now',
-        () => ({ ...good(), schedule_time: new Date().toISOString() }),
-        ['schedule_time out_of_range'],
-      ],
-      ['the time is 36 days ahead', () => ({ ...good(), schedule_time: inDays(36) }), ['schedule_time out_of_range']],
-      ['to has a plus', () => ({ ...good(), to: '+919876543210' }), ['to invalid_phone']],
-      ['to is an empty list', () => ({ ...good(), to: [] }), ['to wrong_count']],
-      ['the sender is bad', () => ({ ...good(), sender: '' }), ['sender invalid_sender']],
-      ['the message is too long', () => ({ ...good(), message: 'a'.repeat(1_531) }), ['message too_long']],
-      ['the route is unknown', () => ({ ...good(), route: 'otp' }), ['route invalid_value']],
-      ['a typo', () => ({ ...good(), shedule_time: inDays(1) }), ['shedule_time unknown_field']],
-      [
-        'it is valid only until before its time',
-        () => ({ ...good(), valid_until: inDays(0.5) }),
-        ['valid_until out_of_range'],
-      ],
-      [
-        'it is valid until its time, and no longer',
-        () => {
-          const body = good();
-          return { ...body, valid_until: body.schedule_time };
-        },
-        ['valid_until out_of_range'],
-      ],
-      [
-        'it is valid for more than 7 days after its time',
-        () => ({ ...good(), valid_until: inDays(8.01) }),
-        ['valid_until out_of_range'],
-      ],
-      [
-        'all at once',
-        () => ({ to: '1', message: '', sender: '?', schedule_time: '', valid_until: '', extra: 1 }),
-        [
-          'to invalid_phone',
-          'message too_short',
-          'sender invalid_sender',
-          'schedule_time invalid_time',
-          'valid_until invalid_time',
-          'extra unknown_field',
-        ],
-      ],
-    ];
-    for (const [what, body, problems] of rows) {
-      it(`names every problem: ${what}`, async () => {
-        const answer = await schedule(key, body());
-
-        expectProblem(answer, 'invalid_request');
-        const found = answer.body.errors.map((one: { field: string; code: string }) => `${one.field} ${one.code}`);
-        expect(found).to.have.members(problems);
-      });
-    }
-
-    it('takes a validity that counts from the time it is booked for: 7 days after it', async () => {
-      const answer = await schedule(key, { ...good(), valid_until: inDays(7.99), dry_run: true });
-
-      expect(answer.status, answer.text).to.equal(200);
-    });
-  });
-
-  describe('403', () => {
-    it('insufficient_credits: charges and stores nothing', async () => {
-      const { account, key } = await makeCustomer(0);
-
-      expectProblem(await schedule(key, good()), 'insufficient_credits');
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('insufficient_credits also of a dry run', async () => {
-      const { key } = await makeCustomer(0);
-
-      expectProblem(await schedule(key, { ...good(), dry_run: true }), 'insufficient_credits');
-    });
-
-    it('account_suspended', async () => {
-      const { account, key } = await makeCustomer(1);
-      await setAccountStatus(store.db, account, 'suspended');
-
-      expectProblem(await schedule(key, good()), 'account_suspended');
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('credits_expired', async () => {
-      const { key } = await makeCustomer(1, ['send'], { expiryDate: '2020-01-01' });
-
-      expectProblem(await schedule(key, good()), 'credits_expired');
-    });
-
-    it('sender_not_allowed', async () => {
-      const { account, key } = await makeCustomer(1, ['send'], { senders: 'registered' });
-
-      expectProblem(await schedule(key, good()), 'sender_not_allowed');
-      expect(await tracesOf(account)).to.equal(0);
-    });
-
-    it('scope_missing: of a key that may not send, and of otp without that scope', async () => {
-      const [reader, sender] = [await makeCustomer(1, ['read']), await makeCustomer(1, ['send'])];
-
-      expectProblem(await schedule(reader.key, good()), 'scope_missing');
-      expectProblem(await schedule(sender.key, { ...good(), priority: 'otp' }), 'scope_missing');
+      expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 10, problems: [] });
     });
   });
 
   it('401 without a key', async () => {
-    expectProblem(await request(gateway.url).post('/v2/schedule').send(good()), 'key_missing');
+    expectProblem(await request(world.gateway.url).post('/v2/schedule').send(good()), 'key_missing');
   });
 
   it('405 with another method', async () => {
-    const answer = await request(gateway.url).get('/v2/schedule');
+    const answer = await request(world.gateway.url).get('/v2/schedule');
 
     expectProblem(answer, 'method_not_allowed');
     expect(answer.headers).to.include({ allow: 'POST' });
   });
 
-  describe('with an Idempotency-Key', () => {
-    const claimOf = async (account: AccountId) => {
-      const all = await store.db.collection<KeyClaimDocument>('idempotency').find({}).toArray();
-      return all.find(({ _id }) => _id.startsWith(account));
-    };
-
-    it('books once and answers the same again', async () => {
-      const { account, key } = await makeCustomer(5);
-      const body = good();
-
-      const first = await schedule(key, body, 'k-1');
-      const again = await schedule(key, body, 'k-1');
-
-      expect(again.text).to.equal(first.text);
-      expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
-      expect(await schedules().countDocuments({ account })).to.equal(1);
-      expect(await balanceOf(account)).to.equal(4);
-    });
-
-    it('remembers it until 24 hours after the time it is booked for', async () => {
-      const { account, key } = await makeCustomer(5);
-      const body = { ...good(), schedule_time: inDays(20) };
-
-      await schedule(key, body, 'k-1');
-
-      const claim = await claimOf(account);
-      expect(claim?.expiresAt).to.deep.equal(new Date(Date.parse(body.schedule_time) + DAY_MS));
-    });
-
-    for (const to of ['919876543210', ['919876543210', '919876543211']]) {
-      const what = typeof to === 'string' ? 'a message' : 'a bulk request';
-      it(`finds ${what} again that was booked by a process that died before its answer`, async () => {
-        const { account, key } = await makeCustomer(5);
-        const body = { ...good(), to };
-        const first = await schedule(key, body, 'k-1');
-        const claim = await claimOf(account);
-        await store.db
-          .collection<KeyClaimDocument>('idempotency')
-          .updateOne(
-            { _id: claim?._id ?? `${account}:` },
-            { $unset: { answer: '' }, $set: { expiresAt: new Date(Date.now() + DAY_MS) } },
-          );
-
-        const again = await schedule(key, body, 'k-1');
-
-        expect(again.text).to.equal(first.text);
-        expect((await claimOf(account))?.expiresAt).to.deep.equal(claim?.expiresAt);
-        expect(await schedules().countDocuments({ account })).to.equal(1);
-      });
-    }
-
-    it('is free again when the request was refused', async () => {
-      const { account, key } = await makeCustomer(0);
-      const body = good();
-      expectProblem(await schedule(key, body, 'k-1'), 'insufficient_credits');
-      await topUp(store.db, account, 1, 'more');
-
-      const answer = await schedule(key, body, 'k-1');
-
-      expect(answer.status).to.equal(200);
-    });
-  });
-
   it('books with the clock of the gateway', async () => {
     const clock = new ManualClock(new Date('2030-01-01T00:00:00Z'));
-    const other = await openGateway(store.db, { clock });
+    const other = await openGateway(world.store.db, { clock });
     const { key } = await makeCustomer(2);
     const ask = (time: string) =>
       request(other.url)

@@ -1,0 +1,86 @@
+import request from 'supertest';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import type { KeyScope } from '../../shared/keys/key.ts';
+import { readStatement } from '../../shared/ledger/statement.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import { makeKey, openGateway, type TestGateway } from './gateway.ts';
+import { makeAccount } from './make.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const DAY_MS = 24 * 3_600_000;
+/** In the shape of the specification, in an offset, with whole seconds. */
+export function inDays(days: number, offset = '+05:30'): string {
+  const minutes = Number(`${offset[0]}1`) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)));
+  const local = new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS + minutes * 60_000);
+  return local.toISOString().slice(0, 19) + offset;
+}
+export const good = () => ({
+  to: '919876543210',
+  message: 'Your appointment is at 5',
+  sender: 'HARKRA',
+  schedule_time: inDays(1),
+});
+
+/** A gateway for the tests of one `describe` that book schedules. */
+export function scheduleGateway() {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  const schedules = () => store.db.collection<ScheduleDocument>('schedules');
+  const messages = () => store.db.collection<MessageDocument>('messages');
+
+  function schedule(key: string, body: object | string, idempotencyKey?: string): request.Test {
+    const asked = request(gateway.url)
+      .post('/v2/schedule')
+      .set('Authorization', `Bearer ${key}`)
+      .set('Content-Type', 'application/json');
+    return (idempotencyKey === undefined ? asked : asked.set('Idempotency-Key', idempotencyKey)).send(body);
+  }
+
+  async function balanceOf(account: AccountId): Promise<number | undefined> {
+    return (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
+  }
+
+  async function makeCustomer(
+    credits: number,
+    scopes: readonly KeyScope[] = ['send', 'read'],
+    overrides: Partial<AccountDocument> = {},
+  ) {
+    const account = await makeAccount(store.db, credits, overrides);
+    return { account, key: await makeKey(store.db, account, scopes) };
+  }
+
+  /** Schedules, batches, messages and debits. */
+  async function tracesOf(account: AccountId): Promise<number> {
+    const stored = ['schedules', 'batches', 'messages'].map((name) =>
+      store.db.collection(name).countDocuments({ account }),
+    );
+    const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1_000);
+    const debits = statement.filter((entry) => entry.reason === 'send').length;
+    return (await Promise.all(stored)).reduce((sum, count) => sum + count, debits);
+  }
+  return {
+    get store() {
+      return store;
+    },
+    get gateway() {
+      return gateway;
+    },
+    schedules,
+    messages,
+    schedule,
+    balanceOf,
+    makeCustomer,
+    tracesOf,
+  };
+}
