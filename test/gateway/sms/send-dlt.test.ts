@@ -1,20 +1,16 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import type { MessageDocument, Route } from '../../../shared/messages/message.ts';
-import { HOURS_LANE, laneOf } from '../../../shared/messages/routing.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId, BatchId, MessageId } from '../../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
 import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
-import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { smsWorld } from './world.ts';
 
 const OTP_ID = '1107160000000000001';
 const ORDER_ID = '1107160000000000002';
@@ -23,17 +19,8 @@ const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKR
 const BASE = { to: GOOD.to, sender: GOOD.sender };
 
 describe('POST /v2/send of accounts with DLT', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    // Every decision about a template is seen at once.
-    gateway = await openGateway(store.db, { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  // Every decision about a template is seen at once.
+  const { store, post, send } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
   interface Caller {
     readonly account: AccountId;
@@ -58,11 +45,6 @@ describe('POST /v2/send of accounts with DLT', () => {
     for (const template of [otp, order]) await createTemplate(store.db, systemClock, account, template);
     return { account, key: await makeKey(store.db, account) };
   }
-
-  function post(path: string, key: string, body: object): request.Test {
-    return request(gateway.url).post(path).set('Authorization', `Bearer ${key}`).send(body);
-  }
-  const send = (key: string, body: object): request.Test => post('/v2/send', key, body);
 
   async function messageOf(id: MessageId): Promise<MessageDocument | null> {
     return store.db.collection<MessageDocument>('messages').findOne({ _id: id });
@@ -288,122 +270,4 @@ describe('POST /v2/send of accounts with DLT', () => {
       await expectNothingDone(account);
     });
   }
-
-  describe('promotional hours', () => {
-    const clock = new ManualClock();
-    let timed: TestGateway;
-    before(async () => {
-      timed = await openGateway(store.db, { clock });
-    });
-    after(() => timed.close());
-
-    async function promoter(dlt: 'on' | 'off'): Promise<string> {
-      const account = await makeAccount(store.db, 5, { dlt, entityId: ENTITY });
-      const routes = ['transactional', 'promotional'] as const;
-      await createSender(store.db, systemClock, { account, sender: '600123', routes, status: 'approved' });
-      const offer = makeTemplate({ dltId: OTP_ID, senders: ['600123'], routes, content: '{#var#} off' });
-      await createTemplate(store.db, systemClock, account, offer);
-      return makeKey(store.db, account);
-    }
-    const timedPost = (path: string, key: string, to: string | readonly string[], route: string): request.Test =>
-      request(timed.url)
-        .post(path)
-        .set('Authorization', `Bearer ${key}`)
-        .send({ to, message: '20 % off', sender: '600123', route });
-
-    /** Time (UTC; India is 5:30 ahead), DLT, route, when it leaves. Ahead of the store's own, which decides what was paid too late. */
-    const rows: readonly [string, 'on' | 'off', Route, string | undefined][] = [
-      ['2098-11-21T15:30:00Z', 'on', 'promotional', '2098-11-22T04:30:00+00:00'],
-      ['2098-11-22T04:29:59Z', 'on', 'promotional', '2098-11-22T04:30:00+00:00'],
-      ['2098-11-22T04:30:00Z', 'on', 'promotional', undefined],
-      ['2098-11-22T16:00:00Z', 'on', 'transactional', undefined],
-      ['2098-11-22T16:00:01Z', 'off', 'promotional', undefined],
-    ];
-    for (const [now, dlt, route, until] of rows) {
-      it(`${now}, DLT ${dlt}, ${route}: deferred until ${until ?? 'nothing'}`, async () => {
-        const key = await promoter(dlt);
-        clock.turn(new Date(now).getTime() - clock.now().getTime());
-
-        const single = await timedPost('/v2/send', key, '919876543210', route);
-        const bulk = await timedPost('/v2/send-bulk', key, ['919876543210', '919876543211'], route);
-
-        for (const answer of [single, bulk]) {
-          expect(answer.status, answer.text).to.equal(200);
-          expect(answer.body.deferred_until).to.equal(until);
-        }
-        const lane = dlt === 'on' && route === 'promotional' ? HOURS_LANE : laneOf(route);
-        expect(await messageOf(single.body.message_id)).to.include({ lane, state: 'queued' });
-      });
-    }
-  });
-
-  describe('POST /v2/schedule', () => {
-    const tomorrow = (): string => `${new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 19)}+00:00`;
-    const schedule = (key: string, body: object): request.Test =>
-      post('/v2/schedule', key, { ...body, schedule_time: tomorrow() });
-
-    it('keeps the template until the message leaves', async () => {
-      const { account, key } = await caller();
-
-      const answer = await schedule(key, GOOD);
-
-      expect(answer.status, answer.text).to.equal(200);
-      const stored = await store.db.collection<ScheduleDocument>('schedules').findOne({ account });
-      expect(stored?.content).to.deep.nested.include({ 'message.template': OTP_ID, 'message.entityId': ENTITY });
-    });
-
-    for (const to of [GOOD.to, [GOOD.to]]) {
-      it(`400 template_mismatch: books nothing and charges nothing (${typeof to})`, async () => {
-        const { account, key } = await caller();
-
-        const answer = await schedule(key, { ...GOOD, to, message: 'Your kode is 1234.' });
-
-        expectProblem(answer, 'template_mismatch');
-        expect(await store.db.collection('schedules').countDocuments({ account })).to.equal(0);
-        await expectNothingDone(account);
-      });
-    }
-  });
-
-  describe('POST /v2/send-bulk', () => {
-    const bulk = (key: string, body: object): request.Test =>
-      post('/v2/send-bulk', key, { ...body, to: ['919876543210', '919876543211'] });
-    const batchOf = (id: BatchId) => store.db.collection<BatchDocument>('batches').findOne({ _id: id });
-
-    it('keeps the template that the text matches', async () => {
-      const { key } = await caller();
-
-      const answer = await bulk(key, GOOD);
-
-      expect(answer.status, answer.text).to.equal(200);
-      const batch = await batchOf(answer.body.batch_id);
-      expect(batch).to.include({ entityId: ENTITY });
-      expect(batch?.content).to.include({ kind: 'text', dltId: OTP_ID });
-    });
-
-    it('keeps the business of the template that is rendered', async () => {
-      const { key } = await caller();
-
-      const answer = await bulk(key, { sender: 'HARKRA', template_id: ORDER_ID, params: ['5', 'all'] });
-
-      expect(await batchOf(answer.body.batch_id)).to.include({ entityId: '1101160000000000222' });
-    });
-
-    it('400 template_mismatch: stores nothing and charges nothing', async () => {
-      const { account, key } = await caller();
-
-      const answer = await bulk(key, { ...GOOD, message: 'Your kode is 1234.' });
-
-      expectProblem(answer, 'template_mismatch');
-      expect(answer.body.mismatch).to.include({ template_id: OTP_ID, at: 5 });
-      await expectNothingDone(account);
-    });
-
-    it('a dry run names the template that matches', async () => {
-      const { account, key } = await caller();
-
-      expect((await bulk(key, { ...GOOD, dry_run: true })).body).to.include({ template_id: OTP_ID });
-      await expectNothingDone(account);
-    });
-  });
 });

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import type request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
+import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import { createSender } from '../../../shared/senders/store.ts';
+import { createTemplate } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
+import { makeKey, TEST_CONFIG } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { smsWorld } from './world.ts';
+
+const OTP_ID = '1107160000000000001';
+const ORDER_ID = '1107160000000000002';
+const ENTITY = '1101160000000000009';
+const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
+
+describe('POST /v2/send of accounts with DLT', () => {
+  // Every decision about a template is seen at once.
+  const { store, post } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
+
+  interface Caller {
+    readonly account: AccountId;
+    readonly key: string;
+  }
+
+  async function caller(overrides: Partial<AccountDocument> = {}): Promise<Caller> {
+    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
+    await createSender(store.db, systemClock, {
+      account,
+      sender: 'HARKRA',
+      routes: ['transactional'],
+      status: 'approved',
+    });
+    const otp = makeTemplate({ dltId: OTP_ID, name: 'Code', content: 'Your code is {#var#}.' });
+    const order = makeTemplate({
+      dltId: ORDER_ID,
+      name: 'Order',
+      content: 'Order {#numeric#} for {#var#} has left',
+      entityId: '1101160000000000222',
+    });
+    for (const template of [otp, order]) await createTemplate(store.db, systemClock, account, template);
+    return { account, key: await makeKey(store.db, account) };
+  }
+
+  async function expectNothingDone(account: AccountId): Promise<void> {
+    const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    expect(found?.balance).to.equal(5);
+    expect(await store.db.collection('messages').countDocuments({ account })).to.equal(0);
+    expect(await store.db.collection('batches').countDocuments({ account })).to.equal(0);
+  }
+
+  describe('POST /v2/schedule', () => {
+    const tomorrow = (): string => `${new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 19)}+00:00`;
+    const schedule = (key: string, body: object): request.Test =>
+      post('/v2/schedule', key, { ...body, schedule_time: tomorrow() });
+
+    it('keeps the template until the message leaves', async () => {
+      const { account, key } = await caller();
+
+      const answer = await schedule(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const stored = await store.db.collection<ScheduleDocument>('schedules').findOne({ account });
+      expect(stored?.content).to.deep.nested.include({ 'message.template': OTP_ID, 'message.entityId': ENTITY });
+    });
+
+    for (const to of [GOOD.to, [GOOD.to]]) {
+      it(`400 template_mismatch: books nothing and charges nothing (${typeof to})`, async () => {
+        const { account, key } = await caller();
+
+        const answer = await schedule(key, { ...GOOD, to, message: 'Your kode is 1234.' });
+
+        expectProblem(answer, 'template_mismatch');
+        expect(await store.db.collection('schedules').countDocuments({ account })).to.equal(0);
+        await expectNothingDone(account);
+      });
+    }
+  });
+
+  describe('POST /v2/send-bulk', () => {
+    const bulk = (key: string, body: object): request.Test =>
+      post('/v2/send-bulk', key, { ...body, to: ['919876543210', '919876543211'] });
+    const batchOf = (id: BatchId) => store.db.collection<BatchDocument>('batches').findOne({ _id: id });
+
+    it('keeps the template that the text matches', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, GOOD);
+
+      expect(answer.status, answer.text).to.equal(200);
+      const batch = await batchOf(answer.body.batch_id);
+      expect(batch).to.include({ entityId: ENTITY });
+      expect(batch?.content).to.include({ kind: 'text', dltId: OTP_ID });
+    });
+
+    it('keeps the business of the template that is rendered', async () => {
+      const { key } = await caller();
+
+      const answer = await bulk(key, { sender: 'HARKRA', template_id: ORDER_ID, params: ['5', 'all'] });
+
+      expect(await batchOf(answer.body.batch_id)).to.include({ entityId: '1101160000000000222' });
+    });
+
+    it('400 template_mismatch: stores nothing and charges nothing', async () => {
+      const { account, key } = await caller();
+
+      const answer = await bulk(key, { ...GOOD, message: 'Your kode is 1234.' });
+
+      expectProblem(answer, 'template_mismatch');
+      expect(answer.body.mismatch).to.include({ template_id: OTP_ID, at: 5 });
+      await expectNothingDone(account);
+    });
+
+    it('a dry run names the template that matches', async () => {
+      const { account, key } = await caller();
+
+      expect((await bulk(key, { ...GOOD, dry_run: true })).body).to.include({ template_id: OTP_ID });
+      await expectNothingDone(account);
+    });
+  });
+});
