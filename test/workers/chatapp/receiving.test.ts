@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { InboundItem, InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import type { InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
-import type { ChatMessageDocument, InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { pauseProvider } from '../../../shared/providers/store.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -13,15 +12,13 @@ import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { takePartition } from '../../../workers/chatapp/held-partition.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { decideUnknownsOf } from '../../../workers/chatapp/unknowns.ts';
-import { PROVIDER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeItem, makeStatus } from './make.ts';
-import { type ChatAccount, chatWorld, customers } from './world.ts';
-
-const ASHA = '919999999999';
+import { type ChatAccount, chatWorld } from './world.ts';
 
 describe('chatapp worker: receiving', function () {
   this.timeout(60_000);
+
   const world = chatWorld();
 
   /** A message that the provider has accepted as `wamid.<n>`. */
@@ -47,6 +44,7 @@ describe('chatapp worker: receiving', function () {
   }
 
   const due = () => world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } });
+
   const workedOff = () => eventually(async () => (await due()) === 0, 'the inbox is worked off');
 
   it('statuses in any order, twice and skipped, settle each message once for each state', async () => {
@@ -221,156 +219,4 @@ describe('chatapp worker: receiving', function () {
       await lease.release();
     });
   }
-
-  const INBOUND: readonly Pick<InboundItem, 'type' | 'body' | 'more'>[] = [
-    { type: 'text', body: 'hi' },
-    {
-      type: 'image',
-      body: 'my cat',
-      more: { image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' } },
-    },
-    { type: 'audio', body: '', more: { audio: { id: '2', mime_type: 'audio/ogg' } } },
-    { type: 'video', body: '', more: { video: { id: '3' } } },
-    { type: 'document', body: '', more: { document: { id: '4', filename: 'a.pdf' } } },
-    { type: 'sticker', body: '', more: { sticker: { id: '5' } } },
-    { type: 'location', body: '', more: { location: { latitude: 1.5, longitude: 2 } } },
-    { type: 'contacts', body: '', more: { contacts: [{ name: { formatted_name: 'B' } }] } },
-    { type: 'reaction', body: '👍', more: { reaction: { message_id: 'wamid.1', emoji: '👍' } } },
-    { type: 'button', body: 'Yes', more: { button: { payload: 'YES', text: 'Yes' } } },
-    { type: 'interactive', body: 'Yes', more: { interactive: { button_reply: { id: 'yes', title: 'Yes' } } } },
-    { type: 'order', body: '', more: { order: { product_items: [] } } },
-    { type: 'unsupported', body: '', more: { errors: [{ code: 131_051 }] } },
-    { type: 'hologram', body: '', more: { hologram: { anything: { at: ['all'] } } } },
-  ];
-  it('customers’ messages of every type are stored and told once, at the provider’s time', async () => {
-    const account = await world.openAccount();
-    const sentAt = new Date('2026-11-21T09:00:00Z');
-    const received = INBOUND.map((content, n): InboundItem => {
-      return { kind: 'message', upstreamId: `wamid.in${n}`, from: n === 3 ? null : ASHA, sentAt, ...content };
-    });
-    await world.post(received.map((what) => makeItem(account.id, what)));
-    // The provider delivers again; the callback's ids make it one item, here it is another one.
-    await world.post(received.map((what) => makeItem(account.id, what)));
-    await world.startWorker();
-    await workedOff();
-
-    const stored = await world.store.db
-      .collection<InboundMessageDocument>('messages')
-      .find({ account: account.id, direction: 'in' })
-      .toArray();
-    expect(stored).to.have.length(INBOUND.length);
-    const byUpstream = new Map(stored.map((message) => [message.upstreamId, message]));
-    for (const what of received) {
-      const { type, body, more } = what;
-      expect(byUpstream.get(what.upstreamId)).to.deep.include({
-        from: what.from,
-        to: PROVIDER.displayNumber,
-        state: 'received',
-        inbound: { type, body, ...(more === undefined ? {} : { more }) },
-        history: [{ state: 'received', at: sentAt }],
-      });
-    }
-    const events = await world.events(account);
-    expect(events).to.have.length(INBOUND.length);
-    expect(events.find(({ type }) => type === 'text')).to.deep.equal({
-      event: 'message.received',
-      from: ASHA,
-      message_id: byUpstream.get('wamid.in0')?._id,
-      type: 'text',
-      body: 'hi',
-      timestamp: '2026-11-21T09:00:00+00:00',
-    });
-    expect(events.find(({ type }) => type === 'image')).to.deep.equal({
-      event: 'message.received',
-      from: ASHA,
-      message_id: byUpstream.get('wamid.in1')?._id,
-      type: 'image',
-      body: 'my cat',
-      timestamp: '2026-11-21T09:00:00+00:00',
-      image: { id: '1', mime_type: 'image/jpeg', sha256: 'x', caption: 'my cat' },
-    });
-  });
-
-  it('a customer’s message comes in also while the channel is paused', async () => {
-    const account = await world.openAccount();
-    await pauseProvider(world.store.db, account.id);
-    await world.startWorker();
-    const what: InboundItem = {
-      kind: 'message',
-      upstreamId: 'a',
-      from: ASHA,
-      sentAt: new Date(),
-      type: 'text',
-      body: 'hi',
-    };
-    await world.post([makeItem(account.id, what)]);
-
-    await eventually(async () => (await world.events(account)).length === 1, 'its event');
-  });
-
-  it('an item that cannot be stored holds up no other', async () => {
-    const account = await world.openAccount();
-    const good = await sent(account, 1);
-    const odd: InboundItem = {
-      kind: 'message',
-      upstreamId: 'odd',
-      from: ASHA,
-      // No date can be made of it.
-      sentAt: new Date(Number.NaN),
-      type: 'text',
-      body: 'hi',
-    };
-    await world.store.db
-      .collection('chat_inbox')
-      .insertMany([
-        { ...makeItem(account.id, odd), what: { ...odd, sentAt: 'never' } } as never,
-        item(account, { upstreamId: 'wamid.1', status: 'delivered' }) as never,
-      ]);
-    await world.startWorker();
-
-    await world.until(good._id, ({ state }) => state === 'delivered');
-    await eventually(
-      async () => (await world.store.db.collection('chat_inbox').findOne({ tries: { $gte: 1 } })) !== null,
-      'the odd one is put off',
-    );
-  });
-
-  it('a flood of one account’s stands before nobody else’s', async () => {
-    const flooded = await world.openAccount();
-    const quiet = await world.openAccount();
-    const ago = new Date(Date.now() - 60_000);
-    await world.post(Array.from({ length: 3_000 }, (_, n) => item(flooded, { upstreamId: `wamid.f${n}` }, ago)));
-    const message = await sent(quiet, 1);
-    await world.post([item(quiet, { upstreamId: 'wamid.1' })]);
-    await world.startWorker();
-
-    await world.until(message._id, ({ state }) => state === 'delivered');
-
-    const inbox = world.store.db.collection<InboxItemDocument>('chat_inbox');
-    expect(await inbox.countDocuments({ account: flooded.id, tries: 0 })).to.be.above(1_000);
-  });
-
-  it('works off a thousand statuses of several accounts', async () => {
-    const accounts = await Promise.all([1, 2, 3].map(() => world.openAccount()));
-    const items: InboxItemDocument[] = [];
-    for (const account of accounts) {
-      const at = new Date();
-      await world.queue(
-        account,
-        ...customers(334).map((to, n) => ({
-          to,
-          state: 'sent' as const,
-          parts: [{ key: chatMessageKey(account.id, `wamid.${n}`), state: 'accepted' as const }],
-          history: [{ state: 'sent' as const, at }],
-        })),
-      );
-      for (let n = 0; n < 334; n++) items.push(item(account, { upstreamId: `wamid.${n}`, status: 'delivered', at }));
-    }
-    await world.post(items);
-    await world.startWorker();
-
-    await workedOff();
-
-    expect(await world.messages.countDocuments({ state: 'delivered' })).to.equal(1_002);
-  });
 });

@@ -16,14 +16,12 @@ const ACCOUNT = newId('acc');
 const KEY = chatMessageKey(ACCOUNT, 'wamid.1');
 const CLAIM = { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at: new Date('2026-11-21T09:59:00Z') };
 
-type Name = StatusItem['status'];
-
 function at(seconds: number): Date {
   return new Date(NOW.getTime() - 30_000 + seconds * 1_000);
 }
 
 /** Each a second after the one before. */
-function told(...names: readonly Name[]): StatusItem[] {
+function told(...names: readonly StatusItem['status'][]): StatusItem[] {
   return names.map((status, i) => makeStatus({ status, at: at(i) }));
 }
 
@@ -47,7 +45,11 @@ function states({ history }: ChatMessageDocument): string[] {
 }
 
 describe('decideStatuses', () => {
-  const ORDERS: readonly (readonly [statuses: readonly Name[], state: string, history: readonly string[]])[] = [
+  const ORDERS: readonly (readonly [
+    statuses: readonly StatusItem['status'][],
+    state: string,
+    history: readonly string[],
+  ])[] = [
     [['sent'], 'sent', ['sent']],
     [['delivered'], 'delivered', ['sent', 'delivered']],
     [['sent', 'delivered', 'read'], 'read', ['sent', 'delivered', 'read']],
@@ -269,7 +271,7 @@ describe('decideStatuses', () => {
   });
 
   it('in any order and any groups: no state twice, nothing backwards, and read when it was read', () => {
-    const names: readonly Name[] = ['sent', 'delivered', 'read', 'failed'];
+    const names: readonly StatusItem['status'][] = ['sent', 'delivered', 'read', 'failed'];
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.record({ status: fc.constantFrom(...names), second: fc.nat(20) }), { maxLength: 4 }), {

@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
+import { advance, batchCollection, beginStop } from '../../../shared/batches/store.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, type BatchId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
+import type { BatchWorker } from '../../../workers/batches/worker.ts';
+import { Claimer } from '../../../workers/smpp/claim/claim.ts';
+import { makeBatch, payBatch, startBatchWorker } from '../../support/batches.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openGates } from '../../support/gates.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
+const SETTLED_MS = 30_000;
+
+describe('batches worker: stops', function () {
+  this.timeout(60_000);
+
+  let store: TestStore;
+
+  const workers: BatchWorker[] = [];
+
+  before(async () => {
+    store = await openTestStore();
+  });
+
+  after(() => store.close());
+
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.stop();
+  });
+
+  const messages = () => store.db.collection<MessageDocument>('messages');
+
+  const messagesOf = (batch: BatchId) => messages().find({ batch }).sort({ _id: 1 }).toArray();
+
+  const read = async (id: BatchId): Promise<BatchDocument> => {
+    const batch = await batchCollection(store.db).findOne({ _id: id });
+    if (batch === null) throw new Error('no such batch');
+    return batch;
+  };
+
+  const work = async (): Promise<void> => {
+    workers.push(await startBatchWorker(store.db));
+  };
+
+  const readOnce = async (
+    id: BatchId,
+    what: string,
+    holds: (batch: BatchDocument) => boolean,
+  ): Promise<BatchDocument> => {
+    await eventually(async () => holds(await read(id)), what, SETTLED_MS);
+    return read(id);
+  };
+
+  const closed = (id: BatchId) => readOnce(id, 'closed', ({ open }) => open === undefined);
+
+  const stoppedOnce = (id: BatchId) => readOnce(id, 'stopped', ({ state }) => state === 'stopped');
+
+  const balanceOf = async (account: AccountId) => {
+    const { balance, problems } = await verifyLedger(store.db, account);
+    expect(problems).to.deep.equal([]);
+    return balance;
+  };
+
+  describe('stops', () => {
+    it('a batch that nobody has begun: nothing becomes a message, all is refunded at once', async () => {
+      const account = await makeAccount(store.db, 5_000);
+      const batch = makeBatch(account, 4_000);
+      await payBatch(store.db, batch);
+      await beginStop(store.db, batch._id);
+
+      await work();
+
+      expect(await closed(batch._id)).to.include({ state: 'stopped', stopped: 4_000 });
+      expect(await messagesOf(batch._id)).to.deep.equal([]);
+      expect(await balanceOf(account)).to.equal(5_000);
+      const entries = await store.db.collection('ledger').find({ account, reason: 'refund' }).toArray();
+      expect(entries.map(({ amount, reference }) => ({ amount, reference }))).to.deep.equal([
+        { amount: 4_000, reference: batch._id },
+      ]);
+    });
+
+    it('one half way: what waits is rejected as cancelled, told and refunded, what has left stays', async () => {
+      const account = await makeAccount(store.db, 3_000);
+      await store.db.collection<EndpointDocument>('endpoints').insertOne({
+        _id: newId('whk'),
+        account,
+        channel: 'sms',
+        url: 'https://example.com/',
+        events: ['message.rejected'],
+        secrets: [],
+        status: 'active',
+        createdAt: new Date(),
+      });
+      const batch = makeBatch(account, 3_000);
+      await payBatch(store.db, batch);
+      await advance(store.db, await read(batch._id));
+      await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      // 1,000 are made and the next 1,000 reserved: their worker is dead, or frozen.
+      const idOf = batchMessageIds(batch._id);
+      const left = [idOf(0), idOf(1), idOf(2)];
+      await messages().updateMany({ _id: { $in: left } }, { $set: { state: 'sent' }, $inc: { v: 1 } });
+      await beginStop(store.db, batch._id);
+
+      await work();
+
+      const stopped = await closed(batch._id);
+      expect(stopped).to.include({ state: 'stopped', stopped: 2_997 });
+      // The frozen one wakes and makes what it had in hand: all of it is there already, and cancelled.
+      await makeReserved({ db: store.db, ...PLAIN }, { ...stopped, done: 1_000, reserved: 2_000 });
+      const made = await messagesOf(batch._id);
+      expect(made).to.have.length(2_000);
+      expect(made.filter(({ state }) => state === 'sent').map(({ _id }) => _id)).to.deep.equal(left);
+      const cancelled = made.filter(({ errorCode }) => errorCode === 'cancelled');
+      expect(cancelled).to.have.length(1_997);
+      expect(cancelled.every(({ state, due }) => state === 'rejected' && due === undefined)).to.equal(true);
+      expect(await store.db.collection<DeliveryDocument>('deliveries').countDocuments()).to.equal(1_997);
+      expect(await balanceOf(account)).to.equal(2_997);
+      expect(await refundedCredits(store.db, stopped)).to.equal(2_997);
+      expect(await countBatch(store.db, stopped)).to.include({ queued: 0, sent: 3, rejected: 2_997 });
+    });
+
+    it('beside claims: every message is either with a carrier or refunded', async () => {
+      const account = await makeAccount(store.db, 1_000);
+      const batch = makeBatch(account, 1_000, { path: 'race' });
+      await payBatch(store.db, batch);
+      await advance(store.db, await read(batch._id));
+      await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      const claimer = new Claimer({
+        db: store.db,
+        clock: systemClock,
+        carrier: 'a',
+        epoch: 1,
+        paths: ['race'],
+        gates: openGates(store.db, systemClock),
+      });
+      let claimed = 0;
+      const claims = (async () => {
+        for (let turn = 0; turn < 60; turn++) claimed += (await claimer.claim({ messages: 10, segments: 10 })).length;
+      })();
+      await eventually(() => claimed > 0, 'a claim');
+      await beginStop(store.db, batch._id);
+
+      await work();
+
+      await claims;
+      const stopped = await stoppedOnce(batch._id);
+      const made = await messagesOf(batch._id);
+      expect(made.filter(({ state }) => state === 'submitting')).to.have.length(claimed);
+      expect(stopped.stopped).to.equal(1_000 - claimed);
+      expect(await balanceOf(account)).to.equal(1_000 - claimed);
+    });
+
+    it('what comes back from a carrier after the stop', async () => {
+      const account = await makeAccount(store.db, 10);
+      const batch = makeBatch(account, 10);
+      await payBatch(store.db, batch);
+      await advance(store.db, await read(batch._id));
+      await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      await messages().updateMany({ batch: batch._id }, { $set: { state: 'submitting' }, $inc: { v: 1 } });
+      await beginStop(store.db, batch._id);
+      await work();
+      expect(await stoppedOnce(batch._id)).to.include({ stopped: 0 });
+
+      const [throttled] = await messagesOf(batch._id);
+      if (throttled === undefined) throw new Error('no message');
+      await messages().updateOne({ _id: throttled._id }, { $set: { state: 'waiting' }, $inc: { v: 1 } });
+      await messages().updateMany(
+        { batch: batch._id, state: 'submitting' },
+        { $set: { state: 'sent' }, $inc: { v: 1 } },
+      );
+
+      expect(await closed(batch._id)).to.include({ state: 'stopped', stopped: 1 });
+      expect(await messages().findOne({ _id: throttled._id })).to.include({
+        state: 'rejected',
+        errorCode: 'cancelled',
+      });
+      expect(await balanceOf(account)).to.equal(1);
+    });
+
+    it('again after a crash before its end was noted: refunded once', async () => {
+      const account = await makeAccount(store.db, 1_200);
+      const batch = makeBatch(account, 1_200);
+      await payBatch(store.db, batch);
+      await advance(store.db, await read(batch._id));
+      await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      await beginStop(store.db, batch._id);
+      await work();
+      await closed(batch._id);
+
+      await batchCollection(store.db).updateOne({ _id: batch._id }, { $set: { state: 'stopping', open: true } });
+
+      expect(await closed(batch._id)).to.include({ state: 'stopped', stopped: 1_200 });
+      expect(await balanceOf(account)).to.equal(1_200);
+    });
+  });
+});

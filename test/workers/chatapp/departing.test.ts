@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { recordInbound } from '../../../shared/conversations/store.ts';
+import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { chatWorld, customers } from './world.ts';
+
+describe('chatapp worker: what may leave', function () {
+  this.timeout(60_000);
+
+  const world = chatWorld();
+
+  it('messages of an account that is held wait until it is not', async () => {
+    const account = await world.openAccount();
+    const other = await world.openAccount();
+    await pauseAccount(world.store.db, account.id);
+    await world.startWorker();
+    await world.queue(account, {});
+    await world.queue(other, {});
+    await world.allIn(other, 'sent', 1);
+    expect(account.provider.sends).to.deep.equal([]);
+
+    await setAccountStatus(world.store.db, account.id, 'active');
+
+    await world.allIn(account, 'sent', 1);
+  });
+
+  it('a text whose session has closed while it waited is rejected and never reaches the provider', async () => {
+    const account = await world.openAccount();
+    const text = { content: { kind: 'text', text: 'hi' } } as const;
+    const [late, fresh] = customers(2);
+    await recordInbound(world.store.db, [
+      { account: account.id, customer: late ?? '', at: new Date(Date.now() - 25 * 3_600_000) },
+      { account: account.id, customer: fresh ?? '', at: new Date() },
+    ]);
+    const [closed] = await world.queue(account, { ...text, to: late ?? '' }, { ...text, to: fresh ?? '' });
+    await world.startWorker();
+
+    const rejected = await world.until(closed?._id ?? 'msg_', ({ state }) => state === 'rejected');
+    await world.allIn(account, 'sent', 1);
+
+    expect(rejected.errorCode).to.equal('session_closed');
+    expect(account.provider.sends.map(({ to }) => to)).to.deep.equal([fresh]);
+  });
+
+  for (const [what, look] of [
+    ['it is not known whether they may leave', async () => new Map()],
+    [
+      'the store fails at the look',
+      async () => {
+        throw new Error('the store is away');
+      },
+    ],
+  ] as const) {
+    it(`messages that were claimed go back to their places when ${what}, and leave later, once`, async () => {
+      const account = await world.openAccount();
+      let looks = 0;
+      const queued = await world.queue(account, ...customers(5).map((to) => ({ to })));
+      await world.startWorker({
+        depart: async (messages) => {
+          if (++looks === 1) {
+            expect(messages.map(({ state }) => state)).to.deep.equal(queued.map(() => 'submitting'));
+            return look();
+          }
+          return new Map(messages.map((one) => [one._id, { kind: 'go', conversation: one.conversation }]));
+        },
+      });
+
+      await world.allIn(account, 'sent', queued.length);
+
+      expect(looks).to.be.greaterThan(1);
+      expect(account.provider.sends).to.have.length(queued.length);
+      const stored = await Promise.all(queued.map(({ _id }) => world.read(_id)));
+      expect(stored.map(({ tries, history }) => [tries, history.length])).to.deep.equal(queued.map(() => [0, 1]));
+    });
+  }
+
+  it('what rode with a text that is refused here pays for another conversation before it leaves', async () => {
+    const { db } = world.store;
+    const account = await world.openAccount();
+    const prices = { userCredits: 1, businessCredits: 2 };
+    const accepter = createChatAccepter({ db, clock, log: silentLog, prices });
+    const all = customers(10);
+    const wrote = (at: Date) => all.map((customer) => ({ account: account.id, customer, at }));
+    await recordInbound(db, wrote(new Date()));
+    const validUntil = new Date(Date.now() + 3_600_000);
+    for (const to of all) {
+      await accepter.accept(account.id, { _id: newId('msg'), to, content: { kind: 'text', text: 'hi' }, validUntil });
+      const content = { kind: 'template', name: 'hello', language: 'en', params: [] } as const;
+      await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
+    }
+    await db
+      .collection('conversations')
+      .updateMany({ account: account.id }, { $set: { lastInboundAt: new Date(Date.now() - 25 * 3_600_000) } });
+
+    await world.startWorker();
+
+    await world.allIn(account, 'rejected', all.length);
+    await world.allIn(account, 'sent', all.length);
+    const ledger = await db.collection<LedgerEntryDocument>('ledger').find({ account: account.id }).toArray();
+    const chats = ledger.filter(({ reason }) => reason === 'conversation' || reason === 'refund');
+    expect(chats.map(({ reason, amount }) => `${reason} ${amount}`).sort()).to.deep.equal([
+      ...all.map(() => 'conversation -1'),
+      ...all.map(() => 'conversation -2'),
+      ...all.map(() => 'refund 1'),
+    ]);
+  });
+});

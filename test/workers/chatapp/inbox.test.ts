@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { InboundItem, InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import { chatMessageKey } from '../../../shared/providers/message-key.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeItem, makeStatus } from './make.ts';
+import { type ChatAccount, chatWorld, customers } from './world.ts';
+
+const ASHA = '919999999999';
+
+describe('chatapp worker: the inbox', function () {
+  this.timeout(60_000);
+
+  const world = chatWorld();
+
+  /** A message that the provider has accepted as `wamid.<n>`. */
+  async function sent(
+    account: ChatAccount,
+    n: number,
+    overrides: Partial<ChatMessageDocument> = {},
+  ): Promise<ChatMessageDocument> {
+    const at = new Date();
+    const [message] = await world.queue(account, {
+      state: 'sent',
+      claim: { id: newId('clm'), carrier: 'chatapp:0', epoch: 1, at },
+      parts: [{ key: chatMessageKey(account.id, `wamid.${n}`), state: 'accepted' }],
+      history: [{ state: 'sent', at }],
+      ...overrides,
+    });
+    if (message === undefined) throw new Error('one was queued');
+    return message;
+  }
+
+  function item({ id }: ChatAccount, status: Partial<StatusItem>, receivedAt?: Date): InboxItemDocument {
+    return makeItem(id, makeStatus(status), receivedAt);
+  }
+
+  const due = () => world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } });
+
+  const workedOff = () => eventually(async () => (await due()) === 0, 'the inbox is worked off');
+
+  it('an item that cannot be stored holds up no other', async () => {
+    const account = await world.openAccount();
+    const good = await sent(account, 1);
+    const odd: InboundItem = {
+      kind: 'message',
+      upstreamId: 'odd',
+      from: ASHA,
+      // No date can be made of it.
+      sentAt: new Date(Number.NaN),
+      type: 'text',
+      body: 'hi',
+    };
+    await world.store.db
+      .collection('chat_inbox')
+      .insertMany([
+        { ...makeItem(account.id, odd), what: { ...odd, sentAt: 'never' } } as never,
+        item(account, { upstreamId: 'wamid.1', status: 'delivered' }) as never,
+      ]);
+    await world.startWorker();
+
+    await world.until(good._id, ({ state }) => state === 'delivered');
+    await eventually(
+      async () => (await world.store.db.collection('chat_inbox').findOne({ tries: { $gte: 1 } })) !== null,
+      'the odd one is put off',
+    );
+  });
+
+  it('a flood of one account’s stands before nobody else’s', async () => {
+    const flooded = await world.openAccount();
+    const quiet = await world.openAccount();
+    const ago = new Date(Date.now() - 60_000);
+    await world.post(Array.from({ length: 3_000 }, (_, n) => item(flooded, { upstreamId: `wamid.f${n}` }, ago)));
+    const message = await sent(quiet, 1);
+    await world.post([item(quiet, { upstreamId: 'wamid.1' })]);
+    await world.startWorker();
+
+    await world.until(message._id, ({ state }) => state === 'delivered');
+
+    const inbox = world.store.db.collection<InboxItemDocument>('chat_inbox');
+    expect(await inbox.countDocuments({ account: flooded.id, tries: 0 })).to.be.above(1_000);
+  });
+
+  it('works off a thousand statuses of several accounts', async () => {
+    const accounts = await Promise.all([1, 2, 3].map(() => world.openAccount()));
+    const items: InboxItemDocument[] = [];
+    for (const account of accounts) {
+      const at = new Date();
+      await world.queue(
+        account,
+        ...customers(334).map((to, n) => ({
+          to,
+          state: 'sent' as const,
+          parts: [{ key: chatMessageKey(account.id, `wamid.${n}`), state: 'accepted' as const }],
+          history: [{ state: 'sent' as const, at }],
+        })),
+      );
+      for (let n = 0; n < 334; n++) items.push(item(account, { upstreamId: `wamid.${n}`, status: 'delivered', at }));
+    }
+    await world.post(items);
+    await world.startWorker();
+
+    await workedOff();
+
+    expect(await world.messages.countDocuments({ state: 'delivered' })).to.equal(1_002);
+  });
+});

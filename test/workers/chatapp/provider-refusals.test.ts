@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { listChatTemplates } from '../../../shared/chat-templates/store.ts';
+import type { MessageState } from '../../../shared/messages/message.ts';
+import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
+import { readMessageLog } from '../../../shared/settlement/log-store.ts';
+import { eventually } from '../../support/eventually.ts';
+import { graphError, json, type ProviderServer } from './provider-server.ts';
+import { chatWorld, customers } from './world.ts';
+
+/** The provider refuses everything so. */
+function refusing(code: number, status = 400): ProviderServer['answer'] {
+  return (_, res) => json(res, status, graphError(code));
+}
+
+describe('chatapp worker: what the provider refuses', function () {
+  this.timeout(60_000);
+
+  const world = chatWorld();
+
+  const FINAL: readonly (readonly [code: number, ours: string])[] = [
+    [100, 'invalid_parameter'],
+    [131_047, 'session_closed'],
+    [131_026, 'undeliverable'],
+    [131_048, 'spam_rate_limited'],
+    [131_049, 'marketing_limit_reached'],
+    [132_001, 'template_not_found'],
+    [777, 'provider_refused'],
+  ];
+
+  for (const [code, ours] of FINAL) {
+    it(`${code}: the message is rejected (${ours}), with the provider’s code and words, and not sent again`, async () => {
+      const account = await world.openAccount(refusing(code));
+      const [message] = await world.queue(account, {});
+      await world.startWorker();
+
+      const rejected = await world.until(message?._id ?? 'msg_', ({ state }) => state === 'rejected');
+
+      expect(rejected).to.include({ errorCode: ours, errorReason: `(${code}) in detail` });
+      expect(rejected).not.to.have.property('due');
+      expect(account.provider.sends).to.have.length(1);
+    });
+  }
+
+  for (const [code, status] of [
+    [132_015, 'paused'],
+    [132_016, 'disabled'],
+  ] as const) {
+    it(`${code}: the template is ${status} from now on`, async () => {
+      const account = await world.openAccount(refusing(code));
+      account.provider.pages = [[{ name: 'hello', status: 'APPROVED', language: 'en', category: 'UTILITY' }]];
+      await world.startWorker();
+      const stored = () => listChatTemplates(world.store.db, account.id);
+      await eventually(async () => (await stored()).length === 1, 'the list is copied');
+
+      await world.queue(account, {});
+
+      await eventually(async () => (await stored())[0]?.status === status, 'the template is marked');
+    });
+  }
+
+  for (const code of [190, 131_042]) {
+    it(`${code}: the channel is stopped, what waits waits, and goes when it is resumed`, async () => {
+      const account = await world.openAccount(refusing(code, 401), { windowSize: 1 });
+      await world.queue(account, ...customers(5).map((to) => ({ to })));
+      await world.startWorker();
+      const { db } = world.store;
+
+      await eventually(async () => (await findProvider(db, account.id))?.stoppedReason, 'the channel is stopped');
+      const stopped = await findProvider(db, account.id);
+      expect(stopped?.status).to.equal('paused');
+      expect(stopped?.stoppedReason).to.match(new RegExp(`^provider_\\w+: \\(${code}\\) in detail$`));
+      await world.allIn(account, 'queued', 5);
+      expect(account.provider.sends).to.have.length(1);
+
+      account.provider.answer = (_, __, accept) => accept();
+      await resumeProvider(db, account.id);
+      await world.allIn(account, 'sent', 5);
+    });
+  }
+
+  it('what the provider refused is kept for the timeline, a usual message is not', async () => {
+    const account = await world.openAccount((send, res, accept) => {
+      if (send.to.endsWith('1')) json(res, 400, graphError(131_026));
+      else accept();
+    });
+    const [usual, refused] = await world.queue(account, ...customers(2).map((to) => ({ to })));
+    await world.startWorker();
+    await world.allIn(account, 'rejected', 1);
+    await world.allIn(account, 'sent', 1);
+
+    await eventually(
+      async () => (await readMessageLog(world.store.db, refused?._id ?? 'msg_')).length === 1,
+      'what was refused is kept',
+    );
+    const [record] = await readMessageLog(world.store.db, refused?._id ?? 'msg_');
+    expect(record).to.include({
+      kind: 'answer',
+      outcome: 'rejected',
+      code: 'undeliverable',
+      reason: '(131026) in detail',
+    });
+    expect(await readMessageLog(world.store.db, usual?._id ?? 'msg_')).to.deep.equal([]);
+  });
+
+  for (const code of [131_000, 131_016]) {
+    it(`${code}: the message waits for its next try`, async () => {
+      const account = await world.openAccount(refusing(code, 500));
+      const [message] = await world.queue(account, {});
+      await world.startWorker();
+
+      const waiting = await world.until(message?._id ?? 'msg_', ({ state }) => state === 'waiting');
+
+      expect(waiting.tries).to.equal(1);
+      expect((waiting.due?.getTime() ?? 0) - Date.now()).to.be.within(0, 6_000);
+      expect(account.provider.sends).to.have.length(1);
+    });
+  }
+
+  it('131000 at the fifth try: rejected', async () => {
+    const account = await world.openAccount(refusing(131_000, 500));
+    const [message] = await world.queue(account, { tries: 4 });
+    await world.startWorker();
+
+    expect(await world.until(message?._id ?? 'msg_', ({ state }) => state === 'rejected')).to.include({
+      errorCode: 'provider_unavailable',
+      tries: 5,
+    });
+  });
+
+  for (const [tries, state] of [
+    [0, 'waiting'],
+    [1, 'rejected'],
+  ] as const satisfies readonly (readonly [number, MessageState])[]) {
+    it(`131053 at try ${tries + 1}: ${state}`, async () => {
+      const account = await world.openAccount(refusing(131_053));
+      const [message] = await world.queue(account, { tries });
+      await world.startWorker();
+
+      const after = await world.until(message?._id ?? 'msg_', (stored) => stored.state === state);
+      if (state === 'rejected') expect(after.errorCode).to.equal('media_unavailable');
+    });
+  }
+});

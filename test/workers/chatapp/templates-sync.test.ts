@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
+import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { makeChatTemplate } from '../../support/chatapp.ts';
+import { eventually } from '../../support/eventually.ts';
+import { chatWorld } from './world.ts';
+
+describe('chatapp worker: copies of the templates', function () {
+  this.timeout(60_000);
+
+  const world = chatWorld();
+
+  it('copies the provider’s templates, page by page; what is not listed any more goes', async () => {
+    const account = await world.openAccount();
+    const gone: ChatTemplateDocument = makeChatTemplate(account.id, { name: 'gone' });
+    await replaceChatTemplates(world.store.db, account.id, [gone]);
+    account.provider.pages = [
+      [
+        {
+          name: 'a',
+          status: 'APPROVED',
+          language: 'en',
+          category: 'UTILITY',
+          components: [{ type: 'BODY', text: '{{1}}' }],
+        },
+      ],
+      [
+        {
+          name: 'b',
+          status: 'PENDING',
+          language: 'en',
+          category: 'MARKETING',
+          components: [{ type: 'HEADER', format: 'IMAGE' }],
+        },
+      ],
+    ];
+    await world.startWorker();
+
+    const stored = () => listChatTemplates(world.store.db, account.id);
+    await eventually(async () => (await stored()).length === 2, 'the list is copied');
+
+    const copied = await stored();
+    expect(
+      copied.map(({ name, status, variables, unsendable }) => [name, status, variables, unsendable]),
+    ).to.deep.equal([
+      ['a', 'approved', 1, undefined],
+      ['b', 'pending', 0, 'a header of type image'],
+    ]);
+    expect(account.provider.lists).to.have.length(2);
+  });
+
+  it('a list that cannot be read whole changes nothing', async () => {
+    const account = await world.openAccount();
+    const kept = makeChatTemplate(account.id);
+    await replaceChatTemplates(world.store.db, account.id, [kept]);
+    account.provider.pages = [[], 'no page' as never];
+    await world.startWorker();
+    await eventually(() => account.provider.lists.length >= 2, 'the list was asked for');
+    await world.queue(account, {});
+    await world.allIn(account, 'sent', 1);
+
+    expect(await listChatTemplates(world.store.db, account.id)).to.have.length(1);
+  });
+});
