@@ -1,53 +1,16 @@
-import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
-import type { Provider } from '../../scripts/simulator/provider.ts';
-import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../shared/runtime/crash-point.ts';
-import { eventId, newId } from '../../shared/runtime/ids.ts';
+import { eventId } from '../../shared/runtime/ids.ts';
+import { CRASHED_MS, crashCases, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type Product, startProduct } from '../support/product.ts';
-
-/** What one crash must not do: its messages, and how they end. */
-interface Case {
-  readonly point: CrashPoint;
-  /** Dies there; the others go on. */
-  readonly app: AppName;
-  /** Which time that it is passed, when not the first. */
-  readonly pass?: number;
-  /** Before the process is armed. */
-  prepare?(numbers: Numbers): Promise<void>;
-  /** Makes the process come by, and repeats what nobody answered as a client would. */
-  act(numbers: Numbers): Promise<unknown>;
-  /** Messages that there must be in the end, by recipient, with their state; no others. */
-  readonly ends: readonly {
-    readonly count: number;
-    readonly state: AnyMessage['state'];
-    readonly refunded?: true;
-    /** Of each; 1 when left out. */
-    readonly price?: number;
-  }[];
-  /** Submits whose fate is unknown after the crash may be sent again by this carrier's policy; by how many. */
-  readonly resent?: number;
-}
-
-/** Recipients that belong to one case. */
-type Numbers = (count: number, ending?: string) => readonly string[];
-
-/** Longer than a rested change of an account waits for the sweep (workers/maintenance/finish-pending.ts), and some more. */
-const SETTLED_MS = 90_000;
-const CRASHED_MS = 45_000;
-const BULK = 300;
-const STOPPED = 50;
-const DELIVERED = 'delivered';
+import { type Product, startProduct } from '../support/product.ts';
 
 describe('kill at every named place between two effects', function () {
   this.timeout(SETTLED_MS + CRASHED_MS);
   let product: Product;
   const used = new Map<CrashPoint, readonly string[]>();
-  let due = new Date(0);
 
   before(async () => {
     product = await startProduct({
@@ -59,193 +22,7 @@ describe('kill at every named place between two effects', function () {
   });
   after(() => product?.stop());
 
-  /** Until the request is answered for good, with one Idempotency-Key, as the API's documentation asks of clients. */
-  async function persistently(ask: () => Promise<Answer>): Promise<Answer['body']> {
-    return eventually(
-      async () => {
-        const { status, body } = await ask();
-        if (status === 503 || status === 409) throw new Error(`answered ${status}`);
-        expect(status, JSON.stringify(body)).equal(200);
-        return body;
-      },
-      'an answer',
-      CRASHED_MS,
-    );
-  }
-  function post(path: string, body: object): Promise<Answer['body']> {
-    const key = newId('req');
-    return persistently(() => product.post(path, body, { 'idempotency-key': key }));
-  }
-  const words = { message: 'Your order has left.', sender: 'HARKRA', route: 'transactional' };
-  const send = (to: string | undefined) => post('/v2/send', { to, ...words });
-  const bulk = (to: readonly string[], route = words.route) => post('/v2/send-bulk', { to, ...words, route });
-  const schedule = (to: string | undefined, at: Date) =>
-    post('/v2/schedule', { to, ...words, schedule_time: at.toISOString() });
-  const inSeconds = (seconds: number) => new Date(Math.ceil(Date.now() / 1_000 + seconds) * 1_000);
-
-  let scheduleId = '';
-  const cancels: Pick<Case, 'prepare' | 'act' | 'ends'> = {
-    async prepare(numbers) {
-      scheduleId = String((await schedule(numbers(1)[0], inSeconds(3_600))).schedule_id);
-    },
-    act: () => persistently(() => product.delete(`/v2/schedule/${scheduleId}`)),
-    ends: [],
-  };
-  const releases: Pick<Case, 'prepare' | 'act' | 'ends'> = {
-    async prepare(numbers) {
-      due = inSeconds(5);
-      for (const to of numbers(5)) await schedule(to, due);
-    },
-    act: async () => {},
-    ends: [{ count: 5, state: DELIVERED }],
-  };
-  const sendsOne = (ending?: string): Pick<Case, 'act' | 'ends'> => ({
-    act: async (numbers) => send(numbers(1, ending)[0]),
-    ends: [{ count: 1, state: DELIVERED }],
-  });
-  const sendsFive: Pick<Case, 'act' | 'ends'> = {
-    act: (numbers) => Promise.all(numbers(5).map(send)),
-    ends: [{ count: 5, state: DELIVERED }],
-  };
-  const sendsBulk: Pick<Case, 'act' | 'ends'> = {
-    act: (numbers) => bulk(numbers(BULK)),
-    ends: [{ count: BULK, state: DELIVERED }],
-  };
-  const provider = (): Provider => {
-    assert(product.provider !== undefined, 'the product was started with one');
-    return product.provider;
-  };
-  const sendsTemplate = (
-    ending?: string,
-    end: Case['ends'][number] = { count: 1, state: 'read', price: 2 },
-  ): Pick<Case, 'act' | 'ends'> => ({
-    act: async (numbers) => {
-      const [to] = numbers(1, ending);
-      await post('/v2/chatapp/send', { to, template: 'order_update', language: 'en_US', params: ['Asha', '1234'] });
-    },
-    ends: [end],
-  });
-  const customerWrites: Pick<Case, 'act' | 'ends'> = {
-    act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
-    ends: [{ count: 1, state: 'received', price: 0 }],
-  };
-  /** A webhook; whatever became of the first try, the audit has what there is then. */
-  const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
-    async act() {
-      const body = { url: `${product.receiver.url}/${name}`, events: ['message.expired'] };
-      const { webhook_id: id } = await persistently(() => product.post('/v2/chatapp/webhook', body));
-      const found = await product.db
-        .collection<AuditDocument>('audit')
-        .find({ 'subject.id': String(id) })
-        .toArray();
-      expect(found.map(({ action }) => action)).to.include('webhook.register');
-      expect(found.some(({ outcome, after }) => outcome === 'begun' || after?.url === body.url)).equal(true);
-    },
-    ends: [],
-  });
-  /** A batch that waits, because no carrier serves its path, and is stopped. */
-  let batchId = '';
-  const stops: Pick<Case, 'prepare' | 'act' | 'ends'> = {
-    async prepare(numbers) {
-      batchId = String((await bulk(numbers(STOPPED), 'promotional')).batch_id);
-      await eventually(
-        async () => {
-          const { body } = await product.get(`/v2/messages?batch_id=${batchId}`);
-          return Array.isArray(body.data) && body.data.length === STOPPED;
-        },
-        'messages of the batch',
-        SETTLED_MS,
-      );
-    },
-    async act() {
-      await persistently(() => product.delete(`/v2/batches/${batchId}`));
-      await eventually(
-        async () => {
-          const { body } = await product.get(`/v2/batches/${batchId}`);
-          if (body.state !== 'stopped') throw new Error(JSON.stringify(body));
-          return true;
-        },
-        'the end of the batch',
-        SETTLED_MS,
-      );
-    },
-    ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
-  };
-  /** Refused by the carrier at submit: rejected and given back. */
-  const refused: Pick<Case, 'act' | 'ends'> = {
-    act: async (numbers) => send(numbers(1, '108')[0]),
-    ends: [{ count: 1, state: 'rejected', refunded: true }],
-  };
-
-  const CASES: readonly Case[] = [
-    { point: 'accept:debited', app: 'gateway', ...sendsFive },
-    { point: 'accept:inserted', app: 'gateway', ...sendsFive },
-    { point: 'accept:stored', app: 'gateway', ...sendsFive },
-    { point: 'bulk:stored', app: 'gateway', ...sendsBulk },
-    { point: 'key:claimed', app: 'gateway', ...sendsOne() },
-    { point: 'key:paid', app: 'gateway', ...sendsOne() },
-    { point: 'cancel:decided', app: 'gateway', ...cancels },
-    { point: 'credit:applied', app: 'gateway', ...cancels },
-    { point: 'credit:entered', app: 'smpp', ...refused },
-    { point: 'split:inserted', app: 'batches', ...sendsBulk },
-    { point: 'stop:decided', app: 'batches', ...stops },
-    { point: 'stop:cancelled', app: 'batches', ...stops },
-    { point: 'release:claimed', app: 'schedules', ...releases },
-    { point: 'release:inserted', app: 'schedules', ...releases },
-    { point: 'claim:taken', app: 'smpp', ...sendsOne() },
-    { point: 'submit:written', app: 'smpp', ...sendsOne(), resent: 1 },
-    { point: 'settle:intended', app: 'smpp', ...sendsOne(), resent: 1 },
-    { point: 'settle:updated', app: 'smpp', ...refused },
-    { point: 'settle:announced', app: 'smpp', ...refused },
-    { point: 'receipt:stored', app: 'smpp', ...sendsOne() },
-    { point: 'webhook:posted', app: 'webhooks', ...sendsOne() },
-    { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
-    { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
-    { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },
-    {
-      point: 'chat:passed_on',
-      app: 'chatapp',
-      async act(numbers) {
-        const [to = ''] = numbers(1, '313');
-        const taken = () =>
-          provider()
-            .taken()
-            .filter((send) => send.to === to);
-        for (const count of [1, 2]) {
-          await post('/v2/chatapp/send', { to, template: 'order_update', language: 'en_US', params: ['Asha', '1234'] });
-          await eventually(
-            async () => (await product.db.collection('messages').countDocuments({ to, state: 'sent' })) === count,
-            'what the provider took is stored',
-            SETTLED_MS,
-          );
-        }
-        const [opener] = taken();
-        const failed = { id: opener?.id, status: 'failed', timestamp: String(Math.floor(Date.now() / 1_000)) };
-        provider().post({ statuses: [{ ...failed, recipient_id: to }] });
-      },
-      // The conversation stays paid for the one that rode in it.
-      ends: [
-        { count: 1, state: 'failed', price: 2 },
-        { count: 1, state: 'sent', price: 0 },
-      ],
-    },
-    // Taken, and nobody knows: its status settles it.
-    { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
-    { point: 'callback:heard', app: 'gateway', ...customerWrites },
-    { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
-    { point: 'audit:begun', app: 'gateway', ...registers('begun') },
-    { point: 'audit:changed', app: 'gateway', ...registers('changed') },
-    {
-      point: 'pending:redone',
-      app: 'maintenance',
-      async act(numbers) {
-        const died = await product.arm('gateway', 'accept:debited');
-        await Promise.all([died(), send(numbers(1)[0])]);
-      },
-      ends: [{ count: 1, state: DELIVERED }],
-    },
-  ];
-
+  const CASES = crashCases(() => product);
   const numbersOf = (point: CrashPoint): Numbers => {
     const tag = String(Object.keys(CRASH_POINTS).indexOf(point) + 10);
     return (count, ending = '900') => {
@@ -299,7 +76,7 @@ describe('kill at every named place between two effects', function () {
         `the events of ${point}`,
         SETTLED_MS,
       );
-      const submits = [...product.smsc.messages(), ...provider().taken()].filter(({ to }) =>
+      const submits = [...product.smsc.messages(), ...(product.provider?.taken() ?? [])].filter(({ to }) =>
         recipients.includes(to),
       ).length;
       expect(submits).at.most(stored.filter(({ state }) => state !== 'rejected').length + resent);
