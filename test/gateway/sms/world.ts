@@ -2,11 +2,9 @@ import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { KeyScope } from '../../../shared/keys/key.ts';
 import { readStatement } from '../../../shared/ledger/statement.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
+import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** A store and a gateway for a suite, and what the tests of the SMS endpoints do with them. For the body of a `describe`. */
@@ -49,15 +47,6 @@ export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
     gateway,
     post,
     send: (key: string, body: object | string, idempotencyKey?: string) => post(path, key, body, idempotencyKey),
-
-    async makeCustomer(
-      credits: number,
-      scopes: readonly KeyScope[] = ['send', 'read'],
-      account: Partial<AccountDocument> = {},
-    ) {
-      const id = await makeAccount(store.db, credits, account);
-      return { account: id, key: await makeKey(store.db, id, scopes) };
-    },
 
     async balanceOf(account: AccountId): Promise<number | undefined> {
       return (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
