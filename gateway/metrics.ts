@@ -13,7 +13,7 @@ const CONNECTIONS_MAX = 64;
 /** While the port is taken (another copy of the product, an old process that is about to end). */
 const LISTEN_AGAIN_MS = 10_000;
 
-interface Figures {
+interface Exposition {
   readonly type: string;
   readonly text: string;
 }
@@ -25,11 +25,11 @@ interface MetricsDeps {
 }
 
 /**
- * `GET /metrics`, the figures of all processes in Prometheus' text form, on a port of its own: it has no key, and what it says
+ * `GET /metrics`, the metrics of all processes in Prometheus' text form, on a port of its own: it has no key, and what it says
  * of customers and carriers is not for whoever can reach the API (docs/decisions/0032). It does not listen yet.
  */
 export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
-  const figures = new FreshCache<string, Figures>({
+  const exposition = new FreshCache<string, Exposition>({
     freshMs: FRESH_MS,
     maxEntries: 1,
     clock,
@@ -42,7 +42,7 @@ export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
     if (req.url?.split('?')[0] !== '/metrics') return answer(req, res, 404, 'There is only /metrics here.\n');
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return answer(req, res, 405, 'Use GET.\n', { Allow: 'GET, HEAD' });
-    figures.get('all').then(
+    exposition.get('all').then(
       (found) => answer(req, res, 200, found?.text ?? '', { 'Content-Type': found?.type ?? PLAIN }),
       (error: unknown) => {
         if (!isStoreTrouble(error)) log.error('metrics_failed', errorFields(error));
@@ -75,7 +75,7 @@ function answer(
 }
 
 /**
- * Listens, and tries again while it cannot: the API is more important than its figures, so a taken port stops no gateway.
+ * Listens, and tries again while it cannot: the API is more important than its metrics, so a taken port stops no gateway.
  * The function that it returns ends it.
  */
 export function listenForScrapes(deps: MetricsDeps, host: string, port: number): () => void {

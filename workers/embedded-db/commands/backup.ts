@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { StoreError } from '../bson/errors.ts';
 import { asString } from '../bson/value.ts';
-import { sealBackup } from '../storage/backup-file.ts';
+import { type Backup, sealBackup } from '../storage/backup-file.ts';
 import type { Database } from '../storage/database.ts';
 import { replaceFile } from '../storage/replace-file.ts';
 import type { Command } from './command.ts';
@@ -11,13 +11,6 @@ import type { Store } from './store.ts';
 
 /** What is copied so far has this behind its name. */
 const PARTIAL_SUFFIX = '.partial';
-
-/** The backup that was begun last, since this process began. */
-export interface Backup {
-  readonly path: string;
-  state: 'copying' | 'done' | 'failed';
-  why?: string;
-}
 
 /**
  * `{harkaraBackup: <absolute path>}` begins a backup into a new file of mode 0600 and answers at once `{state: "copying"}`. The same

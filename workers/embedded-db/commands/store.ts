@@ -1,7 +1,7 @@
+import type { Backup } from '../storage/backup-file.ts';
 import { Catalog } from '../storage/catalog.ts';
 import { Database, type Durability } from '../storage/database.ts';
 import { Documents } from '../storage/documents.ts';
-import type { Backup } from './backup.ts';
 import { Cursors } from './cursors.ts';
 
 /** All that commands work on. */
@@ -14,6 +14,7 @@ export class Store {
   /** Said after each step of a command that walks a whole collection. */
   readonly progress: () => void;
   readonly startedAtMs: number;
+  /** The backup that was begun last. */
   backup: Backup | undefined;
 
   constructor(dir: string, durability: Durability, now: () => number, progress: () => void = () => {}) {

@@ -2,6 +2,13 @@ import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { appendFile, open, truncate } from 'node:fs/promises';
 
+/** A backup that was begun, and what has become of it. */
+export interface Backup {
+  readonly path: string;
+  state: 'copying' | 'done' | 'failed';
+  why?: string;
+}
+
 /** Behind the tables of a backup: this, then the SHA-256 of all that is before. A backup that was cut or damaged shows it. */
 const MARK = Buffer.from('harkara backup 1\n');
 const TRAILER_BYTES = MARK.length + 32;
