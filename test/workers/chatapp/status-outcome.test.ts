@@ -11,6 +11,7 @@ import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 
+type Name = StatusItem['status'];
 const NOW = new Date('2026-11-21T10:00:00Z');
 const ACCOUNT = newId('acc');
 const KEY = chatMessageKey(ACCOUNT, 'wamid.1');
@@ -21,7 +22,7 @@ function at(seconds: number): Date {
 }
 
 /** Each a second after the one before. */
-function told(...names: readonly StatusItem['status'][]): StatusItem[] {
+function told(...names: readonly Name[]): StatusItem[] {
   return names.map((status, i) => makeStatus({ status, at: at(i) }));
 }
 
@@ -45,11 +46,7 @@ function states({ history }: ChatMessageDocument): string[] {
 }
 
 describe('decideStatuses', () => {
-  const ORDERS: readonly (readonly [
-    statuses: readonly StatusItem['status'][],
-    state: string,
-    history: readonly string[],
-  ])[] = [
+  const ORDERS: readonly (readonly [statuses: readonly Name[], state: string, history: readonly string[]])[] = [
     [['sent'], 'sent', ['sent']],
     [['delivered'], 'delivered', ['sent', 'delivered']],
     [['sent', 'delivered', 'read'], 'read', ['sent', 'delivered', 'read']],
@@ -271,7 +268,7 @@ describe('decideStatuses', () => {
   });
 
   it('in any order and any groups: no state twice, nothing backwards, and read when it was read', () => {
-    const names: readonly StatusItem['status'][] = ['sent', 'delivered', 'read', 'failed'];
+    const names: readonly Name[] = ['sent', 'delivered', 'read', 'failed'];
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.record({ status: fc.constantFrom(...names), second: fc.nat(20) }), { maxLength: 4 }), {
