@@ -29,7 +29,7 @@ import { createSendBulk } from './sms/send-bulk.ts';
 import { createTemplates } from './sms/templates.ts';
 import { answerError } from './unanswered.ts';
 
-/** The whole API: every path, who may use it, and what answers. Builds and never listens. */
+/** The whole API: every path, who may use it, and which handler answers. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
@@ -45,7 +45,7 @@ export function createApp(deps: GatewayDeps): Express {
   };
 
   app.use(begin(deps));
-  // The busiest first: the router tries them in order.
+  // The busiest routes come first, because the router tries them in order.
   routeSms(on, deps, parts);
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
@@ -56,11 +56,11 @@ export function createApp(deps: GatewayDeps): Express {
   return app;
 }
 
-/** One path with everything that it answers to; any other method is 405. */
+/** Registers one path with its methods. All other methods get 405. */
 type On = (path: string, methods: Methods) => void;
 type Methods = Readonly<Partial<Record<'get' | 'post' | 'delete', readonly Handler[]>>>;
 
-/** As the header `Allow` has it: whatever answers GET answers HEAD. */
+/** The value of the header `Allow`. Every path that answers GET also answers HEAD. */
 function allowOf(methods: Methods): string {
   const named = { get: 'GET, HEAD', post: 'POST', delete: 'DELETE' } as const;
   return (['get', 'delete', 'post'] as const)
@@ -90,10 +90,10 @@ function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
   on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });
   on('/v2/chatapp/templates', { get: [...key('read'), createChatTemplates(reading)] });
-  // What is posted there includes customers' messages: a key that may read and send may have them, or one that manages.
+  // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
   const register = once(createChatWebhook(deps, webhookUrl));
   on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), message, register] });
-  // Used by the provider, whose key is its signature.
+  // The provider calls it. Its signature takes the place of a key.
   const callback = new Callback(deps, unauthorized);
   on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });
 }
@@ -109,7 +109,7 @@ function routeAccount(on: On, deps: GatewayDeps, { key, reading, charge }: Parts
   });
 }
 
-/** Without a key. */
+/** Routes that need no key. */
 function routeOpen(on: On, deps: GatewayDeps): void {
   const docs = createDocs();
   on('/healthz', { get: [createHealthz()] });

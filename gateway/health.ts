@@ -7,18 +7,21 @@ import { RETRY_AFTER, sendJson, sendProblem } from './http/answer.ts';
 import type { Handler, Reply } from './http/context.ts';
 import type { GatewayDeps } from './process/deps.ts';
 
-/** For whoever runs the product: its supervisor, its load balancer. Without a key, and without secrets. */
+/** Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. */
 
-/** The process lives. */
+/** Answers while the process lives. */
 export function createHealthz(): Handler {
   return (_req, res: Reply) => sendJson(res, 200, { status: 'ok' });
 }
 
 const READY_MS = 1_000;
-/** How long an answer of the store holds, and for all who ask meanwhile: whoever asks without a key must not load it. */
+/**
+ * How long one answer of the store is reused for all callers. Callers need no key, so they must not be able to load
+ * the store.
+ */
 const FRESH_MS = 250;
 
-/** The store answers in time and takes writes, so requests can be served. */
+/** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
 export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   const ready = new FreshCache<string, boolean>({
     freshMs: FRESH_MS,
@@ -37,7 +40,7 @@ export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): 
 }
 
 async function answersInTime(db: Db): Promise<boolean> {
-  // A write that finds nothing to do: a server that can only read would answer a ping.
+  // A write that matches no document. A server that can only read would answer a ping.
   const nobody = { _id: 'readyz' };
   const write = db
     .collection<ProcessDocument>('processes')

@@ -6,11 +6,11 @@ import type { Clock } from '../shared/runtime/clock.ts';
 import { FreshCache } from '../shared/runtime/fresh-cache.ts';
 import { errorFields, type Log } from '../shared/runtime/log.ts';
 
-/** What `METRICS_PORT` serves is made at most so often, for all who ask: it reads the report of every process. */
+/** The text is made at most once in this time, for all scrapers, because it reads the report of every process. */
 const FRESH_MS = 5_000;
-/** Scrapers are few; more connections than these are closed. */
+/** Scrapers are few. More connections than this are closed. */
 const CONNECTIONS_MAX = 64;
-/** While the port is taken (another copy of the product, an old process that is about to end). */
+/** Pause while the port is taken by another copy of the product or by an old process that is about to end. */
 const LISTEN_AGAIN_MS = 10_000;
 
 interface Exposition {
@@ -25,8 +25,9 @@ interface MetricsDeps {
 }
 
 /**
- * `GET /metrics`, the metrics of all processes in Prometheus' text form, on a port of its own: it has no key, and what it says
- * of customers and carriers is not for whoever can reach the API (docs/decisions/0032). It does not listen yet.
+ * `GET /metrics`: the metrics of all processes in Prometheus' text form. They have a port of their own because they
+ * need no key and tell of customers and carriers, which users of the API must not see (docs/decisions/0032). Does not
+ * listen yet.
  */
 export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
   const exposition = new FreshCache<string, Exposition>({
@@ -63,7 +64,7 @@ function answer(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  req.resume(); // a body is read and dropped
+  req.resume(); // reads and drops a body
   res.writeHead(status, {
     'Content-Type': PLAIN,
     'Content-Length': Buffer.byteLength(text),
@@ -75,8 +76,8 @@ function answer(
 }
 
 /**
- * Listens, and tries again while it cannot: the API is more important than its metrics, so a taken port stops no gateway.
- * The function that it returns ends it.
+ * Listens, and retries while the port is taken. The API matters more than its metrics, so a taken port stops no
+ * gateway. Returns a function that ends it.
  */
 export function listenForScrapes(deps: MetricsDeps, host: string, port: number): () => void {
   const server = createMetricsServer(deps);

@@ -17,12 +17,12 @@ import { ApprovedTemplates } from './templates/approved-templates.ts';
 import { createUnrouted } from './unanswered.ts';
 
 const MESSAGE_BYTES_MAX = 65_536;
-/** 10,000 entries with ten params of 30 characters, three bytes each. */
+/** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
 const BULK_BYTES_MAX = 10_485_760;
 
 export type Parts = ReturnType<typeof createParts>;
 
-/** What several endpoints use: one of each in a process. */
+/** What several endpoints share. Made once per process. */
 export function createParts(deps: GatewayDeps) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);
@@ -39,7 +39,7 @@ export function createParts(deps: GatewayDeps) {
   return {
     unauthorized,
     unrouted: createUnrouted(identify, unauthorized, rateLimit),
-    /** Who may use an endpoint: a key with one of these scopes. */
+    /** Handlers that let pass keys with one of these scopes. */
     key: (...scopes: readonly (KeyScope | ScopeSet)[]): Handler[] => [
       authenticate,
       rateLimit,
@@ -52,7 +52,7 @@ export function createParts(deps: GatewayDeps) {
     message: jsonBody(MESSAGE_BYTES_MAX),
     bulk: jsonBody(BULK_BYTES_MAX),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
-    // The provider fetches it, not we: a send need not wait long for what only we think of the host.
+    // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
   };
 }

@@ -9,22 +9,22 @@ import type { ProblemSlug } from './http/problem.ts';
 
 type ErrorHandler = (error: unknown, req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
-/** What the routes leave over. */
+/** Answers requests that no route takes. */
 export interface Unrouted {
   readonly notFound: Handler;
-  /** `allow` as the header has it, `GET, HEAD`. */
+  /** `allow`: the value of the header, `GET, HEAD`. */
   methodNotAllowed(allow: string): Handler;
-  /** The router could not decode the path (`/v2/status/%ff`): no resource has such a name. */
+  /** The router could not decode the path (`/v2/status/%ff`). No resource has such a name. */
   readonly undecodable: ErrorHandler;
 }
 
 /**
- * No such path, no such method. Nobody needs a key to be told so; but who presents one is told what is left of its limit, as
- * by every answer, and the request counts like any other; a bad key counts as a failed authentication here too.
+ * Answers unknown paths and wrong methods. They need no key. A request with a good key counts like any other, and its
+ * answer tells what is left of the limit. A bad key counts as a failed authentication.
  */
 export function createUnrouted(identify: Identify, unauthorized: Unauthorized, rateLimit: Handler): Unrouted {
   const refuse = async (slug: ProblemSlug, more: ProblemAnswer, ...[req, res, next]: Parameters<Handler>) => {
-    // The router may fail after an endpoint's own handlers: those have counted it.
+    // The router can fail after an endpoint's own handlers. Those have already counted the request.
     const who = res.locals.caller === undefined ? await identify(req) : 'key_missing';
     if (who === 'key_missing') sendProblem(res, slug, more);
     else if (typeof who === 'string') await unauthorized(req, res, slug, more);
@@ -46,7 +46,7 @@ export function createUnrouted(identify: Identify, unauthorized: Unauthorized, r
   };
 }
 
-/** Errors that no handler expected. Four parameters: that is how Express knows it. */
+/** Answers errors that no handler expected. Express recognizes an error handler by its four parameters. */
 export function answerError(log: Log): ErrorHandler {
   return (error, _req, res, _next) => {
     if (res.headersSent) {

@@ -13,7 +13,7 @@ import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Unauthorized } from './unauthorized.ts';
 
-/** Keys, and made-up key ids, that one process remembers. */
+/** How many keys, and key ids that do not exist, one process remembers. */
 const REMEMBERED_KEYS = 20_000;
 
 interface KnownKey extends Omit<Caller, 'account' | 'address'> {
@@ -21,16 +21,17 @@ interface KnownKey extends Omit<Caller, 'account' | 'address'> {
   readonly secretHash: Uint8Array;
   readonly status: KeyDocument['status'];
   readonly expiresMs: number;
-  /** Undefined: from everywhere. */
+  /** Undefined when the key may be used from everywhere. */
   readonly allowed: readonly Subnet[] | undefined;
 }
 
-/** Who presents a good key; else what is wrong. Rejects with the store's error. */
+/** Finds the caller of a request with a good key; otherwise returns the problem. Rejects with the store's error. */
 export type Identify = (req: Request) => Promise<Caller | ProblemSlug>;
 
 /**
- * "Authentication". A key is read once per `KEY_CACHE_MS` and process, and so is its account, which serves all its keys; those in use
- * are read again together, in the background; a key whose account is gone is no key. One that is limited to addresses is as good as none elsewhere: whoever stole it can neither use it nor use up its requests.
+ * "Authentication". A process reads a key at most once per `KEY_CACHE_MS`, together with its account. Keys in use are
+ * refreshed together, in the background. A key without an account is invalid. A key that is limited to addresses is
+ * refused elsewhere before it is counted, so that a thief can neither use it nor use up its requests.
  */
 export function createIdentify(
   { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,
@@ -56,7 +57,7 @@ export function createIdentify(
     if (presented === 'malformed') return 'key_invalid';
     const key = await keys.get(presented.id);
     if (key === undefined || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
-    // From here on the caller is the owner of the key, so the reason helps nobody else.
+    // From here on the caller is known to own the key, so telling the reason helps no attacker.
     if (key.status !== 'active') return 'key_revoked';
     if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
     const account = await accounts.get(key.account);
@@ -68,7 +69,7 @@ export function createIdentify(
   };
 }
 
-/** The first handler of every endpoint: it asks for a key. */
+/** The first handler of every endpoint that needs a key. */
 export function createAuthenticate(identify: Identify, unauthorized: Unauthorized): Handler {
   return async (req, res: Reply, next) => {
     const who = await identify(req);
@@ -87,15 +88,15 @@ function knownKey(key: KeyDocument): KnownKey {
     secretHash: key.secretHash.value(),
     status: key.status,
     expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
-    // What cannot be read allows nothing.
+    // A subnet that cannot be parsed allows nothing.
     allowed: key.allowedIps?.map(parseSubnet).filter((subnet) => subnet !== undefined),
   };
 }
 
-/** Scopes that a key must have together. */
+/** Scopes that a key needs together. */
 export type ScopeSet = readonly KeyScope[];
 
-/** Behind `createAuthenticate`: the key must have all scopes of one of the sets. */
+/** Comes after `createAuthenticate`. The key must have all scopes of at least one set. */
 export function requireScope(...sets: readonly ScopeSet[]): Handler {
   return (_req, res: Reply, next) => {
     const { scopes } = callerOf(res);
@@ -105,7 +106,7 @@ export function requireScope(...sets: readonly ScopeSet[]): Handler {
   };
 }
 
-/** `lacking`: what would have to be added to the key, in one way or another. */
+/** `lacking`: the alternatives. Each set has the scopes that would have to be added to the key. */
 export function scopeMissing(...lacking: readonly ScopeSet[]): readonly [ProblemSlug, ProblemAnswer] {
   const ways = lacking.map((missing) => missing.map((scope) => `"${scope}"`).join(' and '));
   return ['scope_missing', { detail: `This key may not do that: it lacks the scope ${ways.join(', or ')}.` }];

@@ -6,8 +6,9 @@ import type { Charge } from './rate-limit.ts';
 import { ReadQueue } from './read-queue.ts';
 
 /**
- * Answers 200 with what `read` gives (a text is JSON already), or with the problem `missing` when that is nothing. `cost`: as how many requests it
- * counts, 1 at least; with fewer left it is 429. It waits in the account's queue; requests for the same URL that wait there are answered by one read.
+ * Answers 200 with the result of `read` (a string is JSON already), or with the problem `missing` if there is none.
+ * `cost`: how many requests it counts as, at least 1; a key with fewer requests left gets 429. The read waits in the
+ * account's queue. Requests for the same URL that are waiting share one read.
  */
 export type AnswerRead = (
   res: Reply,
@@ -16,7 +17,7 @@ export type AnswerRead = (
   missing?: ProblemSlug,
 ) => Promise<void>;
 
-/** What endpoints that read lists take. */
+/** The dependencies of endpoints that read lists. */
 export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
   readonly answerRead: AnswerRead;
 }

@@ -12,63 +12,70 @@ interface Item {
   readonly limit: number;
 }
 
-/** What is asked for one key: so many events. */
+/** A request to count this many events of one key. */
 interface Wanted {
   readonly n: number;
   readonly limit: number;
 }
 
-/** What a group of one key came to. */
+/** The result of a group's events of one key. */
 interface Total extends Grant {
   readonly restMs: number;
-  /** Another counter holds something that it may give back. */
+  /** Another counter holds a loan that it may give back. */
   readonly lentToOthers: boolean;
 }
 
 interface Outcome {
   readonly counted: Counted;
-  /** The limit is used up, what is lent included. */
+  /** Set when the limit is used up, loans included. */
   readonly full: FullWindow | undefined;
   readonly lentToOthers: boolean;
 }
 
 interface FullWindow {
   readonly count: number;
-  /** The window runs at least until then. */
+  /** The window lasts at least until then. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
 
-/** Events of one group; with 1,000 different keys its commands carry some 40 KB. */
+/** The most events of one group. With 1,000 different keys its commands have some 40 KB. */
 const GROUP_MAX = 1_000;
-/** Exhausted keys that are remembered; each costs the store one more count when it is forgotten. */
+/** How many exhausted keys are remembered. Forgetting one costs the store one more count. */
 const FULL_MAX = 10_000;
-/** So few keys are counted each by itself, at the same time: one round trip instead of two, for little more work. */
+/**
+ * Up to this many keys are counted one by one, at the same time. That takes one round trip instead of two, for little
+ * more work.
+ */
 const ALONE_MAX = 3;
-/** Two processes that begin the same document at once: the second finds it at its next try. */
+/** When two processes create the same document at once, the second finds it on its next try. */
 const TRIES = 3;
-/** While others may give back what they were lent, nobody is refused. They look four times a second; one that died gives nothing back. */
+/**
+ * For this long nobody is refused while other counters may still return loans. They check for that four times a
+ * second. A counter that died returns nothing.
+ */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;
 
 /**
- * Counts events of many keys exactly, over all processes. What arrives while one counting is in flight is counted together
- * in the next: a key alone is one update, a group of many keys one command of updates and one read, so that the cost of
- * an event falls as the load rises. Far from the limit a count also borrows for the key's next events (loans.ts), so that
- * most of them ask nobody. A key whose limit is used up is refused here, without the store, as long as its window surely
- * runs. What is refused is not counted.
+ * Counts events of many keys exactly, over all processes. Events that arrive while a count is in flight are counted
+ * together in the next one: a single key by one update, many keys by one command of updates and one read. So the cost
+ * per event falls as the load rises.
+ *
+ * Far from the limit a count also borrows events for later (loans.ts), so most events need no command. A key whose
+ * limit is used up is refused without the store until its window ends. Refused events are not counted.
  */
 export class RateCounter {
   readonly #rate: Collection<RateDocument>;
   readonly #clock: Clock;
-  /** Names this counter in the documents; a restarted process is another one. */
+  /** This counter's name in the documents. A restarted process gets a new one. */
   readonly #name = newId('ctr');
   readonly #full = new Map<string, FullWindow>();
   readonly #counting = new Set<string>();
   readonly #loans: Loans;
   readonly #grouper: Grouper<Item, Outcome>;
 
-  /** `listen`: where it can be heard that counts change. */
+  /** `listen` reports changes of the counts. */
   constructor({
     db,
     clock,
@@ -84,7 +91,7 @@ export class RateCounter {
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 
-  /** Rejects with the store's error; the event was then perhaps counted, so it must not pass. */
+  /** Rejects with the store's error. The event may have been counted then, so it must not pass. */
   async count(key: string, limit: number): Promise<Counted> {
     const known = this.#loans.take(key, limit) ?? this.#refused(key, limit);
     if (known !== undefined) return known;
@@ -98,7 +105,10 @@ export class RateCounter {
     }
   }
 
-  /** Counts `n` events at once and gives the last of them; when that does not pass, some before it may have. */
+  /**
+   * Counts `n` events at once and returns the last one. When that one does not pass, earlier ones may have been
+   * counted.
+   */
   async countMany(key: string, limit: number, n: number): Promise<Counted> {
     const counted = await Promise.all(Array.from({ length: n }, () => this.count(key, limit)));
     return counted.reduce((last, one) => (one.rank > last.rank ? one : last));
@@ -155,8 +165,8 @@ export class RateCounter {
   }
 
   /**
-   * Keys without a document are left out, and those whose window another process began anew before it could be read here:
-   * their events count in the new one.
+   * The result lacks keys without a document. It also lacks keys for which another process began a new window before
+   * the read: their events are counted in the new window.
    */
   async #addToKnown(tally: ReadonlyMap<string, Wanted>): Promise<Map<string, Total>> {
     const alike = new Map<string, { readonly wanted: Wanted; readonly keys: string[] }>();

@@ -3,51 +3,51 @@ import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RateDocument } from './window.ts';
 
-/** One counted event. */
+/** An event that was counted. */
 export interface Counted {
-  /** Its place in the window, from 1: it passes when this is not above the limit. */
+  /** Its number in the window, from 1. It passes if this is not above the limit. */
   readonly rank: number;
-  /** Of the monotonic clock: the window is over by then, for certain. */
+  /** By the monotonic clock: the window has certainly ended by then. */
   readonly endsMs: number;
 }
 
 interface Loan {
   left: number;
   nextRank: number;
-  /** The window runs at least until then. */
+  /** The window lasts at least until then. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
 
-/** How often a counter that was lent something looks whether it is wanted back. */
+/** How often a counter with loans checks whether they are recalled. */
 const LOOK_MS = 250;
-/** And how often when it would have heard of that, and has not. */
+/** How often it checks if it listens for changes and has heard of none. */
 const LISTENING_MS = 1_000;
-/** Keys for which something is held; with more, each event is counted by itself. */
+/** The most keys with loans. For more keys each event is counted by itself. */
 const LOANS_MAX = 20_000;
 
 /**
- * What the windows have lent to one counter: events that it may let pass without asking the store, as long as the window
- * surely runs. They are counted already, so never more than the limit passes; and what is not used is given back as soon
- * as somebody is refused, so nobody is refused for it.
+ * The loans of one counter: events that it may let pass without asking the store while the window lasts. Loans are
+ * already counted, so no more events pass than the limit allows. Unused loans are returned as soon as somebody is
+ * refused, so nobody is refused because of them.
  *
- * Measured at 500 sends a second, per 1,000 of them, with loans and without. One key: 1,523 and 2,674 commands (16 and 848 of
- * them by the rate limit), 558 and 881 ms of the store's CPU, 946 and 1,361 ms of the gateway's. Four keys: 1,291 and 2,379
- * commands, 607 and 793 ms, 1,024 and 1,140 ms.
+ * Measured at 500 sends a second, per 1,000 sends, with and without loans. One key: 1,523 and 2,674 commands (16 and
+ * 848 of them by the rate limit), 558 and 881 ms of the store's CPU, 946 and 1,361 ms of the gateway's. Four keys:
+ * 1,291 and 2,379 commands, 607 and 793 ms, 1,024 and 1,140 ms.
  */
 export class Loans {
   readonly #rate: Collection<RateDocument>;
   readonly #clock: Clock;
   readonly #counter: string;
-  /** Keys that are being counted in the store: what they get by that is not known yet. */
+  /** Keys with a count in flight. It may bring a new loan. */
   readonly #counting: ReadonlySet<string>;
   readonly #loans = new Map<string, Loan>();
-  /** By key and window: what is being given back. */
+  /** Loans that are being returned, by key and window. */
   readonly #debts = new Map<string, number>();
   readonly #listen: ListenForChanges | undefined;
   #looking = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
-  /** A listener that hears nothing at all may be deaf, and is not relied on. */
+  /** Becomes true when the listener first hears something. Until then it may not work and is not relied on. */
   #heard = false;
   #changed = false;
 
@@ -56,7 +56,7 @@ export class Loans {
     readonly clock: Clock;
     readonly counter: string;
     readonly counting: ReadonlySet<string>;
-    /** Where it can be heard that counts change. */
+    /** Reports changes of the counts. */
     readonly listen?: ListenForChanges | undefined;
   }) {
     this.#rate = options.rate;
@@ -66,7 +66,7 @@ export class Loans {
     this.#listen = options.listen;
   }
 
-  /** Uses one up; undefined when there is none. */
+  /** Uses one event of a loan. Undefined when there is none. */
   take(key: string, limit: number): Counted | undefined {
     const loan = this.#loans.get(key);
     if (loan === undefined || loan.left === 0 || loan.nextRank > limit) return undefined;
@@ -75,14 +75,14 @@ export class Loans {
     return { rank: loan.nextRank++, endsMs: loan.endsMs };
   }
 
-  /** What the newest count of the key lent, instead of what was there before. */
+  /** Replaces the key's loan by that of its newest count. */
   keep(key: string, loan: Loan): void {
     if (loan.left === 0 || (this.#loans.size >= LOANS_MAX && !this.#loans.has(key))) return;
     this.#loans.set(key, loan);
     this.#look();
   }
 
-  /** Looks again and again, until all windows that lent something are over. */
+  /** Checks repeatedly until all windows with loans have ended. */
   #look(): void {
     if (this.#looking) return;
     this.#looking = true;
@@ -94,7 +94,7 @@ export class Loans {
       try {
         if (this.#mayBeWanted()) await this.#giveBack();
       } catch {
-        // The store is away: until it is back nothing is lent, and a later look does it.
+        // The store is not available, so it lends nothing either. A later check repeats this.
         this.#changed = true;
       }
       const nowMs = this.#clock.monotonicMs();
@@ -110,7 +110,7 @@ export class Loans {
     setTimeout(look, LOOK_MS).unref();
   }
 
-  /** Whoever is refused marks the window, which is a change: without any there is nothing to look for. */
+  /** A refusal marks the window, which is a change. Without any change there is nothing to look for. */
   #mayBeWanted(): boolean {
     const sinceMs = this.#clock.monotonicMs() - this.#lookedMs;
     return !this.#heard || this.#changed || sinceMs >= LISTENING_MS;
@@ -128,11 +128,12 @@ export class Loans {
       const debt = `${_id} ${window.start.getTime()}`;
       const loan = this.#loans.get(_id);
       const { lent: most = 0 } = window.by[this.#counter] ?? {};
-      // A count whose answer was lost may have lent something that nobody knows of, and nobody used. What is known here may be
-      // of the window before: no more than this one lent goes back, or more than its limit would pass.
+      // A count whose answer was lost may have left a loan that nobody knows of; it is unused. The loan that is known
+      // here may belong to an earlier window. So at most what this window lent is returned; otherwise more than its
+      // limit could pass.
       const unused = Math.min(this.#debts.get(debt) ?? loan?.left ?? most, most);
       if (loan !== undefined) loan.left = 0;
-      // Remembered until it is answered; the filter lets it be paid back once.
+      // Kept until the store has answered. The update's filter lets it be returned only once.
       this.#debts.set(debt, unused);
       await this.#rate.updateOne(
         { _id, 'window.start': window.start, [lent]: { $gt: 0 } },

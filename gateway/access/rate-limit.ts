@@ -8,8 +8,8 @@ import { WINDOW_MS } from './window.ts';
 
 /**
  * "Limits": requests a minute per API key, over all processes and machines. Comes right after authentication, so that
- * whatever a key's owner asks for counts and every answer to it tells what is left. A store that cannot count is an error
- * (503), never a free pass.
+ * every request of a key counts, and every answer tells what is left. When the store cannot count, the answer is an
+ * error (503); nothing passes uncounted.
  */
 export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
   const limiter = rateLimit({
@@ -23,14 +23,15 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     handler: (req, res) => {
       refuse(asReply(res), tell(req, asReply(res), clock), 'was not processed');
     },
-    // Written by answer.ts with all others. The library's own count the rest by this machine's clock.
+    // answer.ts writes the headers together with all others. The library would compute the remaining time by this
+    // machine's clock.
     standardHeaders: false,
     legacyHeaders: false,
-    // They look for mistakes with addresses, which are not counted here.
+    // The library's own checks look for mistakes with addresses. Addresses are not counted here.
     validate: false,
   });
   return (req, res: Reply, next) => {
-    // A promise that never rejects: what fails is given to `next`.
+    // This promise never rejects: errors go to `next`.
     void limiter(req, res, (error?: unknown) => {
       if (error === undefined) tell(req, res, clock);
       next(error);
@@ -39,8 +40,8 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
 }
 
 /**
- * The store of express-rate-limit that counts in the product's own, over all processes. Its keys are `<limit> <who is counted>`:
- * the library hands on one string, and the counter wants to know the limit.
+ * Connects express-rate-limit to the product's own counter, which counts over all processes. The library passes only
+ * one string, but the counter also needs the limit: the keys are `<limit> <who is counted>`.
  */
 class RateLimitStore implements Store {
   readonly #counter: RateCounter;
@@ -58,19 +59,23 @@ class RateLimitStore implements Store {
     return { totalHits: rank, resetTime: new Date(this.#clock.now().getTime() + restMs) };
   }
 
-  /** Part of the interface; every request counts, whatever became of it. */
+  /** Required by the interface. Every request counts, whatever its answer. */
   decrement(): void {}
 
-  /** Part of the interface; a window ends by itself. */
+  /** Required by the interface. A window ends by itself. */
   resetKey(): void {}
 }
 
-/** Counts this request as `cost` requests of its key, 1 at least; false: it has fewer left, and 429 is answered. */
+/**
+ * Counts this request as `cost` requests of its key, at least 1. False when the key has fewer left: 429 has been
+ * answered.
+ */
 export type Charge = (res: Reply, cost: number) => Promise<boolean>;
 
 /**
- * For what costs the store more than a usual request, once the endpoint knows how much. What was left is used up either way.
- * Nothing counts as more than the key may make in a minute: with a small limit it could never be asked for.
+ * For requests that cost the store more than usual. Called as soon as the endpoint knows the cost. A refused request
+ * uses up what was left. No request counts as more than the key may make in a minute, because otherwise a key with a
+ * small limit could never make it.
  */
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
   return async (res, cost) => {
@@ -89,7 +94,7 @@ function countedAs(keyId: string): string {
 }
 
 function tell(req: Request, res: Reply, clock: Clock): Told {
-  // express-rate-limit sets it (`requestPropertyName`) before it calls anyone.
+  // express-rate-limit sets it (`requestPropertyName`) before it calls any handler.
   const { limit, remaining, resetTime } = (req as Request & { readonly rateLimit: RateLimitInfo }).rateLimit;
   return tellLeft(
     res,
@@ -99,7 +104,7 @@ function tell(req: Request, res: Reply, clock: Clock): Told {
   );
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: what the key may do, what is left of it, and for how long. */
+/** draft-ietf-httpapi-ratelimit-headers: the limit, what is left of it, and until when. */
 function tellLeft(res: Reply, limit: number, left: number, restMs: number): Told {
   const seconds = Math.max(Math.ceil(restMs / 1000), 1);
   res.locals.rateHeaders = [
@@ -113,7 +118,7 @@ function tellLeft(res: Reply, limit: number, left: number, restMs: number): Told
 
 interface Told {
   readonly limit: number;
-  /** Until the window ends. */
+  /** Seconds until the window ends. */
   readonly seconds: number;
 }
 
@@ -124,7 +129,7 @@ function refuse(res: Reply, { limit, seconds }: Told, what: string): void {
   });
 }
 
-/** express-rate-limit's types know nothing of our context, but `begin` has filled `locals` of every response. */
+/** The types of express-rate-limit do not know our context. `begin` has filled `locals` of every response. */
 function asReply(res: unknown): Reply {
   return res as Reply;
 }

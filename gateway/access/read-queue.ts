@@ -1,9 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
 
-/** Reads of all accounts at a time in one process: the store does one command after the other, and sends stand between them. */
+/**
+ * How many reads run at a time in one process, over all accounts. The store does one command after the other, so each
+ * read delays sends.
+ */
 const TOGETHER_MAX = 3;
-/** How long an account pauses after a read, in the time that the read took: when all is slow it asks for less. */
+/**
+ * How long an account pauses after a read, as a multiple of the time that the read took. When the store is slow,
+ * accounts ask it less often.
+ */
 const REST = 2;
 const REST_MAX_MS = 250;
 
@@ -13,14 +19,14 @@ interface Waiting<T> {
 }
 
 /**
- * Keeps reads that cost the store much (lists, counts) from delaying everything else: one at a time for each account, with a
- * pause after it, and few for all accounts together, in round robin. Whoever asks over many connections waits for his own
- * reads only. Reads of one account and name that have not begun are one: all who asked get its result.
+ * Keeps reads that cost the store much (lists, counts) from delaying everything else. Each account has one read at a
+ * time and a pause after it. A few reads run for all accounts together, in round robin. A customer with many
+ * connections delays only its own reads. Equal reads of an account that have not begun are done once for all callers.
  */
 export class ReadQueue<T> {
-  /** By account and name; the account that is served next comes first. */
+  /** By account and name. The account that is next comes first. */
   readonly #waiting = new Map<string, Map<string, Waiting<T>>>();
-  /** Accounts that have a read under way, and those that pause after one. */
+  /** Accounts with a running read, and accounts in the pause after one. */
   readonly #reading = new Set<string>();
   readonly #resting = new Set<string>();
   readonly #clock: Clock;
@@ -29,7 +35,7 @@ export class ReadQueue<T> {
     this.#clock = clock;
   }
 
-  /** Resolves or rejects as `read` does. `name`: the same for reads that give the same. */
+  /** Resolves or rejects as `read` does. Reads with the same `name` must give the same result. */
   run(account: string, name: string, read: () => Promise<T>): Promise<T> {
     const reads = this.#waiting.get(account) ?? new Map<string, Waiting<T>>();
     const mine = reads.get(name) ?? newWaiting(read);
@@ -55,7 +61,7 @@ export class ReadQueue<T> {
     this.#reading.add(account);
     const beganMs = this.#clock.monotonicMs();
     begin();
-    await result.catch(() => {}); // told to whoever asked
+    await result.catch(() => {}); // the callers get the error
     this.#reading.delete(account);
     this.#resting.add(account);
     this.#goBehind(account);
@@ -65,7 +71,7 @@ export class ReadQueue<T> {
     this.#beginNext();
   }
 
-  /** The account that was just served comes last. */
+  /** Moves the account that was just served to the end. */
   #goBehind(account: string): void {
     const reads = this.#waiting.get(account);
     if (reads === undefined) return;

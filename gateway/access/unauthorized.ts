@@ -9,8 +9,9 @@ import type { RateCounter } from './counter.ts';
 export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug, more?: ProblemAnswer) => Promise<void>;
 
 /**
- * Answers what has no good key (or signature), a few times a minute and address; from then on 429. Counted over all processes, like
- * requests of keys; an address that is over its limit costs the store nothing more until its minute is over.
+ * Answers requests without a good key (or signature): with the reason a few times a minute for each address, then
+ * with 429. Counted over all processes, like requests of keys. An address above its limit costs the store nothing
+ * more until its minute is over.
  */
 export function createUnauthorized(
   { clock, config }: Pick<GatewayDeps, 'clock' | 'config'>,
@@ -22,7 +23,7 @@ export function createUnauthorized(
     const address = addressOf(req);
     const { rank, endsMs } = await counter.count(`ip:${networkOf(address)}`, limit);
     if (rank <= limit) {
-      // RFC 9110 §11.6.1: a 401 names the scheme.
+      // RFC 9110 §11.6.1: a 401 must name the scheme.
       const challenge =
         PROBLEMS[slug].status === 401 ? { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } : {};
       sendProblem(res, slug, { ...challenge, ...(slug === 'ip_not_allowed' ? cameFrom(address) : {}), ...more });
@@ -33,7 +34,7 @@ export function createUnauthorized(
   };
 }
 
-/** Behind a proxy that `TRUST_PROXY` does not name it is the proxy's, which only this shows. */
+/** Names the address that we see. That shows when it is the address of a proxy which `TRUST_PROXY` lacks. */
 function cameFrom(address: string): ProblemAnswer {
   return {
     detail: `The request came from ${address}, and this key may not be used from there. ${PROBLEMS.ip_not_allowed.advice}`,

@@ -1,34 +1,37 @@
 import type { Document } from 'mongodb';
 
 /**
- * How often something happened within a fixed window of `WINDOW_MS`, which begins with the first time it happens. One
- * document per counted key decides, by the store's time, for all processes and machines.
+ * How often something happened within a fixed window of `WINDOW_MS`. The window begins with the first event. One
+ * document per counted key decides for all processes and machines, by the store's clock.
  */
 export interface RateDocument {
-  /** What is counted: `key:<key id>`, `ip:<address>`. */
+  /** The counted key: `key:<key id>`, `ip:<address>`. */
   readonly _id: string;
   readonly window: {
     readonly start: Date;
-    /** What passed, and what counters have been lent; never above the limit. */
+    /** Events that passed, and events that were lent. Never above the limit. */
     readonly count: number;
-    /** By counter (one per process): what its newest group got. */
+    /** What the newest group of each counter got. Each process has one counter. */
     readonly by: Readonly<Record<string, Grant>>;
-    /** Somebody was refused: what is lent and not used is wanted back, and nothing more is lent. */
+    /** Somebody was refused: counters must return unused loans, and nothing more is lent. */
     readonly recall?: true;
   };
-  /** The store's time of the newest update: with `start` it says how long the window still runs. */
+  /** The store's time of the newest update. With `start` it says how long the window still lasts. */
   readonly at: Date;
 }
 
-/** What a group of events got of the window. */
+/** What a group of events got. */
 export interface Grant {
-  /** How many of them pass. */
+  /** How many of the group's events pass. */
   readonly granted: number;
-  /** Events to come that the counter may let pass by itself while the window runs, counted with the group. */
+  /** Future events that the counter may let pass by itself in this window. They are counted together with the group. */
   readonly loan: number;
-  /** The newest loan, until the counter has given it back. */
+  /** The newest loan, until the counter has returned it. */
   readonly lent: number;
-  /** Of the window, right after: the last `loan` are those to come, the `granted` before them are the group's. */
+  /**
+   * The window's count right after the group. The last `loan` of it are future events, the `granted` before them the
+   * group's.
+   */
   readonly count: number;
 }
 
@@ -37,8 +40,8 @@ export const WINDOW_MS = 60_000;
 const EPOCH = new Date(0);
 
 /**
- * What is lent to a counter, by how much of the limit is left: at most a twentieth, so that what several counters hold
- * unused stays small, and nothing near the limit, where each event is counted by itself.
+ * The size of a loan, by how much of the limit is left. A loan is at most a twentieth of the limit, so that counters
+ * hold few unused events. Near the limit nothing is lent and each event is counted by itself.
  */
 const LOANS = [
   { left: 2_560, lent: 128 },
@@ -49,9 +52,9 @@ const LOANS = [
 ] as const;
 
 /**
- * Counts as many of `n` events as the limit allows, in the running window or in a new one, and lends the counter some more.
- * A store's clock that was set back by a window or more begins a new one too; otherwise a key could be shut out for as long
- * as the clock was wrong.
+ * Counts as many of `n` events as the limit allows, in the running window or in a new one, and lends the counter some
+ * more. A new window also begins if the store's clock was set back by a window or more. Otherwise a key could be
+ * refused for as long as the clock was wrong.
  */
 export function countPipeline(counter: string, n: number, limit: number): Document[] {
   const age = { $subtract: ['$$NOW', { $ifNull: ['$window.start', EPOCH] }] };
@@ -72,7 +75,7 @@ export function countPipeline(counter: string, n: number, limit: number): Docume
       $set: {
         'window.count': count,
         [`${own}.count`]: count,
-        // What is being given back at this moment stays: only that may take it off the count.
+        // Keeps a loan that is being returned. Only the return may take it off the count.
         [`${own}.lent`]: { $cond: [recalled, { $ifNull: [`$${own}.lent`, 0] }, `$${own}.loan`] },
         'window.recall': { $cond: [{ $or: [recalled, { $lt: [`$${own}.granted`, n] }] }, true, '$$REMOVE'] },
       },

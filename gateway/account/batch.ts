@@ -8,7 +8,10 @@ import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { findPaidBatch } from '../sms/find-paid-batch.ts';
 
-/** GET /v2/batches/{id} (extension): how far a bulk request is. Another account's batch is as unknown as one that never was. */
+/**
+ * GET /v2/batches/{id} (extension): the progress of a bulk request. Another account's batch is answered like one that
+ * does not exist.
+ */
 export function createBatch({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { batch_id: id } = req.params;
@@ -23,10 +26,13 @@ export function createBatch({ db, answerRead }: ReadingDeps): Handler {
   };
 }
 
-/** Messages counted that count as one request. */
+/** Counting so many messages costs as much as one request. */
 const COUNTED_PER_REQUEST = 1_000;
 
-/** As how many requests a look at its messages counts. Of a batch that ended long ago the counts are kept. */
+/**
+ * How many requests this request counts as. The counts of a batch that ended long ago are stored, so they cost
+ * nothing extra.
+ */
 export function countCost({ counts, total }: BatchDocument): number {
   return counts === undefined ? Math.ceil(total / COUNTED_PER_REQUEST) : 1;
 }
@@ -41,7 +47,7 @@ function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded:
     reference,
     total,
     duplicates,
-    /** Of all entries, the part that does not wait any more: from 0 to 1. */
+    /** The part of the entries that no longer waits, from 0 to 1. */
     progress: Math.floor(((total - counts.queued) / total) * 1000) / 1000,
     counts,
     stopped,
@@ -50,7 +56,7 @@ function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded:
   };
 }
 
-/** `finished`: all that will ever leave has left; receipts may still come. */
+/** `finished`: every message that can leave has left. Receipts may still come. */
 function shownState({ state }: BatchDocument, { queued }: BatchCounts): string {
   if (state === 'stopping' || state === 'stopped') return state;
   return queued === 0 ? 'finished' : 'processing';

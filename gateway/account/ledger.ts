@@ -8,13 +8,13 @@ import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 
-/** A number above that of every entry: ids of entries have room for twelve digits. */
+/** Above the number of every entry. Ids of entries have room for twelve digits. */
 const BEHIND_ALL = 999_999_999_999;
 
-/** Entries of a page that count as one request: some 3 ms of the embedded store. */
+/** So many entries of a page count as one request. They take the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
 
-/** GET /v2/ledger (extension): the account's statement, newest first: every change of the balance, numbered without a gap. */
+/** GET /v2/ledger (extension): every change of the account's balance, newest first, numbered without gaps. */
 export function createLedger({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
@@ -46,7 +46,10 @@ function entryRecord(entry: LedgerEntryDocument): object {
     amount,
     balance_after: balanceAfter,
     reason,
-    /** What it was for: a batch, a schedule, a conversation, what was refunded, the top-up's own id; null for what several requests paid together, and for single messages. */
+    /**
+     * The id of what was paid for: a batch, a schedule, a conversation, what was refunded, or the top-up. Null for
+     * single messages, and for a debit that several requests share.
+     */
     reference: reference ?? null,
     change_id: change,
     schedule_ids: schedules,

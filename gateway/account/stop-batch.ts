@@ -15,14 +15,14 @@ interface StopDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'stopping'> {
   readonly charge: Charge;
 }
 
-/** How long the answer waits for a worker to cancel and refund; 10,000 messages take some seconds. */
+/** How long the answer waits until a worker has cancelled and refunded. 10,000 messages take some seconds. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 25;
 
 /**
- * DELETE /v2/batches/{id} (extension): what has not left does not leave any more and is refunded, once. The update of the
- * batch decides; a worker does what follows, and the answer waits for it: with state `stopping` it took longer than we
- * waited, and happens all the same. Asked again it answers the same.
+ * DELETE /v2/batches/{id} (extension): cancels the messages that have not left and refunds them, once. One update of
+ * the batch decides; a worker does the rest. The answer waits for the worker. The state `stopping` says that the
+ * worker needs longer and will complete it. A repeated request gets the same answer.
  */
 export function createStopBatch(deps: StopDeps): Handler {
   const { db, charge } = deps;

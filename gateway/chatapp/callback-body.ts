@@ -2,12 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { isObject, type JsonObject } from '../http/context.ts';
 
 /**
- * Values in a post, told by commas and opening brackets. A post of 3 MB with 24,000 messages has 170,000 and is parsed in 20 ms;
- * 3 MB of nothing but brackets took 460. Only the account's own provider has the signature for either.
+ * The most values a post may have, estimated by its commas and opening brackets. A post of 3 MB with 24,000 messages
+ * has 170,000 values and is parsed in 20 ms; 3 MB of brackets took 460 ms. Only the account's own provider can sign
+ * either.
  */
 const VALUES_MAX = 500_000;
 
-/** A post as JSON; undefined when it is no JSON object in UTF-8, or has more values than any post. */
+/** A post as JSON. Undefined when it is not a JSON object in UTF-8, or has too many values. */
 export function parseCallbackBody(bytes: Buffer): JsonObject | undefined {
   if (!isUtf8(bytes) || hasTooManyValues(bytes)) return undefined;
   try {

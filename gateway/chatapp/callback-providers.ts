@@ -7,13 +7,13 @@ import type { GatewayDeps } from '../process/deps.ts';
 
 const REMEMBERED_MAX = 20_000;
 
-/** The account's provider that posts to a callback, with the secrets that its requests are checked against. */
+/** The provider that posts to a callback address, with the secrets that verify its requests. */
 export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId'> {
   readonly appSecret: string;
   readonly verifyToken: string;
 }
 
-/** Providers by the id in their callback's address. */
+/** Finds providers by the id in their callback address. */
 export class CallbackProviders {
   readonly #box: GatewayDeps['box'];
   readonly #providers: FreshCache<CallbackId, ProviderDocument>;
@@ -29,13 +29,13 @@ export class CallbackProviders {
     });
   }
 
-  /** `callback` is what stands in the address. Undefined when no provider has it. */
+  /** `callback` comes from the address. Undefined when no provider has this id. */
   async find(callback: unknown): Promise<CallbackProvider | undefined> {
     if (typeof callback !== 'string' || !isCallbackId(callback)) return undefined;
     const provider = await this.#providers.get(callback);
     if (provider === undefined) return undefined;
     const { _id, phoneNumberId, appSecret, verifyToken } = provider;
-    // Opened here and not where many are read: a secret that cannot be opened fails this provider alone.
+    // Opened here, after the read of many providers: a secret that cannot be opened then fails only this provider.
     return { _id, phoneNumberId, appSecret: this.#box.open(appSecret), verifyToken: this.#box.open(verifyToken) };
   }
 }

@@ -6,14 +6,17 @@ import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import type { CallbackPost } from './read-callback.ts';
 
-/** Posts that are stored by the same commands. */
+/** The most posts that share commands. */
 const GROUP_MAX = 100;
-/** A post with more items is stored alone, so that no other waits for it: thousands take the store a second. */
+/**
+ * A post with more items is stored alone, because other posts would have to wait: the store needs a second for
+ * thousands of items.
+ */
 const LARGE_POST = 250;
 
 type Stored = { readonly error?: unknown };
 
-/** Stores what providers post, many posts with the same commands. */
+/** Stores what providers post. Many posts share the same commands. */
 export class CallbackStore {
   readonly #db: Db;
   readonly #grouper: Grouper<CallbackPost, Stored>;
@@ -36,14 +39,15 @@ export class CallbackStore {
       return posts.map(() => ({}));
     } catch (error) {
       if (isStoreTrouble(error) || posts.length === 1) throw error;
-      // One of them cannot be stored: the others must be, all the same.
+      // One of the posts cannot be stored. The others are tried one by one.
       const ends = await Promise.allSettled(posts.map((post) => this.#write([post])));
       return ends.map((end) => (end.status === 'rejected' ? { error: end.reason } : {}));
     }
   }
 
   async #write(posts: readonly CallbackPost[]): Promise<void> {
-    // The sessions first: a worker may tell of a message as soon as it is kept, and who hears of it may answer at once.
+    // The sessions are opened first: as soon as an item is stored, a worker may tell the customer's system, which may
+    // answer at once.
     await recordInbound(
       this.#db,
       posts.flatMap(({ inbound }) => inbound),

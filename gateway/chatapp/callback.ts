@@ -11,21 +11,22 @@ import { CallbackStore } from './callback-store.ts';
 import { type CallbackPost, readCallback } from './read-callback.ts';
 import { readSignedBody } from './signed-body.ts';
 
-/** The size that providers document as the largest of a post. */
+/** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;
 const CHALLENGE_MAX = 1_024;
 
 type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' | 'metrics'>;
 
 /**
- * What a provider calls: `GET` when its webhook is set up, `POST` with customers' messages and what became of ours. A post is
- * stored before it is answered, and the sessions of the customers are open then; all else is the worker's (docs/decisions/0013).
- * Whoever has no valid signature is limited like one without a good key; providers are not limited.
+ * The endpoint that a provider calls: `GET` when its webhook is set up, `POST` with customers' messages and statuses
+ * of ours. A post is stored, and the customers' sessions are open, before it is answered. The worker does everything
+ * else (docs/decisions/0013). Requests without a valid signature are limited like requests without a good key.
+ * Providers are not limited.
  */
 export class Callback {
-  /** `GET`: answers the challenge of a provider that knows the verify token. */
+  /** `GET`: echoes the challenge if the verify token is right. */
   readonly verify: Handler = (req, res) => this.#verify(req, res);
-  /** `POST`: takes what the provider has to say. */
+  /** `POST`: stores customers' messages and statuses. */
   readonly receive: Handler = (req, res) => this.#receive(req, res);
   readonly #deps: CallbackDeps;
   readonly #unauthorized: Unauthorized;
@@ -81,12 +82,12 @@ export class Callback {
     if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
     if (cut === 0) return;
     this.#counted.inc({ fate: 'cut' }, cut);
-    // No provider sends what is cut: somebody should look.
+    // Providers send nothing so large, so an operator should look.
     this.#deps.log.warn('callback_items_cut', { account, items: cut });
   }
 }
 
-/** In constant time, also for texts of different lengths. */
+/** Compares in constant time, even texts of different lengths. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

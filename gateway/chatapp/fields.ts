@@ -2,7 +2,7 @@ import { Fault, type Kind, required, string } from '../fields/field.ts';
 import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../fields/message-fields.ts';
 import { validUntilFromNow } from '../fields/times.ts';
 
-/** What every send of the chat-app channel has, before and behind its own fields. */
+/** The fields that every send of the chat-app channel has, in addition to its own. */
 export const to = required(recipient('chatapp'));
 export const EXTENSIONS = { reference, valid_until: validUntilFromNow, dry_run: dryRun };
 
@@ -11,11 +11,11 @@ export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
 interface TextLimits {
   readonly description: string;
   readonly maxLength: number;
-  /** Whether spaces at its ends are refused. */
+  /** If true, spaces at its ends are refused. */
   readonly trimmed?: true;
 }
 
-/** A text that is not blank, of at most `maxLength` characters. */
+/** A text of at most `maxLength` characters that is not blank. */
 export function text({ description, maxLength, trimmed }: TextLimits): Kind<string> {
   const pattern = trimmed ? '^\\S(?:[\\s\\S]*\\S)?$' : '\\S';
   return string({ description, minLength: 1, maxLength, pattern }, (given) => {
@@ -31,12 +31,12 @@ export function text({ description, maxLength, trimmed }: TextLimits): Kind<stri
   });
 }
 
-/** An address: what it leads to is judged by `UrlCheck` (public-url.ts), which has the operator's settings. */
+/** An address. `UrlCheck` (public-url.ts) checks where it leads, by the operator's settings. */
 export function address(description: string): Kind<string> {
   return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
 }
 
-/** As the provider counts: an emoji outside Unicode's first plane is one character, not the two that `length` says. */
+/** Counts as the provider does: an emoji outside Unicode's first plane is one character, though `length` says two. */
 function characters(given: string): number {
   let count = 0;
   for (const _ of given) count++;

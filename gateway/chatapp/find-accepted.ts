@@ -7,8 +7,8 @@ import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
 export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
 
 /**
- * A message that was accepted: it is stored, or still only in the account's pending changes. When nobody can accept it any
- * more (`payBy`), undefined is final.
+ * A message that was accepted: it is stored, or is still in the account's pending changes. After `payBy`, undefined
+ * is final.
  */
 export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
   for (const { chatMessages } of (await readPaid(db, account)).values()) {

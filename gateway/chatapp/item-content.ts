@@ -3,14 +3,14 @@ import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';
 import { storable } from './storable.ts';
 
-/** Of a message that is too large to be kept whole; the Cloud API allows a text 4,096 characters. */
+/** The part of a text that is kept from a message that is too large. The Cloud API allows a text 4,096 characters. */
 const CUT_BODY = 16_384;
-/** Of an error's title and details: sentences. They go into the message and its events. */
+/** For an error's title and details, which are sentences. They are copied into the message and its events. */
 const ERROR_TEXT_MAX = 1_024;
 
 /**
- * The specification's `body`: what a person would read of it; all else, as it came, in `more`. When the message is too large
- * to be kept whole: the beginning of its `body`, and no `more`.
+ * The specification's `body` is what a person would read of the message. Everything else goes into `more` unchanged.
+ * If the message is too large (`whole` is false), the result has only the beginning of `body`.
  */
 export function contentOf(type: string, message: JsonObject, whole: boolean): Pick<InboundItem, 'body' | 'more'> {
   if (!whole) return { body: beginning(textOf(type, object(message[type])), CUT_BODY) };
@@ -39,7 +39,7 @@ function textOf(type: string, own: JsonObject): string {
   }
 }
 
-/** What a status says of a failure: the first of its errors; undefined when it has none. */
+/** The first error of a status. Undefined when it has none. */
 export function errorOf({ errors }: JsonObject): StatusItem['error'] {
   if (list(errors).length === 0) return undefined;
   const error = object(list(errors)[0]);
@@ -52,13 +52,13 @@ export function errorOf({ errors }: JsonObject): StatusItem['error'] {
   };
 }
 
-/** Of a status that is not too large: what it says of money, as it came; undefined when that is nothing. */
+/** What a status says of money, unchanged. Undefined when it says nothing. Not for a status that is too large. */
 export function billingOf({ conversation, pricing }: JsonObject): StatusItem['billing'] {
   const billing = storable({ conversation, pricing });
   return Object.keys(billing).length > 0 ? billing : undefined;
 }
 
-/** Up to `most` characters, and no half of one. */
+/** Up to `most` characters, never half of one. */
 function beginning(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

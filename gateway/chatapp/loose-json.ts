@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../http/context.ts';
 
-/** Somebody else's JSON, of which nothing is believed: what is not of the type asked for is empty. Nothing is copied. */
+/** Reads JSON of others without trusting its types: a value of the wrong type counts as empty. Copies nothing. */
 
 const NO_MEMBERS: JsonObject = {};
 const NO_ENTRIES: readonly unknown[] = [];

@@ -11,24 +11,26 @@ import type { ProblemAnswer } from '../http/answer.ts';
 import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 
-/** How long the answer for a host is believed. Nobody connects on the strength of it: that is checked anew at every connect. */
+/**
+ * How long the result for a host is reused. This check protects no connection: each connect checks the address again.
+ */
 const BELIEVED_MS = 10_000;
 const HOSTS_MAX = 10_000;
 
-/** Says what is wrong with an address that a caller gave in `field`, as one of the problems. */
+/** Adds to `problems` what is wrong with the address in `field`. */
 export interface UrlCheck {
-  /** What can be said without asking anybody; whether nothing is wrong. */
+  /** Makes the checks that need no network. True when they find nothing. */
   form(url: string, field: string, problems: FieldProblems): boolean;
-  /** Looks up the host of an address whose form is good, at most once in some seconds. */
+  /** Looks up the host of an address that passed `form`. Each host is looked up at most once in some seconds. */
   host(url: string, field: string, problems: FieldProblems): Promise<void>;
 }
 
 export interface UrlCheckOptions extends GuardOptions {
-  /** How long a request waits for somebody's slow name server. */
+  /** How long a request waits for a slow name server. */
   readonly withinMs: number;
   /**
-   * Whether a host that this machine's DNS does not know is refused. What others connect to needs only not to be private: their
-   * DNS may know it.
+   * Whether to refuse a host that our DNS does not know. False for addresses that only the provider connects to,
+   * because the provider's DNS may know them.
    */
   readonly mustResolve: boolean;
 }
@@ -71,7 +73,7 @@ export function createUrlCheck({ withinMs, mustResolve, ...options }: UrlCheckOp
 
 const LEADS_INSIDE = 'The url leads to a private or reserved address.';
 
-/** The 400 of a request with such an address: the problem's own slug when nothing else is wrong. */
+/** The 400 for such an address. It has a slug of its own if nothing else is wrong with the request. */
 export function invalidUrlRequest(problems: FieldProblems): readonly [ProblemSlug, ProblemAnswer] {
   const [only] = problems.listed;
   if (problems.count !== 1 || only?.code !== 'url_not_allowed') return invalidRequest(problems);

@@ -13,20 +13,20 @@ import { billingOf, contentOf, errorOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';
 import { weightOf } from './weight.ts';
 
-/** What one post of the provider says, ready to be stored. */
+/** The content of one post, ready to be stored. */
 export interface CallbackPost {
   readonly items: readonly InboxItemDocument[];
-  /** Customers who wrote: their sessions are open. */
+  /** Customers who wrote. Their sessions are open now. */
   readonly inbound: readonly Inbound[];
-  /** What was left out, by reason, for the metrics. */
+  /** How many entries were left out, by reason, for the metrics. */
   readonly ignored: Readonly<Record<Ignored, number>>;
-  /** Items that were too large, and are kept in part. */
+  /** How many items were too large and lost a part. */
   readonly cut: number;
 }
 
 /**
  * `foreign`: for another phone number. `other`: changes of fields that we do not use, statuses that we do not know.
- * `unreadable`: without what makes it one (an id of 1 to 512 characters).
+ * `unreadable`: an id is missing or does not have 1 to 512 characters.
  */
 export type Ignored = 'foreign' | 'other' | 'unreadable';
 
@@ -34,15 +34,16 @@ const UPSTREAM_ID_MAX = 512;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
 
 /**
- * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and changes, each
- * with messages, statuses, or both. Believes nothing beyond the signature: what is missing or of another type is left out,
- * messages of unknown types are kept. Writes nothing;
- * ids derive from what is said, so the same post gives the same items. In slices: 3 MB can hold 26,000 messages.
+ * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
+ * changes, each with messages, statuses, or both. The signature proves only the sender, so nothing else is trusted:
+ * values that are missing or of the wrong type are left out. Messages of unknown types are kept. Stores nothing. Ids
+ * derive from the content, so the same post gives the same items. Works in slices, because 3 MB can hold 26,000
+ * messages.
  *
- * An item that weighs more than `ITEM_WEIGHT_MAX` is nothing that a provider sends, and would be a burden to all who read it.
- * Refused, the post would come again for seven days, with whatever else is in it; left out, a customer's message or the fate
- * of one of ours might be lost with a field that nobody asked for. So it is taken, and cut: who wrote when, what became of
- * which message and why are kept, the first 16,384 characters of its text, and none of what else was in it.
+ * No provider sends an item that weighs more than `ITEM_WEIGHT_MAX`, and such an item would burden every reader.
+ * Refusing the post would not help: the provider would repeat it for seven days, with everything else in it. Dropping
+ * the item could lose a customer's message or the fate of one of ours. So it is cut: the result keeps who wrote and
+ * when, or which message reached which status and why, and the first 16,384 characters of a text.
  */
 export async function readCallback(
   body: JsonObject,
@@ -94,7 +95,7 @@ class Reader implements CallbackPost {
     }
   }
 
-  /** Lets the event loop serve others when it is time. */
+  /** Lets the event loop do other work when the slice's time is over. */
   async pause(): Promise<void> {
     if (this.#slice.over) await this.#slice.rest();
   }
@@ -112,7 +113,7 @@ class Reader implements CallbackPost {
     const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
     this.#keep('in', upstreamId, what);
-    // What the platform says of a customer (a changed number) is not the customer's writing.
+    // A `system` message (the customer changed the number, say) comes from the platform, so it opens no session.
     if (from !== null && type !== 'system') {
       this.inbound.push({ account: this.#provider._id, customer: from, at: sentAt });
     }
@@ -143,7 +144,7 @@ class Reader implements CallbackPost {
     this.#keep(status.status, upstreamId, what);
   }
 
-  /** Asked before anything is made of it: counting stops at the limit, however large the item is. */
+  /** Checked before the item is read. Counting stops at the limit, so even a huge item costs little. */
   #fits(item: JsonObject): boolean {
     if (weightOf(item, ITEM_WEIGHT_MAX) <= ITEM_WEIGHT_MAX) return true;
     this.cut++;
@@ -163,7 +164,9 @@ class Reader implements CallbackPost {
     });
   }
 
-  /** "A string of unix seconds". A time that is none, or has not come yet, is now: a session is never longer than 24 h. */
+  /**
+   * "A string of unix seconds". An invalid or future time counts as now, so that no session is longer than 24 hours.
+   */
   #time(timestamp: unknown): Date {
     const text = typeof timestamp === 'number' ? String(timestamp) : timestamp;
     const ms = typeof text === 'string' && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : Number.POSITIVE_INFINITY;
@@ -179,7 +182,7 @@ function isStatus(status: unknown): status is StatusItem['status'] {
   return typeof status === 'string' && STATUSES.includes(status);
 }
 
-/** A phone number: newer payloads may have a user id instead. */
+/** A phone number. Undefined for the user ids that newer payloads can have in its place. */
 function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
 }

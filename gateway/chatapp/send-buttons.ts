@@ -25,7 +25,7 @@ export const SEND_BUTTONS = request({
   ...EXTENSIONS,
 });
 
-/** POST /v2/chatapp/send-buttons: a text with one to three buttons to answer with, inside the session only. */
+/** POST /v2/chatapp/send-buttons: a text with one to three reply buttons. Only while the session is open. */
 export function createSendButtons(): ChatSend {
   return {
     name: 'chatapp-send-buttons',

@@ -5,7 +5,9 @@ import { address, EXTENSIONS, text, to } from './fields.ts';
 import type { UrlCheck } from './public-url.ts';
 import type { ChatSend } from './send.ts';
 
-/** "Supported media types (chat-app)", as files are named; stickers are WebP with every provider of this shape. */
+/**
+ * "Supported media types (chat-app)", as file extensions. Stickers are WebP with every provider of this API's shape.
+ */
 const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
   image: ['jpg', 'jpeg', 'png'],
   video: ['mp4'],
@@ -13,7 +15,7 @@ const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
   document: ['pdf'],
   sticker: ['webp'],
 };
-/** The provider refuses a caption of these (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */
+/** The provider refuses captions of these types (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */
 const WITHOUT_CAPTION: readonly MediaType[] = ['audio', 'sticker'];
 
 const MEDIA_FIELDS = {
@@ -31,7 +33,7 @@ const MEDIA_FIELDS = {
   caption: optional(text({ description: 'Not for audio and sticker.', maxLength: 1_024 })),
 };
 
-/** Only an extension that is there can be wrong; without one the provider looks at the file itself. */
+/** A URL without an extension cannot be wrong here: the provider looks at the file itself. */
 const extensionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, url }, _has, problems) => {
   if (type === undefined || url === undefined || !URL.canParse(url)) return;
   const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
@@ -47,7 +49,7 @@ const captionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, caption }, _has, pro
 
 export const SEND_MEDIA = request({ to, ...MEDIA_FIELDS, ...EXTENSIONS }, [], [extensionFitsType, captionFitsType]);
 
-/** POST /v2/chatapp/send-media: a file that the provider fetches from `url`, inside the session only. */
+/** POST /v2/chatapp/send-media: a file that the provider fetches from `url`. Only while the session is open. */
 export function createSendMedia(urlCheck: UrlCheck): ChatSend {
   return {
     name: 'chatapp-send-media',
@@ -59,7 +61,7 @@ export function createSendMedia(urlCheck: UrlCheck): ChatSend {
       const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
       return { read, content, askNetwork: () => urlCheck.host(url, 'url', read.problems) };
     },
-    // Spec gap: nothing takes a media_id. It names the file of this message, so that it is known again when it is given twice.
+    // Spec gap: no endpoint takes a media_id. It derives from the message id, so a repeated answer has the same one.
     result: ({ _id }) => ({ status: 'success', message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),
   };
 }

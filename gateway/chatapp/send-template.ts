@@ -13,7 +13,10 @@ import type { ChatRequest, ChatSend } from './send.ts';
 
 const PARAMS_MAX = 250;
 
-/** The Graph API takes names of up to 512 characters, and no language code is near 32. A param fills a body of 1,024. */
+/**
+ * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and one param
+ * can fill a body of 1,024 characters.
+ */
 export const SEND_TEMPLATE = request({
   to,
   template: required(text({ description: 'Name of an approved template.', maxLength: 512 })),
@@ -30,7 +33,9 @@ export const SEND_TEMPLATE = request({
   ...EXTENSIONS,
 });
 
-/** POST /v2/chatapp/send: an approved template, at any time. The only message that a business may begin with. */
+/**
+ * POST /v2/chatapp/send: an approved template, at any time. A business can begin a conversation only with a template.
+ */
 export function createSendTemplate(db: Db): ChatSend {
   return {
     name: 'chatapp-send',
@@ -53,7 +58,7 @@ export function createSendTemplate(db: Db): ChatSend {
   };
 }
 
-/** Of the body's list: with a bad entry it has a right or a wrong length all the same. */
+/** Counts the entries of the list, bad ones included, because a wrong count is a problem of its own. */
 function checkCount({ params = [] }: JsonObject, { variables }: ChatTemplateDocument, problems: FieldProblems): void {
   if (!Array.isArray(params) || params.length > PARAMS_MAX || params.length === variables) return;
   const wanted = variables === 0 ? 'takes no params' : `takes ${variables}, in order`;
@@ -78,7 +83,7 @@ function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Re
   return { kind: 'refused', problem: ['template_not_supported', { detail }] };
 }
 
-/** Asked of the store each time: who has taken back the consent must not get another one. */
+/** Read from the store each time: a customer who withdrew consent must not get another template. */
 async function refusedRecipient(
   db: Db,
   { account, provider }: ChatRequest,

@@ -9,7 +9,7 @@ export const SEND_TEXT = request({
   ...EXTENSIONS,
 });
 
-/** POST /v2/chatapp/send-text: a free-form text, inside the session only. */
+/** POST /v2/chatapp/send-text: a free-form text. Only while the session is open. */
 export function createSendText(): ChatSend {
   return {
     name: 'chatapp-send-text',

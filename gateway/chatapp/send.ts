@@ -16,33 +16,36 @@ import { findAcceptedChat } from './find-accepted.ts';
 import { invalidUrlRequest } from './public-url.ts';
 import { chatRefusal } from './refusal.ts';
 
-/** One of the four sends: its own fields, what they come to, and its answer; all else is the same for all of them. */
+/**
+ * What is special about one of the four sends: its fields, its content and its answer. Everything else is common to
+ * all four.
+ */
 export interface ChatSend {
-  /** Of the action; stable (idempotency/action.ts). */
+  /** Name of the action. Stored with idempotency keys, so it must not change (idempotency/action.ts). */
   readonly name: string;
-  /** Reads the request and finds out what it comes to. */
+  /** Reads the request and decides what to send. */
   order(asked: ChatRequest): Promise<ChatOrder>;
-  /** The specification's row. */
+  /** The answer's members, as the specification lists them. */
   result(message: AcceptedChat): object;
 }
 
 export interface ChatRequest {
   readonly account: AccountId;
   readonly body: JsonObject;
-  /** What its fields are read with. */
+  /** The context in which its fields are read. */
   readonly context: Omit<Reading, 'problems'>;
-  /** Undefined when the account has none, which is refused afterwards. */
+  /** Undefined when the account has none. Such requests are refused later. */
   readonly provider: ProviderDocument | undefined;
 }
 
 export interface ChatOrder {
-  /** With its problems; the fields that every send has are used by all in the same way. */
+  /** The request's values and problems. All sends use the common fields in the same way. */
   readonly read: ReadRequest<ChatFields>;
-  /** Undefined only when there are problems, or it is refused. */
+  /** Undefined only when there are problems or the request is refused. */
   readonly content: ChatContent | undefined;
-  /** Well-formed and all the same not allowed; said when there are no problems. */
+  /** Why a well-formed request is not allowed. Answered only when there are no problems. */
   readonly refused?: Refused;
-  /** What others must be asked about it, who may take their time: last of all, when nothing that we know refuses it. */
+  /** Checks that ask another server, and can be slow. Made last, when nothing else refuses the request. */
   askNetwork?(): Promise<void>;
 }
 
@@ -51,8 +54,9 @@ type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'conversation'>;
 const REMEMBERED_PROVIDERS = 20_000;
 
 /**
- * A send of the chat-app channel. What is refused is neither stored nor charged; who pays for what is decided in
- * shared/conversations/open.ts. What the store says of the account's provider is believed for `KEY_CACHE_MS`.
+ * Makes the sends of the chat-app channel. A refused request is neither stored nor charged.
+ * shared/conversations/open.ts decides who pays for what. The account's provider is read at most once per
+ * `KEY_CACHE_MS`.
  */
 export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {
   const { chatAccepter, clock, config, db } = deps;
@@ -115,10 +119,11 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
 
 function refusedByProvider(provider: ProviderDocument | undefined): Refused | undefined {
   if (provider === undefined) return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
-  // One that is paused lets messages wait; one that was stopped would let them wait until they expire.
+  // A paused provider keeps messages waiting. A stopped one would let them wait until they expire, so they are
+  // refused.
   if (provider.stoppedReason === undefined) return undefined;
   return { kind: 'refused', problem: ['chatapp_stopped', { headers: STOPPED_RETRY_AFTER }] };
 }
 
-/** Seconds. Somebody has to mend it first. */
+/** Seconds. A person has to correct the provider's settings first. */
 const STOPPED_RETRY_AFTER = ['Retry-After', '60'] as const;

@@ -5,12 +5,13 @@ export type SignedBody =
   | { readonly kind: 'genuine'; readonly bytes: Buffer }
   | { readonly kind: 'forged' }
   | { readonly kind: 'too_large' }
-  /** The connection broke before the body was whole: there is nobody to answer. */
+  /** The connection broke before the body was complete, so nobody can be answered. */
   | { readonly kind: 'gone' };
 
 /**
- * Reads a body and checks its signature over the bytes as they came, before anybody looks into them:
- * `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compared in constant time. Without a well-formed signature nothing is read.
+ * Reads a body and checks its signature over the raw bytes, before they are parsed: `X-Hub-Signature-256: sha256=<hex
+ * HMAC-SHA256(app secret, raw body)>` (Meta's Graph API, Webhooks, "Validating payloads"). Compares in constant time.
+ * If the header is missing or malformed, the body is not read.
  */
 export function readSignedBody(req: Request, secret: string, limitBytes: number): Promise<SignedBody> {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(String(req.headers['x-hub-signature-256'] ?? '')) ?? [];
@@ -32,7 +33,7 @@ export function readSignedBody(req: Request, secret: string, limitBytes: number)
         return;
       }
       chunks.push(chunk);
-      // On the way: 3 MB at once would hold the event loop for some 10 ms.
+      // Hashed chunk by chunk: 3 MB at once would hold the event loop for some 10 ms.
       hmac.update(chunk);
     };
     const onEnd = (): void => {
@@ -40,7 +41,7 @@ export function readSignedBody(req: Request, secret: string, limitBytes: number)
       if (genuine) end({ kind: 'genuine', bytes: Buffer.concat(chunks) });
       else end({ kind: 'forged' });
     };
-    // What is dropped after an end may still break.
+    // The connection can still break while the rest of the body is dropped.
     req.on('error', () => end({ kind: 'gone' }));
     req.on('data', onData).once('end', onEnd);
   });

@@ -1,12 +1,12 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** Deeper than anything that providers send; a store takes a hundred levels, and the item has some of its own. */
+/** Deeper than anything that providers send. A store takes a hundred levels, of which the item uses some itself. */
 export const DEPTH_MAX = 20;
 
 /**
- * Somebody else's JSON as a member of a document: without names that a store would refuse or read as its own (`$…`, a dot, a
- * zero character), and without what lies too deep. Values are as they were; `undefined` is left out.
- * In one go: what is not known to be small is weighed before (weight.ts).
+ * JSON of others as a member of a stored document. Leaves out names that a store would refuse or interpret (`$…`,
+ * with a dot or a zero character), everything below `DEPTH_MAX`, and `undefined`. Other values stay as they are. Does
+ * not pause, so large values must be weighed first (weight.ts).
  */
 export function storable(value: Json): Json {
   return members(value, 1);

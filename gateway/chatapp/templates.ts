@@ -4,8 +4,8 @@ import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { listJson } from '../http/list-json.ts';
 
 /**
- * GET /v2/chatapp/templates ("Chat-app template"): the account's, as the provider told last; only `approved` ones can be
- * sent, the others are there so that their status can be seen.
+ * GET /v2/chatapp/templates ("Chat-app template"): the account's templates, as the provider listed them last. Only
+ * `approved` ones can be sent; the others show their status.
  */
 export function createChatTemplates({ db, answerRead }: ReadingDeps): Handler {
   return async (_req, res: Reply) => {

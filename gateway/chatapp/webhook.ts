@@ -27,9 +27,9 @@ export const REGISTER_WEBHOOK = request({
 });
 
 /**
- * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. An address that the
- * account has already keeps its id and secret, takes the new events and is active again; a new one's secret is told this once. Answered half a
- * second later, when no event passes the new address by any more.
+ * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. A registered
+ * address keeps its id and secret, gets the new list of events and is enabled again. The secret of a new address is
+ * shown only in this answer. The answer takes half a second, so that every process knows the address by then.
  */
 export function createChatWebhook(
   { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
@@ -37,7 +37,8 @@ export function createChatWebhook(
 ): Action<RequestId> {
   return {
     name: 'chatapp-webhook',
-    // The endpoint's own id derives from its address. A new endpoint keeps this one, to be found by it.
+    // The endpoint's own id derives from its address. A new endpoint also stores this request id, and `recover` finds
+    // it by that.
     newId: () => newId('req', clock.now().getTime()),
     async act(res, { id, payBy }) {
       const account = callerOf(res).account._id;
@@ -50,7 +51,8 @@ export function createChatWebhook(
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 
       const { url, events } = whole(read);
-      // Another request with the key may have begun by then. What is written late all the same is an update that is done twice.
+      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same
+      // update.
       if (payBy !== undefined && clock.now() >= payBy) {
         return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       }
@@ -65,13 +67,16 @@ export function createChatWebhook(
         isRefusal: (error) => error instanceof TooManyEndpoints,
       }).catch(tooMany);
       if ('kind' in made) return made;
-      // Until every process has looked again: what happens after the answer is posted to this address, without exception.
+      // Waits until every process has read the endpoints again. From then on no event misses this address.
       await wait(SUBSCRIPTIONS_FRESH_MS);
       const { endpoint, created } = made;
       const answer = webhookResult(endpoint);
       return created ? { ...answer, body: { ...answer.body, secret: made.secret } } : answer;
     },
-    /** Only what made an endpoint needs its old answer, which has the secret; any other is simply done again. */
+    /**
+     * Only a request that created an endpoint needs its old answer, because that has the secret. Any other is simply
+     * done again.
+     */
     async recover(account, id) {
       const endpoint = (await listEndpoints(db, account)).find(({ registration }) => registration === id);
       const [secret] = endpoint?.secrets ?? [];
@@ -82,7 +87,7 @@ export function createChatWebhook(
   };
 }
 
-/** Sealed where it is kept: the answer to a new one has a secret. */
+/** Stored encrypted, because the answer for a new endpoint has its secret. */
 function webhookResult({ _id }: EndpointDocument) {
   return { kind: 'accepted', sealed: true, body: { status: 'success', webhook_id: _id } } as const;
 }

@@ -1,12 +1,13 @@
 import { DEPTH_MAX } from './storable.ts';
 
-/** Of each value and each name, beside their characters: `[1,1,1,…]` is long as a document, and slow to write, not as JSON. */
+/**
+ * Added for each value and each name: `[1,1,1,…]` is short as JSON, but long and slow to write as a stored document.
+ */
 const VALUE = 32;
 
 /**
- * What somebody else's JSON weighs in a store, in bytes or so: characters, and 32 for each value. Stops counting once it is
- * above `most`: so it is cheap before anything is made of the value, however large that is. What lies deeper than `storable`
- * keeps weighs nothing.
+ * The approximate size of JSON of others in a store, in bytes: its characters, and 32 for each value. Stops counting
+ * above `most`, so it is cheap for values of any size. Ignores what `storable` would leave out as too deep.
  */
 export function weightOf(value: unknown, most: number): number {
   return added(0, value, most, 1);
@@ -23,7 +24,7 @@ function added(before: number, value: unknown, most: number, depth: number): num
     }
     return weight;
   }
-  // A plain object: `in` finds its own names only, and begins without making a list of pairs.
+  // For a plain object, `for … in` visits its own names only, and makes no list of them first.
   for (const name in value) {
     if (weight > most) break;
     weight = added(weight + name.length, Reflect.get(value, name), most, depth + 1);

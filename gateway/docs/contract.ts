@@ -13,7 +13,7 @@ export interface Contract {
     readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
-  /** Slugs of problems that belong to no operation. */
+  /** Slugs of the problems that belong to no operation. */
   readonly 'x-problems': readonly string[];
 }
 
@@ -25,9 +25,9 @@ export interface Operation {
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response | Reference>>;
-  /** What the key must be allowed to do; absent where no key is asked for. */
+  /** The scope that the key needs. Absent where no key is needed. */
   readonly 'x-scope'?: string;
-  /** Slugs of the catalogue (http/problem.ts) that it may answer. */
+  /** Slugs of the problems that the operation can answer (http/problem.ts). */
   readonly 'x-problems': readonly string[];
 }
 
@@ -52,14 +52,14 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** docs/openapi.json, as text and as what it says. Read at the start; throws a `StartError` when it is not there. */
+/** Reads docs/openapi.json at the start, as text and parsed. Throws a `StartError` when it is missing. */
 export function readContract(): { readonly text: string; readonly contract: Contract } {
-  // Compiled files lie one folder deeper, in dist/.
+  // Compiled files are one folder deeper, in dist/.
   const file = ['../..', '../../..']
     .map((up) => join(import.meta.dirname, up, 'docs/openapi.json'))
     .find((path) => existsSync(path));
   if (file === undefined) throw new StartError('docs/openapi.json is missing: it belongs to the product.');
   const text = readFileSync(file, 'utf8');
-  // A file of ours; test/gateway/docs proves its shape.
+  // It is our own file, and test/gateway/docs proves its shape.
   return { text, contract: JSON.parse(text) as Contract };
 }

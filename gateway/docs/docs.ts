@@ -4,7 +4,10 @@ import { readContract } from './contract.ts';
 import { renderPage } from './page.ts';
 import { STYLE } from './style.ts';
 
-/** GET /docs and GET /openapi.json: the contract, for people and for programs. Without a key, made once at the start. */
+/**
+ * GET /docs and GET /openapi.json: the contract for people and for programs. Both need no key and are made once, at
+ * the start.
+ */
 export function createDocs(): { readonly page: Handler; readonly openapi: Handler } {
   const { text, contract } = readContract();
   const html = renderPage(contract);

@@ -1,4 +1,4 @@
-/** Small pieces of HTML. Whatever comes in as `text` is escaped; `cells` and `rows` are HTML already. */
+/** Small pieces of HTML. `text` is escaped; `cells` and `rows` are HTML already. */
 
 export function table(heads: readonly string[], rows: readonly string[]): string {
   const head = heads.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join('');
@@ -9,7 +9,7 @@ export function row(...cells: readonly string[]): string {
   return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
-/** Text of the contract, in which `…` is code. */
+/** Converts a text of the contract, where `…` marks code. */
 export function prose(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

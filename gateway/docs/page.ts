@@ -5,7 +5,10 @@ import type { Contract, MediaType, Operation, Parameter, Reference, Response } f
 import { code, escapeHtml, prose, row, table } from './html.ts';
 import { STYLE } from './style.ts';
 
-/** The contract, the events and the catalogue of problems as one HTML page for people. Pure; made once, at the start. */
+/**
+ * Renders the contract, the events and the catalogue of problems as one HTML page for people. Pure; called once, at
+ * the start.
+ */
 export function renderPage(contract: Contract): string {
   const { info, tags } = contract;
   const groups = tags.map(({ name, description }) => ({ name, description, operations: operationsOf(contract, name) }));
@@ -85,10 +88,10 @@ function fieldTable(contract: Contract, shape: Schema): string {
   return rows.length === 0 ? intro : `${intro}${table(['Field', 'Type', ''], rows)}`;
 }
 
-/** Deeper than any body of ours; a schema that holds itself would end here. */
+/** Deeper than any of our bodies. Also ends a schema that contains itself. */
 const DEPTH_MAX = 4;
 
-/** Members of lists and objects follow their owner, named by their place: `data[].to`. */
+/** The rows of members follow the row of their owner and are named by their place: `data[].to`. */
 function fieldRows(contract: Contract, shape: Schema, place: string, depth: number): string[] {
   const { properties = {}, required = [] } = resolve(contract, shape);
   return Object.entries(properties).flatMap(([name, given]) => {

@@ -1,4 +1,4 @@
-/** The whole look of the page, inline: its hash stands in the content policy, and nothing is loaded from anywhere. */
+/** The page's only style. It is inline, and the content policy has its hash. The page loads nothing else. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#ddd, #444); --soft: light-dark(#f6f6f4, #1e1f22); }
 * { box-sizing: border-box; }

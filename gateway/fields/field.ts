@@ -7,8 +7,9 @@ import type { FieldProblem } from '../http/problem.ts';
 import { inSlices } from '../http/slice.ts';
 
 /**
- * A request field is declared once: its kind says how JSON becomes a value and what docs/openapi.json says of it; `required`,
- * `optional` and `withDefault` say what holds when it is left out. A table of fields makes a request (request.ts).
+ * A request field is declared once. Its kind says how JSON becomes a value and what docs/openapi.json shows.
+ * `required`, `optional` and `withDefault` say what happens when the field is left out. A table of fields makes a
+ * request (request.ts).
  */
 export interface Field<Value> {
   readonly schema: Schema;
@@ -17,7 +18,7 @@ export interface Field<Value> {
   absent(name: string, reading: Reading): Value | undefined;
 }
 
-/** JSON Schema as OpenAPI 3.1 has it, as far as our contract uses it. */
+/** JSON Schema as OpenAPI 3.1 defines it, limited to what our contract uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -41,22 +42,25 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** What the fields of one request are read with. */
+/** The context in which the fields of one request are read. */
 export interface Reading {
   readonly problems: FieldProblems;
-  /** How this account wants its recipients checked. */
+  /** The account's rules for recipients. */
   readonly account: NumberRules;
   readonly now: Date;
   readonly config: Pick<Config, 'maxSegments' | 'validityHours'>;
 }
 
-/** `read` gives undefined for what is no such value, and says why in `problems`. `name` is its place: `to`, `recipients[3].to`. */
+/**
+ * `read` returns undefined for a wrong value and adds the reason to `problems`. `name` is the field's place: `to`,
+ * `recipients[3].to`.
+ */
 export interface Kind<Value> {
   readonly schema: Schema;
   read(value: unknown, name: string, reading: Reading): Value | undefined;
 }
 
-/** A list that may be so long that it is read in slices. Only fields of the body itself have it, not members of entries. */
+/** A list so long that it must be read in slices. Only for fields of the body itself, not for members of entries. */
 export interface LongKind<Value> {
   readonly schema: Schema;
   read(value: unknown, name: string, reading: Reading): Promise<Value | undefined>;
@@ -65,7 +69,7 @@ export interface LongKind<Value> {
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 
-/** What a table of fields is read as; optional fields may be absent. */
+/** The values that a table of fields is read into. Optional fields may be absent. */
 export type Values<T extends Fields> = {
   readonly [Name in keyof T as undefined extends ValueOf<T[Name]> ? never : Name]: ValueOf<T[Name]>;
 } & {
@@ -88,12 +92,12 @@ export function withDefault<Value>(kind: Kind<Value>, preset: Value): Field<Valu
   return { ...kind, schema: { ...kind.schema, default: preset }, required: false, absent: () => preset };
 }
 
-/** A default that depends on the request, or that the contract need not show. */
+/** For a default that depends on the request, or that the contract does not show. */
 export function otherwise<Value>(kind: Kind<Value>, absent: (reading: Reading) => Value): Field<Value> {
   return { ...kind, required: false, absent: (_name, reading) => absent(reading) };
 }
 
-/** Why a text is not what the field takes. */
+/** Why a text is not a valid value of the field. */
 export class Fault {
   readonly code: FieldProblem['code'];
   readonly detail: string;
@@ -104,7 +108,7 @@ export class Fault {
   }
 }
 
-/** A string, and what `parse` makes of it. Types are strict: null, numbers and objects are problems. */
+/** A string, converted by `parse`. Strict about types: null, numbers and objects are problems. */
 export function string<Value>(schema: Schema, parse: (text: string, reading: Reading) => Value | Fault): Kind<Value> {
   return {
     schema: { type: 'string', ...schema },
@@ -139,7 +143,10 @@ export function boolean(description: string): Kind<boolean> {
 
 type ListSchema = Pick<Schema, 'description' | 'minItems' | 'maxItems'>;
 
-/** `compare` sees all entries that were read, undefined for the bad ones, and says what is wrong with them together. */
+/**
+ * `compare` gets all entries that were read (undefined for bad ones) and reports problems that concern several of
+ * them.
+ */
 export function list<Value>(
   item: Kind<Value>,
   limits: ListSchema,
@@ -159,7 +166,7 @@ export function list<Value>(
   };
 }
 
-/** The same for thousands of entries, with pauses in which the process does what else there is to do. */
+/** Like `list`, for thousands of entries: pauses between slices, so that the event loop can do other work. */
 export function longList<Value>(item: Kind<Value>, limits: ListSchema): LongKind<readonly Value[]> {
   const schema = { type: 'array', ...limits, items: item.schema };
   return {
@@ -176,7 +183,7 @@ export function longList<Value>(item: Kind<Value>, limits: ListSchema): LongKind
   };
 }
 
-/** Of a list that is too long, so many entries are still read: the caller is told more at once. */
+/** So many entries of a list that is too long are still checked, so that the caller learns of more problems at once. */
 const READ_OF_TOO_MANY = 10;
 
 function entriesOf(value: unknown, schema: Schema, name: string, problems: FieldProblems): readonly unknown[] {
@@ -191,7 +198,7 @@ function entriesOf(value: unknown, schema: Schema, name: string, problems: Field
   return value.slice(0, READ_OF_TOO_MANY);
 }
 
-/** An entry of a list with members of its own. */
+/** An entry of a list that has members of its own. */
 export function object<T extends Fields>(fields: T): Kind<Values<T>> {
   const names = Object.keys(fields);
   const members = Object.entries(fields);
@@ -209,7 +216,7 @@ export function object<T extends Fields>(fields: T): Kind<Values<T>> {
         assert(!(read instanceof Promise), 'a long list inside an entry');
         if (read !== undefined) values[member] = read;
       }
-      // Without a problem every required member is there, and each is what its own field read.
+      // Without a problem every required member is present, and each value was read by its own field.
       return problems.count > before ? undefined : (values as Values<T>);
     },
   };

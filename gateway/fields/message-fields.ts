@@ -9,9 +9,9 @@ import type { FieldProblems } from '../http/fields.ts';
 import { boolean, choice, Fault, type Kind, list, optional, string, withDefault } from './field.ts';
 import type { Given, Rule } from './request.ts';
 
-/** The fields that several requests have: those of "SMS message (request to send)", and our extensions to it. */
+/** The fields that several requests share: those of "SMS message (request to send)", and our extensions. */
 
-/** Which account, and which channel, asks for more than the form: docs/decisions/0027. */
+/** The account and the channel can require more than the form of a number: docs/decisions/0027. */
 export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
   const schema = {
     description: 'Recipient: digits, country code first, no plus sign.',
@@ -46,14 +46,17 @@ function plannedText(text: string, maxSegments: number): PlannedText | Fault {
   return new Fault('too_long', `${needed}; at most ${maxSegments} are allowed.`);
 }
 
-/** Such a text cannot be written in UTF-8. With the flag `u` only half of a surrogate pair matches. */
+/** Half of a surrogate pair cannot be written in UTF-8. With the flag `u` the pattern matches only such halves. */
 export function hasHalfCharacter(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
 export const HALF_CHARACTER = 'It contains half of a character: an emoji, perhaps, that was cut in two.';
 
-/** Fills a template's slots. Every param that does not fit, and a text that gets too long, is a problem of `field`. */
+/**
+ * Fills a template's slots. Reports every param that does not fit, and a text that becomes too long, as problems of
+ * `field`.
+ */
 export function renderText(
   pattern: Pattern,
   params: readonly string[],
@@ -93,7 +96,7 @@ export const templateId = optional(
   ),
 );
 
-/** `maxItems`: the 2,000 characters of a template have no room for more slots. */
+/** A template has at most 2,000 characters, so it cannot have more than `maxItems` slots. */
 export const params: Kind<readonly string[]> = list(
   string({}, (text) => text),
   { description: 'Values for the slots of the template, in order.', maxItems: 250 },
@@ -126,7 +129,7 @@ export const messageOrTemplate = { names: ['message', 'template_id'], surplus: '
 
 type SlotFields = { readonly template_id: typeof templateId };
 
-/** The params of single entries count as those of the request. */
+/** Params of single entries count as params of the request. */
 export const paramsNeedTemplate: Rule<SlotFields> = (_given: Given<SlotFields>, has, problems) => {
   if (has('template_id') || !has('params')) return;
   problems.add('params', 'conflict', NO_TEMPLATE);

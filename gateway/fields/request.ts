@@ -4,31 +4,31 @@ import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import { type Fields, objectSchema, type Reading, readField, type Schema, type Values } from './field.ts';
 
 /**
- * What an endpoint takes. The names it knows, its checks and its schema in docs/openapi.json follow from this table: a new field
- * is one entry here, and its use.
+ * The fields that an endpoint accepts. The list of known names, the checks and the schema in docs/openapi.json follow
+ * from this table. A new field is one entry here, and its use.
  */
 export interface RequestTable<T extends Fields> {
   readonly fields: T;
-  /** Pairs of fields of which a request has exactly one. */
+  /** Pairs of fields; a request must have exactly one of each pair. */
   readonly either: readonly Either[];
-  /** What else two fields have to do with each other. */
+  /** Rules that concern several fields. */
   readonly rules: readonly Rule<T>[];
 }
 
 export interface Either {
-  /** The first is reported as missing when there is none. */
+  /** If both are missing, the first is reported. */
   readonly names: readonly [string, string];
-  /** Which is refused, unread, when there are both. */
+  /** If both are given, this one is refused without being read. */
   readonly surplus: string;
 }
 
-/** Adds what is wrong to `problems`. A field that could not be read is undefined: only `has` knows whether it was given. */
+/** Adds problems to `problems`. A field that could not be read is undefined; `has` knows whether it was given. */
 export type Rule<T extends Fields> = (given: Given<T>, has: (name: string) => boolean, problems: FieldProblems) => void;
 
-/** What could be read; a field that is missing here or wrong is among the problems. */
+/** The values that could be read. A required field that is absent here has been reported as a problem. */
 export type Given<T extends Fields> = Partial<Values<T>>;
 
-/** A request that was read; the endpoint may add problems that it finds itself. */
+/** A request that was read. The endpoint may add problems of its own. */
 export interface ReadRequest<T extends Fields> {
   readonly given: Given<T>;
   readonly problems: FieldProblems;
@@ -42,7 +42,7 @@ export function request<T extends Fields>(
   return { fields, either, rules };
 }
 
-/** Reads all fields and lists every problem of the body at once. */
+/** Reads all fields and reports every problem of the body at once. */
 export async function readRequest<T extends Fields>(
   { fields, either, rules }: RequestTable<T>,
   body: JsonObject,
@@ -60,7 +60,7 @@ export async function readRequest<T extends Fields>(
     const value = read instanceof Promise ? await read : read;
     if (value !== undefined) values[name] = value;
   }
-  // Each is what its own field read.
+  // Each value was read by its own field.
   const given = values as Given<T>;
   for (const rule of rules) rule(given, has, problems);
   return { given, problems };
@@ -76,10 +76,10 @@ function surplusOf({ names, surplus }: Either, has: (name: string) => boolean, p
   return undefined;
 }
 
-/** The values of a request that has no problems; those with problems are refused first. */
+/** The values of a request without problems. Call it only after a request with problems was refused. */
 export function whole<T extends Fields>({ given, problems }: ReadRequest<T>): Values<T> {
   assert(problems.count === 0, 'a request with problems is not refused');
-  // A required field that is not there would be a problem.
+  // A required field that is absent would be a problem.
   return given as Values<T>;
 }
 

@@ -30,7 +30,7 @@ function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Dat
 const VALID_UNTIL =
   'Extension: when the message expires if it is not delivered by then, at most 7 days ahead. Default: 48 hours (setting).';
 
-/** Of a message that is sent now: there in any case. */
+/** For a message that is sent now. Never absent. */
 export const validUntilFromNow: Field<Date> = otherwise(
   dateTime(VALID_UNTIL, ({ at }, now) => validityFault(at, now, 'now') ?? at),
   ({ now, config }) => new Date(now.getTime() + config.validityHours * HOUR_MS),
@@ -43,14 +43,14 @@ function validityFault(at: Date, from: Date, fromName: string): Fault | undefine
   return new Fault('out_of_range', `It may be at most ${VALID_DAYS_MAX} days after ${fromName}.`);
 }
 
-/** A `schedule_time` that can be booked. */
+/** A valid `schedule_time`. */
 export interface ScheduleTime {
   readonly at: Date;
-  /** The same instant in the caller's offset, in the specification's shape: `2026-11-21T10:00:00+05:30`. */
+  /** The same instant with the caller's offset, in the specification's form: `2026-11-21T10:00:00+05:30`. */
   readonly scheduledFor: string;
 }
 
-/** The offset says which instant is meant, so changes to and from summer time need no rule. */
+/** The offset determines the instant, so no rule is needed for changes to and from summer time. */
 const scheduleTime: Kind<ScheduleTime> = dateTime(
   'When to send: later than now, at most 35 days ahead. The example needs a time that is still ahead.',
   ({ at, offsetMinutes }, now) => {
@@ -61,7 +61,7 @@ const scheduleTime: Kind<ScheduleTime> = dateTime(
   },
 );
 
-/** Milliseconds are shown only where there are any: the shape of the specification has none. */
+/** Milliseconds are shown only if there are any, because the specification's form has none. */
 function inOffset(at: Date, offsetMinutes: number): string {
   const local = new Date(at.getTime() + offsetMinutes * 60_000).toISOString();
   const fraction = at.getUTCMilliseconds() === 0 ? '' : local.slice(19, 23);
@@ -74,13 +74,13 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Of a message that is sent later: how long it is valid counts from that time. */
+/** For a message that is sent later. Its validity begins at `schedule_time`. */
 export const SCHEDULE_FIELDS = {
   schedule_time: required(scheduleTime),
   valid_until: optional(dateTime(VALID_UNTIL, ({ at }) => at)),
 };
 
-/** When `schedule_time` is wrong itself, only the form of `valid_until` is checked. */
+/** When `schedule_time` is wrong, only the form of `valid_until` is checked. */
 export const validAfterSchedule: Rule<typeof SCHEDULE_FIELDS> = (given, _has, problems) => {
   const { schedule_time: time, valid_until: until } = given;
   const fault = time && until && validityFault(until, time.at, '`schedule_time`');

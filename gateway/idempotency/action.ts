@@ -3,26 +3,26 @@ import type { ProblemAnswer } from '../http/answer.ts';
 import type { Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 
-/** What came of a request that wants to do something. */
+/** The result of a request that wants to do something. */
 export type Verdict =
   | Accepted
-  /** Nothing was done, and nothing was wrong. */
+  /** The request is valid, and nothing was done. */
   | { readonly kind: 'dry_run'; readonly body: object }
   | Refused
-  /** It was perhaps done: the same key finds out. */
+  /** It may have been done. A repeated request with the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
 
-/** It was done, and an Idempotency-Key stands for this answer. */
+/** The request was done. An Idempotency-Key repeats this answer. */
 export interface Accepted {
   readonly kind: 'accepted';
   readonly body: object;
-  /** From when on the key is remembered for a day; from now on when it is left out. */
+  /** The key is remembered for a day from this time on; by default from now on. */
   readonly keptFrom?: Date;
-  /** The body has a secret: what is kept of it is sealed. */
+  /** The body has a secret, so the stored answer is encrypted. */
   readonly sealed?: true;
 }
 
-/** Nothing was done. */
+/** The request was refused and nothing was done. */
 export interface Refused {
   readonly kind: 'refused';
   readonly problem: Problem;
@@ -31,19 +31,22 @@ export interface Refused {
 export type Problem = readonly [ProblemSlug, ProblemAnswer];
 
 export interface Attempt<Id extends string> {
-  /** The id that the result gets, and nothing else may get. */
+  /** The id that the result gets. No other result can have it. */
   readonly id: Id;
-  /** What is paid for must be paid before this moment of the store's time; there with an Idempotency-Key. */
+  /** The payment must be made before this moment of the store's time. Set only with an Idempotency-Key. */
   readonly payBy: Date | undefined;
 }
 
-/** A POST that does something, as its endpoint file defines it. */
+/** A POST that does something, as its endpoint's file defines it. */
 export interface Action<Id extends string> {
-  /** Stable: stored with the claims of its keys. */
+  /** Stored with the claims of its keys, so it must not change. */
   readonly name: string;
   newId(): Id;
-  /** Rejects with the store's error when nothing can be said; the claim of a key then stays until it is looked into. */
+  /**
+   * Rejects with the store's error when the outcome is unknown. The key's claim then stays until a later request
+   * looks into it.
+   */
   act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
-  /** What an accepted request with this id was answered with; undefined when there is no such result. */
+  /** The answer of an accepted request with this id. Undefined when there is no such result. */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
 }

@@ -3,17 +3,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../http/context.ts';
 
 /**
- * What a request asks for, as SHA-256 of method, path and body with sorted members: two that differ only in the order of
- * members, in blanks or in how characters are escaped are the same.
+ * SHA-256 of the method, the path and the body with sorted members. Requests are the same if they differ only in the
+ * order of members, in white space or in how characters are escaped.
  */
 export function fingerprintOf(method: string, path: string, body: JsonObject): string {
   return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
 }
 
-/** Characters that are written at once, to which one entry may come: a few milliseconds. */
+/** Characters that are written before a pause. One entry can be this long too. Takes a few milliseconds. */
 const SLICE_LENGTH = 65_536;
 
-/** The same value, without holding the event loop for large lists, be their entries many or long. */
+/** The same fingerprint for large bodies, computed with pauses, so that it does not hold the event loop. */
 export async function fingerprintInSlices(method: string, path: string, body: JsonObject): Promise<string> {
   if (!Object.values(body).some(Array.isArray)) return fingerprintOf(method, path, body);
   const digest = createHash('sha256').update(`${method}\n${path}\n`);
@@ -37,7 +37,7 @@ export async function fingerprintInSlices(method: string, path: string, body: Js
   return digest.update(`${text}}`).digest('base64url');
 }
 
-/** No endpoint takes a body as deep as this: what lies below is refused anyway and need not be told apart. */
+/** No endpoint accepts a body this deep, so what lies below does not have to be told apart. */
 const DEPTH_MAX = 32;
 
 function canonical(value: unknown, depth: number): string {

@@ -1,9 +1,10 @@
-/** Longest key, after its quotes are taken off. */
+/** Longest key, without its quotes. */
 const CHARACTERS_MAX = 255;
 
 /**
- * The key in an `Idempotency-Key` header: a structured-field string (RFC 9651 §3.3.3, `"8e03…"`) or, as many clients send
- * it, the bare text; both forms of a key are the same key. 1 to 255 visible ASCII characters. Undefined for anything else.
+ * Parses the header `Idempotency-Key`: a structured-field string (RFC 9651 §3.3.3, `"8e03…"`) or, as many clients
+ * send it, the bare text. Both forms of a key are the same key: 1 to 255 visible ASCII characters. Undefined for
+ * anything else.
  */
 export function parseIdempotencyKey(header: string): string | undefined {
   const key = header.startsWith('"') ? unquoted(header) : header;
@@ -11,7 +12,7 @@ export function parseIdempotencyKey(header: string): string | undefined {
   return /^[\x21-\x7e]+$/.test(key) ? key : undefined;
 }
 
-/** Only `"` and `\` are escaped in a structured-field string, and they must be. */
+/** In a structured-field string `"` and `\` must be escaped, and nothing else may be. */
 function unquoted(text: string): string | undefined {
   const [, inner] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(text) ?? [];
   return inner?.replaceAll(/\\(["\\])/g, '$1');

@@ -16,24 +16,24 @@ import { KeyClaims } from './store.ts';
  */
 type KeyState = { readonly kind: 'free' | 'in_flight' } | { readonly kind: 'answered'; readonly answer: KeptAnswer };
 
-/** What a request with a key is to do. */
+/** What a request with a key has to do. */
 export type Held =
-  /** It is the one that does it. */
+  /** The key is claimed for this request, which must be done now. */
   | { readonly kind: 'mine'; readonly claim: KeyClaimDocument }
   | { readonly kind: 'answered'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
   | { readonly kind: 'refused'; readonly problem: Problem };
 
 type Recover = (account: AccountId, id: string) => Promise<Accepted | undefined>;
 
-/** A claim may be freed by another request between two looks; more often than this it is simply in use. */
+/** Another request can free the claim between two looks. After so many tries the key counts as in use. */
 const TRIES = 3;
 
-/** `key` as the caller chose it. */
+/** `key` is the caller's text. */
 export function claimId(account: AccountId, key: string): KeyClaimId {
   return `${account}:${createHash('sha256').update(key).digest('base64url')}`;
 }
 
-/** Who holds which Idempotency-Key, and what became of those that nobody completed. */
+/** Claims Idempotency-Keys, and finds out what became of claims that nobody completed. */
 export class KeyHolder {
   readonly #clock: GatewayDeps['clock'];
   readonly #box: GatewayDeps['box'];
@@ -46,13 +46,13 @@ export class KeyHolder {
     this.#claims = new KeyClaims(db);
   }
 
-  /** An action whose claims this process can look into. */
+  /** Registers an action, so that this process can look into its claims. */
   add<Id extends string>(action: Action<Id>): void {
-    // Ids of claims that name this action were made by its own `newId`.
+    // A claim of this action has an id that the action's own `newId` made.
     this.#recoveries.set(action.name, (account, id) => action.recover(account, id as Id));
   }
 
-  /** Claims the key, or says what the request that has it came to. */
+  /** Claims the key, or returns the state of the request that has claimed it. */
   async take(
     account: AccountId,
     wanted: Pick<KeyClaimDocument, '_id' | 'fingerprint' | 'action' | 'result'>,
@@ -76,7 +76,7 @@ export class KeyHolder {
     return { kind: 'refused', problem: ['idempotency_in_flight', { headers: ['Retry-After', '1'] }] };
   }
 
-  /** The request was accepted. */
+  /** Called when the request was accepted. */
   async complete(claim: KeyClaimDocument, accepted: Accepted): Promise<KeptAnswer> {
     const text = JSON.stringify(accepted.body);
     const answer: KeptAnswer = accepted.sealed
@@ -87,12 +87,12 @@ export class KeyHolder {
     return answer;
   }
 
-  /** The request was refused: the key may be claimed again. */
+  /** Called when the request was refused. The key can be claimed again. */
   free(claim: KeyClaimDocument): Promise<void> {
     return this.#claims.free(claim);
   }
 
-  /** With its body as it was sent. */
+  /** Decrypts the body if it is encrypted. */
   open(answer: KeptAnswer): KeptAnswer {
     return answer.sealed ? { ...answer, body: this.#box.open(answer.body) } : answer;
   }
@@ -100,10 +100,10 @@ export class KeyHolder {
   async #stateOf(account: AccountId, claim: KeyClaimDocument, nowMs: number): Promise<KeyState> {
     if (claim.expiresAt.getTime() <= nowMs) return { kind: 'free' };
     if (claim.answer !== undefined) return { kind: 'answered', answer: claim.answer };
-    // Asked before the result is looked for: what was not paid by then never will be.
+    // Checked before the result is looked for: a request that was not paid for by then never will be.
     const over = await this.#claims.isOver(claim);
     const recover = this.#recoveries.get(claim.action);
-    // A claim of a newer version's action is left to processes that know it.
+    // The action belongs to a newer version. Its own processes look into such claims.
     if (recover === undefined) return { kind: 'in_flight' };
     const accepted = await recover(account, claim.result);
     if (accepted !== undefined) return { kind: 'answered', answer: await this.complete(claim, accepted) };

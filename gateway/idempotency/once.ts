@@ -15,9 +15,9 @@ import { claimId, KeyHolder } from './key-holder.ts';
 export type Once = <Id extends string>(action: Action<Id>) => Handler;
 
 /**
- * Makes the handlers of POSTs. With an Idempotency-Key a request is done once: the key is claimed in the store before
- * anything else happens, an accepted request is remembered for a day, a refused one frees the key. Without a key the action
- * is just done.
+ * Makes the handlers of POSTs. A request with an Idempotency-Key is done once: the key is claimed in the store before
+ * anything else, an accepted request is remembered for a day, and a refused one frees the key. A request without a
+ * key is just done.
  */
 export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box'>): Once {
   const keyed = new KeyedPosts(deps);
@@ -31,7 +31,10 @@ export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box
   };
 }
 
-/** POSTs with an Idempotency-Key. A process may die at any line: the next request with the key finds out what was done. */
+/**
+ * POSTs with an Idempotency-Key. The process may die at any point: the next request with the key finds out what was
+ * done.
+ */
 class KeyedPosts {
   readonly #log: GatewayDeps['log'];
   readonly #keys: KeyHolder;
@@ -41,7 +44,7 @@ class KeyedPosts {
     this.#keys = new KeyHolder(deps);
   }
 
-  /** To be called for every action before the first request. */
+  /** Must be called for every action before the first request. */
   add<Id extends string>(action: Action<Id>): void {
     this.#keys.add(action);
   }
@@ -66,7 +69,7 @@ class KeyedPosts {
     answer(res, verdict);
   }
 
-  /** What fails here is found out by the next request with the key. */
+  /** If this fails, the next request with the key finds out what was done. */
   async #settle(claim: KeyClaimDocument, verdict: Verdict, res: Reply): Promise<void> {
     try {
       if (verdict.kind === 'accepted') await this.#keys.complete(claim, verdict);
@@ -82,7 +85,7 @@ function answer(res: Reply, verdict: Verdict): void {
   else sendProblem(res, ...verdict.problem);
 }
 
-/** The answer that the key got before. */
+/** Repeats the answer that the key got before. */
 function replay(res: Reply, { result }: KeyClaimDocument, { status, body }: KeptAnswer): void {
   if (isMessageId(result)) res.locals.messageId = result;
   if (isBatchId(result)) res.locals.batchId = result;

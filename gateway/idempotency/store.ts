@@ -3,17 +3,17 @@ import { isDuplicateKey } from '../../shared/mongo/errors.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import type { KeptAnswer, KeyClaimDocument, KeyClaimId } from './key-claim.ts';
 
-/** Claims of one command. */
+/** The most claims in one command. */
 const GROUP_MAX = 200;
 
 interface Completion {
   readonly claim: KeyClaimDocument;
   readonly answer: KeptAnswer;
-  /** Instead of the claim's own. */
+  /** Replaces the claim's own time. */
   readonly expiresAt: Date | undefined;
 }
 
-/** The claims of idempotency keys. Claims and completions that arrive while others are in flight share a command. */
+/** The claims of Idempotency-Keys. Claims and completions that arrive while others are in flight share a command. */
 export class KeyClaims {
   readonly #claims: Collection<KeyClaimDocument>;
   readonly #claiming: Grouper<KeyClaimDocument, boolean>;
@@ -40,12 +40,12 @@ export class KeyClaims {
     });
   }
 
-  /** False when the key is claimed already. */
+  /** False when the key is already claimed. */
   claim(claim: KeyClaimDocument): Promise<boolean> {
     return this.#claiming.add(claim);
   }
 
-  /** Remembers the answer of an accepted request, until `expiresAt` or as long as the claim says. Idempotent. */
+  /** Stores the answer of an accepted request until `expiresAt`, or as long as the claim says. Idempotent. */
   complete(claim: KeyClaimDocument, answer: KeptAnswer, expiresAt?: Date): Promise<void> {
     return this.#completing.add({ claim, answer, expiresAt });
   }
@@ -54,7 +54,10 @@ export class KeyClaims {
     return (await this.#claims.findOne({ _id: id })) ?? undefined;
   }
 
-  /** Whether its debit is too late by the store's time: asked *before* looking for the result, "not found" is then final. */
+  /**
+   * Whether the time to pay is over, by the store's clock. Ask this *before* looking for the result: then "not found"
+   * is final.
+   */
   async isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
     const over = await this.#claims.findOne(
       { _id, result, $expr: { $gte: ['$$NOW', '$payBy'] } },
@@ -63,7 +66,9 @@ export class KeyClaims {
     return over !== null;
   }
 
-  /** The key may be claimed again. A later claim of the same key is left alone. Idempotent. */
+  /**
+   * Removes the claim, so that the key can be claimed again. Leaves a later claim of the same key alone. Idempotent.
+   */
   async free({ _id, result }: KeyClaimDocument): Promise<void> {
     await this.#claims.deleteOne({ _id, result });
   }

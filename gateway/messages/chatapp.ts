@@ -13,7 +13,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
     ...['content.text', 'content.body', 'content.buttons', 'content.params', 'content.url', 'content.caption'],
     ...['inbound.body', 'inbound.more'],
   ],
-  // A claim names a lease of ours here, which says nothing to a customer.
+  // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
   showsCarrier: false,
 
   operatorOf: ({ operator, deliveredAt }) => operator ?? (deliveredAt === undefined ? null : CHAT_OPERATOR),
@@ -54,12 +54,15 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   upstreamId: providerMessageId,
 };
 
-/** Which way it went and in which conversation. `from` is null where the provider did not tell it. */
+/** The direction, the sender and the conversation. `from` is null if the provider did not say who wrote. */
 function ends({ direction, from, conversation }: MessageStatus | MessageSummary): object {
   return { channel: 'chatapp', direction, from, conversation_id: conversation };
 }
 
-/** `template`, `text`, `image` …, `buttons`; of a customer's message the provider's name of its type. */
+/**
+ * For our messages `template`, `text`, `image` …, `buttons`; for a customer's message the type as the provider names
+ * it.
+ */
 function typeOf({ content, inbound }: MessageSummary): string | undefined {
   return inbound?.type ?? content?.type ?? content?.kind;
 }

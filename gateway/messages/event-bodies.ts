@@ -6,24 +6,32 @@ import type { ListedEvent } from './event-list.ts';
 
 export interface EventBody {
   readonly id: EventId;
-  /** The very payload that is posted. */
+  /** The same payload that webhooks post. */
   readonly body: string;
 }
 
 export interface EventBodies {
   readonly bodies: readonly EventBody[];
-  /** How many of the events were looked at, from the first; the others are for another page. */
+  /** How many of the events are in this answer, counted from the first. The rest belongs to the next page. */
   readonly taken: number;
 }
 
-/** Characters of all bodies together. What a customer writes may have 64 KB, and 500 of these held a gateway for seconds. */
+/**
+ * Characters of all bodies together. A customer's message may have 64 KB; 500 of them blocked a gateway for seconds.
+ */
 const WEIGHT_MAX = 1_048_576;
-/** Messages of the first read. Later reads take as many as should weigh about `GROUP_WEIGHT`, by the weight of the read before. */
+/**
+ * Messages of the first read. Each later read takes as many as should weigh about `GROUP_WEIGHT`, estimated from the
+ * read before.
+ */
 const FIRST_GROUP = 16;
 const GROUP_MAX = 256;
 const GROUP_WEIGHT = 131_072;
 
-/** The bodies of these events, in their order, until they weigh as much as a page may; at least one. Messages that are gone by now are left out. */
+/**
+ * Reads the bodies of these events in their order, until a page is full; at least one. Leaves out messages that have
+ * been removed since.
+ */
 export async function readEventBodies(
   db: Db,
   account: AccountId,

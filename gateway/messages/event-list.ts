@@ -4,30 +4,33 @@ import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { HistoryEntry } from '../../shared/messages/message.ts';
 import { type AccountId, type EventId, eventId, type MessageId } from '../../shared/runtime/ids.ts';
 
-/** Entries of histories are events; older ones than this are not listed. */
+/** Events are the entries of message histories. Older ones are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;
 
-/** A state that a message reached. Its body: event-bodies.ts. */
+/** A state that a message reached. event-bodies.ts reads its body. */
 export interface ListedEvent {
   readonly id: EventId;
   readonly message: MessageId;
   readonly entry: HistoryEntry;
 }
 
-/** All that is read of a message to list its events: an inbound one may be large. */
+/** All that is read of a message to list its events; a whole message from a customer can be large. */
 type Told = Pick<AnyMessage, '_id' | 'history'>;
 const TOLD = { history: 1 } as const;
 
 export interface EventFilter {
-  /** From this time on. */
+  /** Inclusive. */
   readonly since?: Date | undefined;
-  /** Before this time. */
+  /** Exclusive. */
   readonly until?: Date | undefined;
   readonly name?: EventName | undefined;
   readonly message?: MessageId | undefined;
 }
 
-/** Events are in the order of their times, those of one moment in that of their ids. An empty id is before all of its moment. */
+/**
+ * A place in the list of events, which are ordered by time and then by id. An empty id is before all events of its
+ * millisecond.
+ */
 export interface EventPlace {
   readonly atMs: number;
   readonly id: EventId | '';
@@ -36,27 +39,29 @@ export interface EventPlace {
 export interface EventPage {
   /** Newest first. */
   readonly events: readonly ListedEvent[];
-  /** Where the next page begins, exclusive; undefined when all events have been looked at. */
+  /** Where the next page begins, exclusive. Undefined at the end of the list. */
   readonly next: EventPlace | undefined;
 }
 
-/** Named, so that no plan walks all messages of the account. */
+/** The index is named so that no query plan walks all messages of the account. */
 const INDEX = 'events_by_state';
-/** Clocks of other machines may be ahead of this one. */
+/** Clocks of other machines may be ahead of ours by this much. */
 const AHEAD_MS = 60_000;
-/** How full a slice should be, and how many times wider the next one may be. */
+/** Aims for slices that are this full; the next slice may be wider by this factor. */
 const FULL = 0.75;
 const WIDEN_MAX = 16;
-/** Of those found where there are too many, how many the next try is to have: of each state about as many. */
-const SHARE_OF_ONE = 0.9;
-const SHARE_OF_SEVERAL = 0.4;
+/** After a slice with too many events, the next one should hold this part of those found. With several states, about as many of each. */
+const ONE_STATE_PART = 0.9;
+const SEVERAL_STATES_PART = 0.4;
 
 /**
- * Up to `limit` events of an account, newest first, older than `after`, of the last seven days. The history is an array, and an index
- * over an array gives no order: the store would read all that is left and sort it. But the index finds the messages that reached
- * one of these states between two times. So this goes back in slices of time and sorts each slice here. A slice with too many
- * messages is cut, one with few is followed by a wider one: a page costs a few reads of about its own size, however many events
- * there are and whether all names are asked for or one (docs/decisions/0010).
+ * Up to `limit` events of an account from the last seven days, newest first, older than `after`.
+ *
+ * An index over the history array gives no order of events, so the store would read everything that is left and sort
+ * it. But the index can find the messages that reached a state between two times. So this function goes back in
+ * slices of time and sorts each slice itself. A slice with too many messages is cut; after a slice with few messages
+ * the next one is wider. A page therefore costs a few reads of about its own size, for any number of events and for
+ * one state or all (docs/decisions/0010).
  */
 export async function listEvents(
   db: Db,
@@ -79,7 +84,7 @@ export async function listEvents(
   const names = filter.name === undefined ? EVENT_NAMES : [filter.name];
   const sliceMax = limit + 2;
   const events: ListedEvent[] = [];
-  let widthMs = Number.POSITIVE_INFINITY; // whoever has little, or asks for little, gets it in one read
+  let widthMs = Number.POSITIVE_INFINITY; // an account with few events is read at once
   while (events.length <= limit) {
     const endMs = endOf(before);
     if (endMs <= fromMs) return cutPage(events, limit, undefined);
@@ -102,12 +107,12 @@ export async function listEvents(
   return cutPage(events, limit, before);
 }
 
-/** The first millisecond that is not to be looked at. */
+/** The first millisecond that is not read any more. */
 function endOf({ atMs, id }: EventPlace): number {
   return id === '' ? atMs : atMs + 1;
 }
 
-/** Up to `limit` messages of a slice, in no order. */
+/** Up to `limit` messages of a slice, unordered. */
 function readSlice(db: Db, slice: object, limit: number): Promise<readonly Told[]> {
   return db
     .collection<AnyMessage>('messages')
@@ -115,11 +120,14 @@ function readSlice(db: Db, slice: object, limit: number): Promise<readonly Told[
     .project<Told>(TOLD)
     .hint(INDEX)
     .limit(limit)
-    .batchSize(limit + 1) // all in one answer
+    .batchSize(limit + 1) // everything in one reply
     .toArray();
 }
 
-/** Of a slice of a single millisecond, in the order of events: by ids downwards from the one of `before`. */
+/**
+ * The messages of a slice of one millisecond, in the order of events: descending ids, from the message of `before`
+ * on.
+ */
 function readMoment(db: Db, slice: object, before: EventPlace, limit: number): Promise<readonly Told[]> {
   const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
   return db
@@ -134,29 +142,31 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
 }
 
 /**
- * The messages that reached one of the states that `names` tell of, from `startMs` on and before `endMs`. `$elemMatch`, because
- * conditions side by side may each be met by another element of the array, and would then not bound the walk of the index.
+ * The messages that reached one of the states of `names` at or after `startMs` and before `endMs`. Both conditions
+ * are inside `$elemMatch`: side by side, each could be met by a different element of the array, and the index walk
+ * would not be bounded.
  */
 export function within(account: AccountId, names: readonly EventName[], startMs: number, endMs: number): object {
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,
-    'history.0': { $exists: true }, // what the partial index has
+    'history.0': { $exists: true }, // a condition of the partial index
     history: { $elemMatch: { state: { $in: names.map(stateOf) }, at } },
   };
 }
 
 /**
- * A slice had too many: how long the next try may be. The index gives the newest of each state first, so what was found says about
- * where a page ends. In any case the next try is at most a quarter as long, so that it comes to an end.
+ * The width of the next try after a slice with too many messages. The index returns the newest of each state first,
+ * so the messages found say where a page ends. Each try is at most a quarter as wide as the one before, so the search
+ * ends.
  */
 function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number): number {
   const states = new Set(newest.map(({ entry }) => entry.state)).size;
-  const last = newest[Math.floor(newest.length * (states > 1 ? SHARE_OF_SEVERAL : SHARE_OF_ONE))];
+  const last = newest[Math.floor(newest.length * (states > 1 ? SEVERAL_STATES_PART : ONE_STATE_PART))];
   return Math.max(1, Math.min(Math.floor(widthMs / 4), endMs - (last?.entry.at.getTime() ?? endMs)));
 }
 
-/** Their events from `startMs` on and before the place, newest first. */
+/** Their events at or after `startMs` and before the place, newest first. */
 function eventsIn(
   messages: readonly Told[],
   startMs: number,
@@ -173,7 +183,7 @@ function eventsIn(
     .sort((a, b) => b.entry.at.getTime() - a.entry.at.getTime() || (a.id < b.id ? 1 : -1));
 }
 
-/** The first `most` events of a page, when it has more. */
+/** At most the first `most` events of a page. */
 export function cutPage(events: readonly ListedEvent[], most: number, next: EventPlace | undefined): EventPage {
   if (events.length <= most) return { events, next };
   const page = events.slice(0, most);
@@ -181,7 +191,7 @@ export function cutPage(events: readonly ListedEvent[], most: number, next: Even
   return { events: page, next: last === undefined ? undefined : { atMs: last.entry.at.getTime(), id: last.id } };
 }
 
-/** The message of an event, by the event's id. */
+/** The message that an event id belongs to. */
 function messageOf(id: EventId): MessageId {
   return `msg_${id.slice(4, 30)}`;
 }

@@ -11,12 +11,12 @@ import { cutPage, type EventPlace, listEvents } from './event-list.ts';
 
 const PARAMETERS = ['event', 'message_id', 'since', 'until', 'limit', 'cursor'] as const;
 
-/** Entries of a page that count as one request: some 4 ms of the embedded store. */
+/** So many entries of a page count as one request. They take the embedded store some 4 ms. */
 const ENTRIES_PER_REQUEST = 100;
 
 /**
- * GET /v2/events (extension): what happened to the account's messages in the last seven days, newest first, in pages: the
- * payloads that webhooks get, whether there are any or not. How far one page looks: gateway/messages/event-list.ts.
+ * GET /v2/events (extension): what happened to the account's messages in the last seven days, newest first, in pages.
+ * Shows the payloads that webhooks get, also to accounts without webhooks. event-list.ts says how far one page looks.
  */
 export function createEvents({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
@@ -43,7 +43,7 @@ export function createEvents({ db, clock, answerRead }: ReadingDeps): Handler {
   };
 }
 
-/** The very payload that is posted, behind the id that is the header `webhook-id` of the post. */
+/** The payload that webhooks post, with its id, which is the `webhook-id` header of the post. */
 function eventRecord({ id, body }: EventBody): object {
   const payload: object = JSON.parse(body);
   return { event_id: id, ...payload };
@@ -70,7 +70,7 @@ function isPlace(text: string): text is PlaceText {
 
 function placeOf(text: PlaceText): EventPlace {
   const colon = text.indexOf(':');
-  const id = text.slice(colon + 1) as EventPlace['id']; // by the form of the text
+  const id = text.slice(colon + 1) as EventPlace['id']; // the text has the form of a cursor's place
   return { atMs: Number(text.slice(0, colon)), id };
 }
 

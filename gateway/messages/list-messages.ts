@@ -12,7 +12,7 @@ import { parseQuery, parseQueryTime } from '../http/query.ts';
 import { listMessages } from './message-list.ts';
 import { messageRecord } from './message-record.ts';
 
-/** The recipient is `to`, as everywhere; so the times have names of their own. */
+/** `to` is the recipient, as everywhere in the API, so the limits of time have names of their own. */
 const PARAMETERS = [
   'channel',
   'direction',
@@ -26,10 +26,13 @@ const PARAMETERS = [
   'cursor',
 ] as const;
 
-/** Entries of a page that count as one request: some 3 ms of the embedded store. */
+/** So many entries of a page count as one request. They take the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
 
-/** GET /v2/messages (extension): the account's messages, newest first, in pages. How far one page looks: gateway/messages/message-list.ts. */
+/**
+ * GET /v2/messages (extension): the account's messages, newest first, in pages. message-list.ts says how far one page
+ * looks.
+ */
 export function createMessages({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
@@ -76,10 +79,10 @@ function parseChoice<const Name extends string>(
   return choice;
 }
 
-/** The states that the API shows by this name. */
+/** The internal states that the API shows under this name. */
 function parseState(shown: string | undefined, problems: FieldProblems): readonly MessageState[] | undefined {
   if (shown === undefined) return undefined;
-  const states = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].shown === shown); // the table's own keys
+  const states = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].shown === shown); // the keys of `STATES` are message states
   if (states.length > 0) return states;
   const all = [...new Set(Object.values(STATES).map((rule) => rule.shown))];
   problems.add('state', 'invalid_value', `It must be one of ${all.join(', ')}.`);

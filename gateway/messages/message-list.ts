@@ -11,34 +11,35 @@ const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
 export interface MessageFilter {
   readonly channel?: ChannelName | undefined;
-  /** `in`: what customers wrote. */
+  /** `in`: messages from customers. */
   readonly direction?: 'in' | 'out' | undefined;
   readonly states?: readonly MessageState[] | undefined;
   readonly to?: string | undefined;
   readonly reference?: string | undefined;
   readonly batch?: BatchId | undefined;
-  /** By the time that ids carry: from `createdFrom` on, before `createdBefore`. */
+  /** The creation time is part of a message's id. `createdFrom` is inclusive, `createdBefore` exclusive. */
   readonly createdFrom?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
 
 export interface MessagePage {
   readonly messages: readonly MessageSummary[];
-  /** Where the next page begins, exclusive; undefined when all messages have been looked at. */
+  /** Where the next page begins, exclusive. Undefined at the end of the list. */
   readonly next: MessageId | undefined;
 }
 
 /**
- * Messages that one call looks at when it filters by what its index does not have (recipient, reference, channel, direction,
- * and states that most messages are in). An index for each of these would be paid in writes by every message; like this a
- * page may have fewer entries than asked for, even none, and still say where to go on. The embedded store takes some 4 ms.
+ * The most messages that one call looks at when it filters by something that its index does not contain: recipient,
+ * reference, channel, direction, and the common states. An index for each of these would cost every message a write.
+ * Instead a page may have fewer entries than asked for, even none, and still say where to continue. Takes the
+ * embedded store some 4 ms.
  */
 export const WALK_MAX = 1_000;
 
 /**
- * Up to `limit` messages of an account, newest first, older than `after`. Time and batch are ranges of `_id`: everything is
- * one walk backwards along an index, never longer than `WALK_MAX`, however many messages the account has. A rare state has
- * an index of its own, so that what failed among a million is found at once.
+ * Up to `limit` messages of an account, newest first, older than `after`. Time and batch are ranges of `_id`, so
+ * every query is one backward walk along an index. It looks at no more than `WALK_MAX` messages, however many the
+ * account has. Rare states have an index of their own: the few failed ones among a million are found at once.
  */
 export async function listMessages(
   db: Db,
@@ -51,7 +52,8 @@ export async function listMessages(
   const messages = db.collection<AnyMessage>('messages');
   const range = idRange(filter, after);
   const rare = rareState(filter);
-  // Named, so that no plan walks another account's messages because they are sorted too.
+  // The index is named. Otherwise a plan could walk other accounts' messages, because those are in the right order
+  // too.
   const [index, walked] = rare === undefined ? ['account', { account }] : ['rare_states', { account, state: rare }];
   const direction = directionOf(filter, rare);
   const wanted = {
@@ -78,13 +80,13 @@ export async function listMessages(
     .find({
       ...walked,
       ...wanted,
-      ...(batch === undefined ? {} : { batch }), // its range is as good as exact; its name makes it exact
+      ...(batch === undefined ? {} : { batch }), // the range of ids alone could include others
       _id: walkEnd === undefined ? range : { ...range, $gte: walkEnd },
     })
     .sort({ _id: -1 })
     .hint(index)
     .limit(limit + 1)
-    .batchSize(limit + 2) // all in one answer: the server's own first batch holds 101
+    .batchSize(limit + 2) // everything in one reply; MongoDB's default for the first is 101
     .project<MessageSummary>(PROJECTION)
     .toArray();
   if (found.length <= limit) return { messages: found, next: walkEnd };
@@ -92,14 +94,14 @@ export async function listMessages(
   return { messages: page, next: page.at(-1)?._id };
 }
 
-/** The one state asked for, when few messages are in it. What customers wrote is `received`, and stays it. */
+/** The requested state, if it is only one and has an index. Messages from customers are always `received`. */
 function rareState({ states, direction }: MessageFilter): RareState | undefined {
   if (states === undefined) return direction === 'in' ? 'received' : undefined;
   const [state, ...others] = states;
   return others.length > 0 ? undefined : RARE_STATES.find((rare) => rare === state);
 }
 
-/** As a condition, where the state does not say it. SMS have no direction: all of them go out. */
+/** The filter by direction, where the state does not imply it. SMS have no `direction`: all of them are outgoing. */
 function directionOf(
   { direction }: MessageFilter,
   rare: RareState | undefined,

@@ -4,7 +4,10 @@ import { idTime } from '../../shared/runtime/ids.ts';
 import type { MessageSummary } from './view.ts';
 import { viewOf } from './views.ts';
 
-/** A message as lists show it: the five fields of "Delivery status record" (null where not known yet), then ours, absent ones left out. */
+/**
+ * A message as lists show it: the five fields of "Delivery status record" (null while unknown), then our additions
+ * (absent while unknown).
+ */
 export function messageRecord(message: MessageSummary): object {
   const view = viewOf(message);
   return {

@@ -13,21 +13,21 @@ import { ALL_VIEWS, viewOf } from './views.ts';
 
 const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFields).map((name) => [name, 0]));
 
-/** A message, what was paid for it and given back, and what its webhooks came to. */
+/** A message with its payment, its refund, its log and its webhook deliveries. */
 export interface WholeMessage {
   readonly message: TextlessMessage;
-  /** The debit of its group; undefined where it cost nothing. */
+  /** The ledger entry that paid for it, perhaps together with others. Undefined where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
-  /** Perhaps of many messages, as `paid`. */
+  /** Can refund several messages too. */
   readonly refunded: LedgerEntryDocument | undefined;
   readonly deliveries: readonly Omit<DeliveryDocument, 'body'>[];
-  /** What was logged of it, oldest first. */
+  /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
 
 /**
- * Reads a message with all that follows from it, each by an index: the ledger's changes and the deliveries have ids that
- * derive from the message. Undefined when there is no such message, or it is another account's.
+ * Reads a message and everything that belongs to it, each part by an index: the ids of ledger entries and deliveries
+ * derive from the message. Undefined when the account has no such message.
  */
 export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
   const message = await db
@@ -53,7 +53,9 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
   };
 }
 
-/** Of every event of the message for every endpoint that the account has: five events for ten endpoints at most. */
+/**
+ * The deliveries of all events of the message to all endpoints of the account: at most five events to ten endpoints.
+ */
 async function readDeliveries(
   db: Db,
   { _id, account, history }: TextlessMessage,

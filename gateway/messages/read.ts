@@ -7,7 +7,7 @@ import { ALL_VIEWS } from './views.ts';
 const FIELDS = [...STATUS_FIELDS, ...ALL_VIEWS.flatMap((view) => view.statusFields)];
 const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
-/** One read by `_id`. Undefined when there is no such message, or it is another account's. */
+/** One read by `_id`. Undefined when the account has no such message. */
 export async function readMessageStatus(db: Db, account: AccountId, id: MessageId): Promise<MessageStatus | undefined> {
   const found = await db
     .collection<AnyMessage>('messages')

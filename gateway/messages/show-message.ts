@@ -8,8 +8,8 @@ import { timelineOf } from './timeline.ts';
 import { viewOf } from './views.ts';
 
 /**
- * GET /v2/messages/{id} (extension): everything that is known of one message but its text. Another account's message is as
- * unknown as one that never was.
+ * GET /v2/messages/{id} (extension): everything that is known about one message, except its text. Another account's
+ * message is answered like one that does not exist.
  */
 export function createMessage({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {

@@ -22,7 +22,7 @@ export const sms: View<TextlessSms> = {
     valid_until: isoTimestamp(validUntil),
     path,
     carrier: claim?.carrier ?? null,
-    /** Submits that a carrier refused for now. */
+    /** How many submits a carrier refused for now. */
     tries,
     parts: partRecords(parts, carrierMessageId),
   }),
@@ -46,7 +46,7 @@ export const sms: View<TextlessSms> = {
   upstreamId: carrierMessageId,
 };
 
-/** It stands behind the carrier's name (`Part` in shared/messages/message.ts). */
+/** The key of a part is the carrier's name, then this id (`Part` in shared/messages/message.ts). */
 function carrierMessageId(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }

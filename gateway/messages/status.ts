@@ -8,7 +8,7 @@ import { readMessageStatus } from './read.ts';
 import type { MessageStatus } from './view.ts';
 import { viewOf } from './views.ts';
 
-/** GET /v2/status/{message_id}. Another account's message is as unknown as one that never was. */
+/** GET /v2/status/{message_id}. Another account's message is answered like one that does not exist. */
 export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const { message_id: id } = req.params;
@@ -20,7 +20,7 @@ export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
   };
 }
 
-/** "Delivery status record": its five fields, null where not known yet, then what we add. Absent extras are left out. */
+/** The five fields of "Delivery status record" (null while unknown), then our additions (absent while unknown). */
 function statusRecord(message: MessageStatus): object {
   const view = viewOf(message);
   return {
@@ -35,7 +35,7 @@ function statusRecord(message: MessageStatus): object {
     outcome: message.outcome,
     ...view.status(message),
     timeline: [
-      // What a customer wrote was never queued.
+      // Messages from customers were never queued.
       ...(message.direction === 'in' ? [] : [{ status: 'queued', at: isoTimestamp(idTime(message._id)) }]),
       ...message.history.map(({ state, at }) => ({ status: state, at: isoTimestamp(at) })),
     ],

@@ -5,13 +5,13 @@ import type { WholeMessage } from './read-whole.ts';
 import type { Happening, TextlessMessage } from './view.ts';
 import { viewOf } from './views.ts';
 
-/** Tries of one delivery that are shown, the newest: replays can add hundreds. */
+/** Attempts of one delivery that are shown, the newest ones. Replays can add hundreds. */
 const ATTEMPTS_SHOWN = 20;
 
-/** What happened to a message, oldest first; what happened at the same moment in the order in which it follows. */
+/** What happened to a message, oldest first. Entries of the same millisecond are in the order of cause and effect. */
 export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
   const happened = beginningOf(message, paid);
-  // What a carrier said comes before the state that it led to.
+  // A carrier's answer is listed before the state that it caused.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
   for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
   for (const delivery of deliveries) {
@@ -34,7 +34,7 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
 }
 
-/** Until it was taken to be sent, and that it was. */
+/** The entries up to the claim by a worker. */
 function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happening[] {
   const view = viewOf(message);
   const happened = [...view.beginning(message)];
@@ -43,7 +43,7 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
     happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq } });
   }
   const { claim, earlier = [] } = message;
-  // One that was put back to be sent again is the last of the earlier ones, until it is taken anew.
+  // A claim that was put back is already in `earlier`, as its last entry, until the message is claimed again.
   const last = claim === undefined || earlier.some(({ id }) => id === claim.id) ? [] : [claim];
   for (const { at, carrier } of [...earlier, ...last]) {
     happened.push({ at, what: 'taken', more: view.showsCarrier ? { carrier } : {} });
@@ -51,7 +51,7 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
   return happened;
 }
 
-/** What a carrier said, raw and as we read it, or what was decided because it said nothing. */
+/** What a carrier answered, raw and as we read it; or what we decided because it did not answer. */
 function said(record: LogRecord, message: TextlessMessage): NonNullable<Happening['more']> {
   const view = viewOf(message);
   const idOf = (key: string): string => view.upstreamId(key, message.account);

@@ -11,42 +11,46 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { LogRecord } from '../../shared/settlement/message-log.ts';
 
 /**
- * What the API shows of a message of one channel, beside what it shows of every message. The readers (message-list.ts, read.ts,
- * read-whole.ts) ask it what to read, the records and the timeline what to show. Registered in views.ts.
+ * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, read.ts,
+ * read-whole.ts) ask it what to read; the records and the timeline ask it what to show. Views are registered in
+ * views.ts.
  */
 export interface View<Message extends TextlessMessage> {
-  /** Fields that lists read, beside those of every message. */
+  /** Fields that lists read, in addition to those of every message. */
   readonly summaryFields: readonly string[];
-  /** Fields that GET /v2/status reads, beside those of every message. */
+  /** Fields that GET /v2/status reads, in addition to those of every message. */
   readonly statusFields: readonly string[];
-  /** Fields with what was written: GET /v2/messages/{id} reads all but these. */
+  /** Fields that hold the message's text. GET /v2/messages/{id} reads all other fields. */
   readonly textFields: readonly string[];
-  /** Whether customers are shown who took the message. */
+  /** Whether customers see the name under which the message was claimed. */
   readonly showsCarrier: boolean;
-  /** "operator: name of the carrier that delivered" ("Delivery status record"); null where it is not known yet. */
+  /** "operator: name of the carrier that delivered" ("Delivery status record"). Null while unknown. */
   operatorOf(message: Pick<StoredMessage, 'operator' | 'deliveredAt'>): string | null;
-  /** Own members of an entry of a list. */
+  /** This channel's members of a list entry. */
   summary(message: MessageSummary): object;
-  /** Own members of GET /v2/status. */
+  /** This channel's members of GET /v2/status. */
   status(message: MessageStatus): object;
-  /** Own members of GET /v2/messages/{id}: where it went, and what was said to it. None for what a customer wrote. */
+  /**
+   * This channel's members of GET /v2/messages/{id} that say where the message went and what it contained. Empty for
+   * a message from a customer.
+   */
   whole(message: Message): object;
-  /** The timeline until it was paid for. Empty for what a customer wrote. */
+  /** The timeline up to the payment. Empty for a message from a customer. */
   beginning(message: Message): readonly Happening[];
   payment(message: Message): Payment;
-  /** The id that the carrier or the provider gave, out of a part's key. */
+  /** The carrier's or the provider's id of the message, extracted from a part's key. */
   upstreamId(key: string, account: AccountId): string;
 }
 
-/** What a message cost by itself: one debit may have paid for many messages, and one refund gives back for many. */
+/** What this message cost. One debit can pay for many messages, and one refund can cover many. */
 export interface Payment {
   readonly credits: number;
-  /** Ids of the ledger entries, which are there only if it happened; absent for what costs nothing. */
+  /** Ids that the ledger entries have if they exist. Absent for a message that costs nothing. */
   readonly debit?: ChangeId;
   readonly refund?: ChangeId;
 }
 
-/** One thing that happened to a message. `what` says which members it has. */
+/** One event in a message's timeline. `what` determines the other members. */
 export interface Happening {
   readonly at: Date;
   readonly what:
@@ -62,7 +66,7 @@ export interface Happening {
   readonly more?: Readonly<Record<string, string | number | object | undefined>>;
 }
 
-/** What lists read of a message of any channel; never its text. */
+/** The fields that lists read of every message. Never its text. */
 export const SUMMARY_FIELDS = [
   '_id',
   'channel',
@@ -78,7 +82,7 @@ export const SUMMARY_FIELDS = [
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageSummary = Pick<StoredMessage, (typeof SUMMARY_FIELDS)[number]> & Partial<OwnFields>;
 
-/** What GET /v2/status reads of a message of any channel; never its text. */
+/** The fields that GET /v2/status reads of every message. Never its text. */
 export const STATUS_FIELDS = [
   '_id',
   'channel',
@@ -94,25 +98,25 @@ export const STATUS_FIELDS = [
 ] as const satisfies readonly (keyof StoredMessage)[];
 export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> & Partial<OwnFields>;
 
-/** What only messages of some channels have; the views say which fields of these are read. */
+/** Fields that only some channels have. Each view names those that are read. */
 type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'> &
   Pick<ChatMessageDocument, 'conversation'> &
   Pick<InboundMessageDocument, 'from'> & {
     readonly direction: 'in' | 'out';
-    /** Of a message of ours, of which kind it is. */
+    /** For our messages: the kind of content. */
     readonly content: { readonly kind: ChatContent['kind']; readonly type?: MediaType };
-    /** Of a customer's. */
+    /** For messages from customers. */
     readonly inbound: Pick<InboundContent, 'type'>;
   };
 
-/** A message without what was written in it. */
+/** A message without its text. */
 export type TextlessMessage = TextlessSms | TextlessChatMessage | TextlessInbound;
 export type TextlessSms = Omit<MessageDocument, 'text'>;
 export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
   readonly content: {
     readonly kind: ChatContent['kind'];
     readonly type?: MediaType;
-    /** Of a template. */
+    /** For templates. */
     readonly name?: string;
     readonly language?: string;
   };

@@ -11,10 +11,10 @@ import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
 
 import type { KeyUses } from './key-uses.ts';
 
-/** What the gateway is built from; every file takes the part that it needs. */
+/** What the gateway is built from. Every file declares the part that it needs. */
 export interface GatewayDeps {
   readonly db: Db;
-  /** Only with the embedded store. */
+  /** Present only with the embedded store. */
   readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,12 +39,12 @@ export interface GatewayDeps {
   readonly batchAccepter: BatchAccepter;
   readonly booker: Booker;
   readonly chatAccepter: ChatAccepter;
-  /** Opens and seals secrets: of providers, of webhooks. */
+  /** Encrypts and decrypts secrets of providers and webhooks. */
   readonly box: SecretBox;
   /** Looks up the hosts of addresses that callers give. */
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
   readonly metrics: Metrics;
-  /** Aborted when the process begins to stop: answers then close their connection. */
+  /** Aborted when the process begins to stop. From then on answers close their connection. */
   readonly stopping: AbortSignal;
 }

@@ -5,13 +5,16 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 
 const TELL_MS = 60_000;
-/** Keys that are remembered until then; what others do is not noted. */
+/** How many keys are remembered between two reports. Uses of further keys are not noted. */
 const KEYS_MAX = 20_000;
-/** Keys of one command, and the pause to the next, so that 20,000 keys are no storm: some 12 ms of the store each. */
+/**
+ * The most keys in one command. Each command takes some 12 ms of the store; pauses between them keep 20,000 keys from
+ * blocking it.
+ */
 const GROUP_MAX = 500;
 const PAUSE_MS = 200;
 
-/** What the keys of a process do, told to the store once a minute and at the end; a request never waits for it. */
+/** Notes when keys are used and reports it to the store once a minute and at the end. Requests never wait for it. */
 export class KeyUses {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -35,9 +38,9 @@ export class KeyUses {
     }
   }
 
-  /** Begins to tell; returns what ends it and tells the rest. */
+  /** Starts the reports. Returns a function that ends them and sends the last one. */
   start(): () => Promise<void> {
-    // Processes that start together do not tell together.
+    // A random delay, so that processes that started together do not report together.
     let timer = setTimeout(() => void tell(), TELL_MS * (0.5 + Math.random() / 2));
     let telling: Promise<void> | undefined;
     const tell = async (): Promise<void> => {
@@ -53,7 +56,7 @@ export class KeyUses {
     };
   }
 
-  /** What the store does not take is lost: the next minute has the key's next use. */
+  /** Uses that the store does not accept are lost. The key's next use is reported a minute later. */
   async tell(pauseMs = 0): Promise<void> {
     const told: KeyUse[] = [...this.#uses].map(([key, use]) => ({ key, ...use }));
     this.#uses = new Map();

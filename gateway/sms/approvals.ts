@@ -11,7 +11,7 @@ import { matchTemplate } from '../templates/match.ts';
 import { explainMismatch, type Mismatch } from '../templates/mismatch.ts';
 import type { IndexedTemplate } from '../templates/template-index.ts';
 
-/** What a message keeps of its template. Both absent for accounts without DLT that name no template. */
+/** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
 export interface TemplateIds {
   readonly template?: string;
   readonly entityId?: string;
@@ -24,9 +24,9 @@ export type Approval = { readonly kind: 'approved'; readonly ids: TemplateIds } 
 const REMEMBERED_SENDERS = 20_000;
 
 /**
- * Decides before any debit whether an account may send a text as a sender: by its registered senders, and, with DLT, by its
- * approved templates. One for all endpoints of a process; what the store says is believed for `KEY_CACHE_MS`. All methods reject
- * with the store's error.
+ * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT,
+ * by its approved templates. All endpoints of a process share one instance. What it reads from the store is trusted
+ * for `KEY_CACHE_MS`. All methods reject with the store's error.
  */
 export class Approvals {
   readonly #templates: ApprovedTemplates;
@@ -43,7 +43,10 @@ export class Approvals {
     });
   }
 
-  /** The approved template of the sender with this id; undefined when there is none, or when a field that names it is missing. */
+  /**
+   * The sender's approved template with this id. Undefined when there is none, or when a field that is needed to find
+   * it is missing.
+   */
   async findTemplate(
     account: Account,
     named: { readonly template_id?: string; readonly sender?: string; readonly route?: Route },
@@ -54,7 +57,7 @@ export class Approvals {
     return own.templates.find((template) => template.dltId === id);
   }
 
-  /** `content`: the template that the text is rendered from, or the text. Undefined when the template was not found. */
+  /** `content`: the text, or the template that it is rendered from. Undefined when that template was not found. */
   async approve(
     account: Account,
     { sender, route }: { readonly sender: string; readonly route: Route },
@@ -72,21 +75,26 @@ export class Approvals {
     return this.#approveText(account, sender, route, content);
   }
 
-  /** Whether an account with DLT has a PE id for any text of this sender. Asked first: nothing can be sent without. */
+  /**
+   * Whether an account with DLT has a PE id for this sender. Checked first, because nothing can be sent without one.
+   */
   async #hasEntityId(account: Account, sender: string, route: Route): Promise<boolean> {
     if (account.dlt !== 'on' || account.entityId !== undefined) return true;
     const own = await this.#templates.ofSender(account._id, sender, route);
     return own.templates.some(({ entityId }) => entityId !== undefined);
   }
 
-  /** Accounts with `senders: 'any'` may use every sender of valid form; the others, and those with DLT, need an approved registration. */
+  /**
+   * Accounts with `senders: 'any'` and without DLT may use every well-formed sender. All others need an approved
+   * registration.
+   */
   async #maySendAs(account: Account, sender: string, route: Route): Promise<boolean> {
     if (account.senders === 'any' && account.dlt !== 'on') return true;
     const registered = await this.#senders.get(senderKey(account._id, sender));
     return registered?.status === 'approved' && registered.routes.includes(route);
   }
 
-  /** With DLT a text must be an instance of an approved template of its sender for the route. */
+  /** With DLT, a text must match an approved template of its sender for the route. */
   async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
     if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
     const own = await this.#templates.ofSender(account._id, sender, route);
@@ -96,7 +104,10 @@ export class Approvals {
   }
 }
 
-/** What matches an approved template, or is rendered from one. With DLT it travels under a PE id: the template's own or the account's. */
+/**
+ * Approves what matches an approved template or is rendered from one. With DLT a message needs a PE id: the
+ * template's, else the account's.
+ */
 function approveTemplate(account: Account, { dltId, entityId = account.entityId }: IndexedTemplate): Approval {
   if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
   if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
@@ -104,7 +115,7 @@ function approveTemplate(account: Account, { dltId, entityId = account.entityId 
   return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
 }
 
-/** It quotes the caller's own text back to the caller, and nobody else. */
+/** The detail quotes the caller's text. Only the caller gets to see it. */
 function templateMismatch(mismatch: Mismatch): Refused {
   const { kind, scrubCode, detail, template, at, expected, found, slot } = mismatch;
   const answer = {
@@ -112,7 +123,7 @@ function templateMismatch(mismatch: Mismatch): Refused {
     errors: [{ field: 'message', code: 'template_mismatch', detail }],
     extra: {
       scrub_code: scrubCode,
-      // Absent members are left out by JSON.
+      // JSON leaves out undefined members.
       mismatch: { kind, template_id: template?.dltId, template_name: template?.name, at, expected, found, slot },
     },
   } as const;

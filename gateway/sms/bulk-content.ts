@@ -5,7 +5,7 @@ import type { FieldProblems } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
 import type { IndexedTemplate } from '../templates/template-index.ts';
 
-/** What the recipients of a batch get, and how the longest of it will travel. */
+/** The texts of a batch, and the encoding and segments of the longest one. */
 export interface BulkContent {
   readonly content: BatchContent;
   readonly encoding: Encoding;
@@ -16,17 +16,17 @@ export function plainContent({ text, plan: { encoding, segments } }: PlannedText
   return { content: { kind: 'text', text, encoding, segments }, encoding, segments };
 }
 
-/** What a request says beside its recipients. */
+/** The parts of a request that determine the texts. */
 interface Given {
-  /** There when its recipients may have params of their own. */
+  /** Present if recipients can have params of their own. */
   readonly recipients?: readonly BatchEntry[];
-  /** These serve every entry that has none. */
+  /** Used for every recipient without params of its own. */
   readonly params?: readonly string[];
 }
 
 /**
- * Renders every text once to see that it can be sent; the worker renders it again from the same pattern. Every param that
- * does not fit, and every text that gets too long, is a problem. Undefined when there are some.
+ * Renders every text once to check that it can be sent. The worker renders it again later from the same pattern.
+ * Reports every param that does not fit and every text that is too long. Undefined when there are such problems.
  */
 export async function planTemplate(
   { dltId, pattern }: Pick<IndexedTemplate, 'dltId' | 'pattern'>,
@@ -42,7 +42,7 @@ export async function planTemplate(
   if (given.params === undefined && given.recipients !== undefined && pattern.slots.length > 0) {
     addMissingParams(entries, problems);
   } else if (given.params !== undefined || withoutParams) {
-    // What is given is checked also when every entry has its own.
+    // Checked even if no entry uses them.
     shared = renderText(pattern, given.params ?? [], 'params', maxSegments, problems);
   }
   let { encoding, segments } = shared?.plan ?? { encoding: 'GSM7' as Encoding, segments: 0 };

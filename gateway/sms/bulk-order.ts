@@ -30,7 +30,10 @@ import type { NewBatch } from './unpaid-store.ts';
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
 const PRIORITIES = ['normal', 'low'] as const;
 
-/** What a bulk request may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */
+/**
+ * The fields of a bulk request, sent now or later. `valid_until` belongs to the endpoint, because it depends on when
+ * the messages are sent.
+ */
 export const BULK_FIELDS = {
   to: optional(
     longList(recipient('sms'), {
@@ -50,7 +53,7 @@ export const BULK_FIELDS = {
   template_id: templateId,
   params: optional(params),
   dedupe: withDefault(boolean('Extension: equal entries get one message and are charged once.'), false),
-  // Spec gap: ten thousand messages in the urgent lane would stand before everybody's one-time passwords.
+  // Spec gap: ten thousand messages in the urgent lane would delay everybody's one-time passwords.
   priority: withDefault(
     string(
       { description: 'Extension. The messages of a batch are always sent after single messages.', enum: PRIORITIES },
@@ -76,20 +79,20 @@ const ownParamsNeedTemplate: Rule<BulkFields> = ({ recipients = [] }, has, probl
 export const BULK_EITHER = [{ names: ['to', 'recipients'], surplus: 'recipients' }, messageOrTemplate] as const;
 export const BULK_RULES: readonly Rule<BulkFields>[] = [paramsNeedTemplate, ownParamsNeedTemplate];
 
-/** A bulk request that may be sent: all is checked but the credits. */
+/** A bulk request that passed all checks except the payment. */
 export interface BulkOrder {
   readonly kind: 'bulk';
   readonly entries: readonly BatchEntry[];
-  /** Of its batch. */
+  /** For the stored batch. */
   readonly batch: Pick<
     BatchDocument,
     'total' | 'duplicates' | 'sender' | 'route' | 'path' | 'lane' | 'reference' | 'content' | 'entityId'
   >;
-  /** Of the longest text. */
+  /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
 }
 
-/** What a bulk request comes to; in slices where it goes over the entries. */
+/** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
   { config, approvals }: Pick<GatewayDeps, 'config'> & { readonly approvals: Approvals },
   { account }: Caller,
@@ -104,7 +107,8 @@ export async function orderBulk(
       : all && (await planTemplate(template, all, given, config.maxSegments, problems));
   if (problems.count > 0 || all === undefined) return { kind: 'refused', problem: invalidRequest(problems) };
   const { sender, route, dedupe, reference } = whole(read);
-  // A plain text is one for all and matched once; what is rendered from an approved template matches it.
+  // A plain text is the same for all recipients, so it is matched once. A text rendered from an approved template
+  // matches that template.
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(content !== undefined, 'what was approved has a text');
@@ -117,7 +121,7 @@ export async function orderBulk(
     sender,
     route,
     path: pathOf(route),
-    // Behind single messages, whoever sends them.
+    // After single messages of all accounts.
     lane: laneOf(route, 'low', account.dlt),
     ...(reference === undefined ? {} : { reference }),
     content: dltId === undefined ? content.content : { ...content.content, dltId },
@@ -126,7 +130,7 @@ export async function orderBulk(
   return { kind: 'bulk', entries, batch, longest: content };
 }
 
-/** Keeps the first of equal entries; those with different params are never equal. */
+/** Keeps the first of equal entries. Entries with different params are not equal. */
 async function withoutDuplicates(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
   const seen = new Set<string>();
   const kept: BatchEntry[] = [];
@@ -139,12 +143,15 @@ async function withoutDuplicates(entries: readonly BatchEntry[]): Promise<readon
   return kept;
 }
 
-/** The batch of an order, to be stored before it is paid. */
+/** The batch of an order. It is stored before it is paid for. */
 export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, validUntil: Date): NewBatch {
   return { _id, account, ...order.batch, validUntil, perChunk: ENTRIES_PER_CHUNK, done: 0, reserved: 0 };
 }
 
-/** What a dry run answers; `segments` and `encoding` of the longest text. Nothing has an id: nothing is stored. */
+/**
+ * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
+ * stored.
+ */
 export function bulkDryRun({ batch: { total, duplicates, content }, longest }: BulkOrder): object {
   return {
     status: 'success',

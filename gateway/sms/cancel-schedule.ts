@@ -5,8 +5,9 @@ import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
 /**
- * DELETE /v2/schedule/{schedule_id} ("Cancel result"): it is not sent, and its credits are back when this is answered. Asked
- * again it answers 200 and refunds nothing. Another account's schedule is as unknown as one that never was.
+ * DELETE /v2/schedule/{schedule_id} ("Cancel result"): cancels a schedule and refunds its credits before it answers.
+ * A repeated request is answered with 200 and refunds nothing. Another account's schedule is answered like one that
+ * does not exist.
  */
 export function createCancelSchedule({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (req, res: Reply) => {

@@ -7,12 +7,12 @@ import type { GatewayDeps } from '../process/deps.ts';
 
 interface Price {
   readonly account: AccountId;
-  /** That the result would get. */
+  /** The id that the result would get. */
   readonly id: ResultId;
   readonly credits: number;
 }
 
-/** The verdict on a dry run whose request is good: `body`, unless the account could not pay for it now. */
+/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now. */
 export async function dryRun(
   { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
   { account, id, credits }: Price,

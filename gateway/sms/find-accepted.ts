@@ -4,8 +4,8 @@ import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
 
 /**
- * Whether an account has paid for a message: it is stored, or still only in the account's pending changes. When nobody can
- * pay any more, undefined is final.
+ * Whether an account has paid for a message: the message is stored, or is still in the account's pending changes.
+ * After the time to pay is over, undefined is final.
  */
 export async function findAccepted(
   db: Db,

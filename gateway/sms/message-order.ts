@@ -25,7 +25,10 @@ import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Approvals } from './approvals.ts';
 
-/** What a request for one message may have, sent now or later; `valid_until` is for the endpoint, which knows from when on. */
+/**
+ * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
+ * depends on when the message is sent.
+ */
 export const MESSAGE_FIELDS = {
   to: required(recipient('sms')),
   message: optional(messageText),
@@ -33,7 +36,7 @@ export const MESSAGE_FIELDS = {
   route,
   template_id: templateId,
   params: otherwise(params, () => []),
-  // Who may use `otp` is the key's scope, not the field's form.
+  // The field accepts `otp` from everybody; the key's scope is checked elsewhere.
   priority: withDefault<Priority>(
     choice(
       PRIORITIES,
@@ -54,13 +57,13 @@ const otpIsTransactional: Rule<MessageFields> = ({ priority, route }, _has, prob
 
 export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate, otpIsTransactional];
 
-/** A message that may be sent: all is checked but the credits. */
+/** A message that passed all checks except the payment. */
 export interface MessageOrder {
   readonly kind: 'message';
   readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
 }
 
-/** What a request for one message comes to. */
+/** Checks a request for one message. */
 export async function orderMessage(
   { config, approvals }: Pick<GatewayDeps, 'config'> & { readonly approvals: Approvals },
   { account, scopes }: Caller,
@@ -93,7 +96,7 @@ export async function orderMessage(
   return { kind: 'message', message };
 }
 
-/** What a dry run answers. Nothing has an id: nothing is stored. */
+/** The answer to a dry run. It has no ids, because nothing is stored. */
 export function messageDryRun({ segments, encoding, template }: MessageOrder['message']): object {
   return {
     status: 'success',
@@ -107,8 +110,8 @@ export function messageDryRun({ segments, encoding, template }: MessageOrder['me
 }
 
 /**
- * Extension: `deferred_until` of what is accepted now and waits for the promotional hours; nothing for what leaves at once. What
- * is not valid until then expires and is refunded.
+ * Extension: `deferred_until` for a message that is accepted now and must wait for the promotional hours. Empty for a
+ * message that can leave at once. A message whose validity ends before that expires and is refunded.
  */
 export function deferral(hours: PromotionalHours, lane: number, now: Date): { readonly deferred_until?: string } {
   const opening = lane === HOURS_LANE ? promotionalDeferral(hours, now) : undefined;

@@ -9,8 +9,9 @@ import type { BulkOrder } from './bulk-order.ts';
 import { type NewBatch, storeUnpaid } from './unpaid-store.ts';
 
 /**
- * Stores a batch with its recipients, then has it paid for by `pay`. What was refused is removed before the answer; where the
- * outcome is not known, or the gateway dies, it goes when its time to pay is over (workers/maintenance/pruning/unpaid-batches.ts). Rejects as `pay` does.
+ * Stores a batch with its recipients, then calls `pay`. A batch that is refused is removed before the answer. If the
+ * outcome is unknown or the gateway dies, maintenance removes an unpaid batch when its time to pay is over
+ * (workers/maintenance/pruning/unpaid-batches.ts). Rejects as `pay` does.
  */
 export async function payForBatch(
   { db, clock, log }: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,

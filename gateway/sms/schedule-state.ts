@@ -6,7 +6,7 @@ import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
-/** GET /v2/schedule/{schedule_id} (extension). Another account's schedule is as unknown as one that never was. */
+/** GET /v2/schedule/{schedule_id} (extension). Another account's schedule is answered like one that does not exist. */
 export function createScheduleState({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const { schedule_id: id } = req.params;
@@ -29,7 +29,7 @@ function scheduleRecord(schedule: ScheduleDocument): object {
   };
 }
 
-/** Only when it is stored: who is told of an id may ask for it next. */
+/** Shows the id only after the message is stored, because the customer may ask for its status next. */
 function sentAs(schedule: ScheduleDocument): object {
   return schedule.batch === undefined ? { message_id: scheduledMessageId(schedule) } : { batch_id: schedule.batch };
 }

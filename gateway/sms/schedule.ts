@@ -32,8 +32,9 @@ export const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BUL
 ]);
 
 /**
- * POST /v2/schedule: what /v2/send takes (or, when `to` is an array, what /v2/send-bulk takes), paid for now and sent at
- * `schedule_time`. What is refused is neither stored nor charged. The Idempotency-Key is remembered for a day after its time.
+ * POST /v2/schedule: takes the fields of /v2/send (or, if `to` is an array, those of /v2/send-bulk). Debits the
+ * credits now and sends at `schedule_time`. A refused request is neither stored nor charged. Its Idempotency-Key is
+ * remembered for a day after `schedule_time`.
  */
 export function createSchedule(deps: GatewayDeps & { readonly approvals: Approvals }): Action<ScheduleId> {
   const { booker, clock, config, db } = deps;
@@ -48,7 +49,7 @@ export function createSchedule(deps: GatewayDeps & { readonly approvals: Approva
       if (order.kind === 'refused') return order;
       const { schedule_time: time, valid_until: validUntil, dry_run: dry } = whole(read);
       const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
-      // Asked before a batch is stored: who has no credits shall not fill the disk.
+      // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
       if (dry || order.kind === 'bulk') {
         const body = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
         const verdict = await dryRun(deps, { account, id, credits }, body);
@@ -57,7 +58,7 @@ export function createSchedule(deps: GatewayDeps & { readonly approvals: Approva
 
       res.locals.scheduleId = id;
       const booking = { _id: id, ...time };
-      // Counts from the time it is sent at.
+      // The validity begins at the time of sending.
       const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
       const outcome =
         order.kind === 'bulk'
@@ -86,7 +87,7 @@ export function createSchedule(deps: GatewayDeps & { readonly approvals: Approva
     return { read, order: await orderMessage(deps, caller, read) };
   }
 
-  /** The recipients are stored before the debit, as those of a batch that is sent now. */
+  /** Stores the recipients before the debit, as /v2/send-bulk does. */
   async function bookBatch(
     account: AccountId,
     booking: Omit<Booking, 'content'>,
@@ -111,7 +112,7 @@ function isBulk(body: JsonObject): boolean {
   return Array.isArray(body.to) || Object.hasOwn(body, 'recipients');
 }
 
-/** "Scheduled message", exactly the three fields of its result. */
+/** "Scheduled message": exactly these three fields. */
 function accepted({ _id, at, scheduledFor }: Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'>): Accepted {
   return {
     kind: 'accepted',

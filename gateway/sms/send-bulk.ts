@@ -18,8 +18,8 @@ import { payForBatch } from './pay-for-batch.ts';
 export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
 
 /**
- * POST /v2/send-bulk: one message to each of up to 10,000 recipients. Answered when the account has paid for the batch, which
- * is stored by then; a worker makes messages of it.
+ * POST /v2/send-bulk: one message to each of up to 10,000 recipients. The batch is stored and paid for before the
+ * answer. A worker makes its messages.
  */
 export function createSendBulk(deps: GatewayDeps & { readonly approvals: Approvals }): Action<BatchId> {
   const { batchAccepter, clock, config, db } = deps;
@@ -36,7 +36,7 @@ export function createSendBulk(deps: GatewayDeps & { readonly approvals: Approva
       if (order.kind === 'refused') return order;
       const { total } = order.batch;
       const { valid_until: validUntil, dry_run: dry } = whole(read);
-      // Asked before anything is stored: who has no credits shall not fill the disk.
+      // Checked before anything is stored, so that accounts without credits cannot fill the disk.
       const credits = total * CREDITS_PER_MESSAGE;
       const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
       if (dry || verdict.kind === 'refused') return verdict;

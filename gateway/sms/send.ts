@@ -16,7 +16,7 @@ import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } 
 
 export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
 
-/** POST /v2/send: one message to one recipient. What is refused is neither stored nor charged. */
+/** POST /v2/send: one message to one recipient. A refused request is neither stored nor charged. */
 export function createSend(deps: GatewayDeps & { readonly approvals: Approvals }): Action<MessageId> {
   const { accepter, clock, config, db } = deps;
   const hours = promotionalHours(config);
@@ -51,7 +51,7 @@ export function createSend(deps: GatewayDeps & { readonly approvals: Approvals }
   };
 }
 
-/** "SMS send result", exactly its five fields. 1000: accepted and queued (docs/specification/decisions.md, Errors). */
+/** "SMS send result": exactly five fields. 1000 means accepted and queued (docs/specification/decisions.md, Errors). */
 function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): object {
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
 }

@@ -4,19 +4,23 @@ import { batchCollection, insertChunks, removeUnreleased } from '../../shared/ba
 import type { AccountId } from '../../shared/runtime/ids.ts';
 
 /**
- * What the batches of one account may take together while they are not paid, over all gateways: six of the largest requests
- * (10 MB), hundreds with 10,000 plain recipients. Each is unpaid for some 50 ms; one whose gateway died, for half a minute.
+ * How many bytes the unpaid batches of one account may have together, over all gateways: six of the largest requests
+ * (10 MB), or hundreds with 10,000 plain recipients. A batch is unpaid for some 50 ms, or for half a minute if its
+ * gateway died.
  */
 export const UNPAID_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Of a batch that is to be stored unpaid: `state`, `open` and `unpaid` are added. */
+/** A batch to be stored as unpaid. `storeUnpaid` adds `state`, `open` and `unpaid`. */
 export type NewBatch = Omit<BatchDocument, 'state' | 'open' | 'unpaid'>;
 
 /**
- * Stores a batch with its recipients, to be paid before `payBy` of the store's time or removed. `too_much_unpaid`: the account
- * would hold more than `bytesMax` unpaid, and nothing stays. The batch is stored before it is counted, and its recipients behind
- * that: of several at the same moment the last to count sees all others, so never more than the limit is stored. Rejects with the
- * store's error; what is stored by then goes at `payBy`.
+ * Stores a batch with its recipients. It must be paid before `payBy` (by the store's time) or it is removed.
+ *
+ * `too_much_unpaid`: the account would hold more than `bytesMax` of unpaid batches; nothing stays stored. The batch
+ * is counted after it is stored and before its recipients are. So of several batches stored at the same time, the
+ * last one counted sees all others, and the limit holds.
+ *
+ * Rejects with the store's error; what was stored by then is removed after `payBy`.
  */
 export async function storeUnpaid(
   db: Db,

@@ -4,8 +4,9 @@ import { sliceHash } from './rolling-hash.ts';
 import { type Literal, setBit, type TextBits } from './text-bits.ts';
 
 /**
- * Where in the text a template may stand after some of its parts. Only the words of `low`…`high` are defined: slots are
- * short, so a set stays narrow for long, and the words of earlier uses around it need no clearing.
+ * The set of positions in the text that some leading parts of a template can reach. Only the words from `low` to
+ * `high` are defined. Slots are short, so the set stays narrow. The words around it hold leftovers of earlier uses;
+ * nobody reads them, so nobody clears them.
  */
 export interface Reach {
   readonly bits: Uint32Array;
@@ -13,15 +14,27 @@ export interface Reach {
   high: number;
 }
 
-/** Code units of a literal that are checked for all positions at once before positions are looked at singly. */
+/**
+ * So many code units of a literal are compared for all positions at once. Only positions that pass are then compared
+ * singly.
+ */
 const CHECKED_TOGETHER = 32;
-/** Up to so many positions are compared one by one; more of them mean a repetitive text, where all occurrences are sought at once. */
+/**
+ * Up to this many positions are compared one by one. More of them mean a repetitive text: then one search finds all
+ * occurrences.
+ */
 const COMPARED_SINGLY = 4;
 
-/** A literal that is asked for this often is sought in the whole text at once; a search costs as much as some 30 askings. */
+/**
+ * After so many requests for one literal, the whole text is searched for it once. One search costs as much as about
+ * 30 requests.
+ */
 const ASKED_OFTEN = 16;
 
-/** `to` becomes where the literal ends when it begins at a position of `from`. False when nowhere. */
+/**
+ * Fills `to` with the positions after the literal, for each position of `from` where it begins. False when it begins
+ * at none.
+ */
 export function passLiteral(scan: TextBits, literal: Literal, from: Reach, to: Reach, scratch: Uint32Array): boolean {
   const { text } = literal;
   const last = Math.min(from.high, scan.text.length - text.length);
@@ -41,7 +54,10 @@ export function passLiteral(scan: TextBits, literal: Literal, from: Reach, to: R
   return true;
 }
 
-/** `to` becomes where a value of the slot ends when it begins at a position of `from`. False when nowhere. */
+/**
+ * Fills `to` with the positions after a value of the slot, for each position of `from` where one can begin. False
+ * when there are none.
+ */
 export function passSlot(scan: TextBits, slot: Slot, from: Reach, to: Reach): boolean {
   if (SLOT_VALUES[slot.type].kind === 'shape') return passShape(scan, slot, from, to);
   to.low = from.low;
@@ -55,7 +71,8 @@ export function passSlot(scan: TextBits, slot: Slot, from: Reach, to: Reach): bo
     if (!moveOne(to.bits, firstWord, lastWord, scan.runsOf(slot.type, 1))) return false;
     covered = 1;
   }
-  // Reaches 0…c code units further, then 0…c+s with s ≤ c+1, until all lengths are covered: log steps instead of max.
+  // After a round, all positions up to `reach` code units further are set. The next round adds up to reach + 1 more,
+  // so the number of rounds grows with the logarithm of the slot's maximum.
   for (let reach = 0, left = slot.max - covered; left > 0; ) {
     const step = Math.min(reach + 1, left, 16);
     spread(to.bits, firstWord, lastWord, scan.runsOf(slot.type, step), step);
@@ -94,11 +111,11 @@ function keepBeginnings(scan: TextBits, literal: Literal, bits: Uint32Array, fir
   return together === text.length || keepFollowed(bits, first, last, scan.occurrences(literal), 0);
 }
 
-/** Keeps the positions p with p + `ahead` (below 32) in `positions`. False when none is left. */
+/** Keeps each position p for which p + `ahead` is in `positions`. `ahead` must be below 32. False when none is left. */
 function keepFollowed(bits: Uint32Array, first: number, last: number, positions: Uint32Array, ahead: number): boolean {
   let any = 0;
   for (let w = first; w <= last; w++) {
-    // A shift by 32 would be one by 0 in JavaScript.
+    // JavaScript shifts by 0 when it is told to shift by 32.
     const carried = ahead === 0 ? 0 : (positions[w + 1] ?? 0) << (32 - ahead);
     const kept = (bits[w] ?? 0) & (((positions[w] ?? 0) >>> ahead) | carried);
     bits[w] = kept;
@@ -130,7 +147,7 @@ function atMost(count: number, bits: Uint32Array, first: number, last: number): 
   return true;
 }
 
-/** to.bits = bits shifted by `length`, over the words of `to`. */
+/** Shifts `bits` by `length` into `to.bits`, for the words of `to` only. */
 function shiftInto(to: Reach, bits: Uint32Array, first: number, last: number, length: number): void {
   const whole = length >> 5;
   const part = length & 31;
@@ -142,7 +159,7 @@ function shiftInto(to: Reach, bits: Uint32Array, first: number, last: number, le
   }
 }
 
-/** Every position moves one code unit on, over an allowed one. */
+/** Moves every position one code unit forward, if that code unit is allowed. False when none is left. */
 function moveOne(bits: Uint32Array, first: number, last: number, runs: Uint32Array): boolean {
   let any = 0;
   for (let w = last; w >= first; w--) {
@@ -154,7 +171,10 @@ function moveOne(bits: Uint32Array, first: number, last: number, runs: Uint32Arr
   return any !== 0;
 }
 
-/** Adds what is `step` (1 to 16) allowed code units further. From the top down, so that each word is read before it is written. */
+/**
+ * Adds the positions that are `step` (1 to 16) allowed code units further. Goes from the last word to the first,
+ * because each word must be read before it is overwritten.
+ */
 function spread(bits: Uint32Array, first: number, last: number, runs: Uint32Array, step: number): void {
   for (let w = last; w >= first; w--) {
     const own = bits[w] ?? 0;

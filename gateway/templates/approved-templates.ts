@@ -12,28 +12,31 @@ export interface ApprovedTemplatesOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly limits: SlotLimits;
-  /** How long a process believes what it read: an approval or rejection counts from then on at the latest. */
+  /** How long a process trusts what it read. An approval or a rejection takes effect within this time. */
   readonly freshMs: number;
 }
 
-/** How long indices are kept although the version is the same: who changed a template may have died before raising it. */
+/**
+ * Indices are read anew after this time even if the version is unchanged: a process may have died after it changed a
+ * template and before it raised the version.
+ */
 const KEEP_MS = 60_000;
-/** Kept at a time over all accounts, some 4 KB each; the longest unused make room. */
+/** Templates kept in memory over all accounts, some 4 KB each. Beyond that the least recently used ones are dropped. */
 const TEMPLATES_MAX = 100_000;
-/** Also of senders without templates, which weigh nothing. */
+/** Indices kept in memory. The limit above does not bound those of senders without templates. */
 const INDICES_MAX = 20_000;
 
 interface Kept {
   readonly version: number;
   readonly index: TemplateIndex;
   readonly readAtMs: number;
-  /** When the version was last found the same. */
+  /** When the store last confirmed the version. */
   checkedAtMs: number;
 }
 
 /**
- * The approved templates of senders, ready for matching. Reading and preparing thousands of them takes tens of milliseconds,
- * so a process keeps them and asks every `freshMs` only for the account's version.
+ * The approved templates of senders, prepared for matching. Reading and preparing thousands of them takes tens of
+ * milliseconds, so a process keeps them and asks the store every `freshMs` only for the account's version.
  */
 export class ApprovedTemplates {
   readonly #options: ApprovedTemplatesOptions;
@@ -45,17 +48,22 @@ export class ApprovedTemplates {
     this.#options = options;
   }
 
-  /** What `sender` may send on `route`. */
+  /** The templates that `sender` may use on `route`. */
   ofSender(account: AccountId, sender: string, route: Route): Promise<TemplateIndex> {
     return this.#get(`${account} ${route} ${sender}`, account, sender, route);
   }
 
-  /** Of all senders and routes: tells whether a text would fit elsewhere. Read only when something did not match. */
+  /**
+   * The templates of all senders and routes, to find out whether a text would fit elsewhere. Read only after a text
+   * matched none of its sender's templates.
+   */
   ofAccount(account: AccountId): Promise<TemplateIndex> {
     return this.#get(account, account);
   }
 
-  /** Callers that ask for the same thing at the same time wait for one reading. Rejects with the store's error, which is not kept. */
+  /**
+   * Concurrent callers that ask for the same index share one read. Rejects with the store's error, which is not kept.
+   */
   async #get(key: string, account: AccountId, sender?: string, route?: Route): Promise<TemplateIndex> {
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#options.clock.monotonicMs() - kept.checkedAtMs < this.#options.freshMs) {
@@ -90,7 +98,7 @@ export class ApprovedTemplates {
     return index;
   }
 
-  /** Last in the map is used last. */
+  /** A `Map` keeps the order of insertion, so the last entry is the one used last. */
   #keep(key: string, kept: Kept): void {
     this.#forget(key);
     this.#kept.set(key, kept);
@@ -117,7 +125,7 @@ async function finish(builder: TemplateIndexBuilder): Promise<TemplateIndex> {
   }
 }
 
-/** Undefined for a content that is not well-formed: `templateFaults` lets none in, and none could match a text. */
+/** Undefined for malformed content. `templateFaults` refuses such templates, and no text could match one. */
 function toIndexed(template: ApprovedTemplate, limits: SlotLimits): IndexedTemplate | undefined {
   const { dltId, name, senders, entityId, content, slots } = template;
   const parsed = parseContent(content, limits, slots);

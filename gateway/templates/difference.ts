@@ -8,9 +8,9 @@ export type Difference =
   | SlotDifference
   | {
       readonly kind: 'text_differs';
-      /** The first place where no reading of the template goes on. */
+      /** The first place where the text fits no reading of the template. */
       readonly at: number;
-      /** What the template has there (empty: nothing more) and what the text has. */
+      /** `expected` is what the template has there (empty: the template has ended); `found` is what the text has. */
       readonly expected: string;
       readonly found: string;
     };
@@ -24,14 +24,21 @@ export interface SlotDifference {
   readonly value: string;
 }
 
-/** A literal this long that stands further on than a slot reaches says that the slot is too long, and not that the text differs. */
+/**
+ * If a literal of at least this length follows beyond a slot's maximum, the slot's value is too long. Otherwise the
+ * text differs.
+ */
 const TELLING_LENGTH = 4;
-/** Code units by which a web address or the like may be over its limit and still be seen as one value. */
+/**
+ * A web address, email address or phone number may exceed its limit by this many code units and still be read as one
+ * value.
+ */
 const SHAPE_OVER_MAX = 400;
 
 /**
- * The difference that explains most with least: one value that is too long, one of the wrong type, several too long, and
- * else the first place that differs. Of a text that does match it says nothing sensible. For its time see `differenceWork`.
+ * The simplest explanation of why the text does not match. Tried in this order: one value is too long, one value has
+ * the wrong type, several values are too long, and else the first place that differs. Meaningless for a text that
+ * matches. Its cost: `differenceWork`.
  */
 export function differenceOf(pattern: Pattern, text: string): Difference {
   const before = forwardReach(pattern, text);
@@ -45,8 +52,8 @@ export function differenceOf(pattern: Pattern, text: string): Difference {
 }
 
 /**
- * What `differenceOf` costs at most: parts × code units, of some 20 ns. A shape (a web address, an email address, a phone number)
- * is read at each code unit to its end, thrice, and once beyond its limit.
+ * An upper bound of what `differenceOf` costs, in steps of some 20 ns: parts × code units. A shape (a web address, an
+ * email address, a phone number) is read from each code unit to its end three times, and once beyond its limit.
  */
 export function differenceWork({ parts }: Pattern, text: string): number {
   const perCodeUnit = parts.reduce((sum, part) => sum + 1 + (isShape(part) ? shapeSteps(part.slot) : 0), 0);
@@ -62,7 +69,10 @@ function isShape(part: PatternPart): part is PatternPart & { kind: 'slot' } {
   return part.kind === 'slot' && SLOT_VALUES[part.slot.type].kind === 'shape';
 }
 
-/** The slot that makes it match when it alone may be longer; of several such, the one that is least over. */
+/**
+ * Finds the slot whose value is too long: the text would match if that slot alone had no limit. Of several such
+ * slots, takes the one that exceeds its limit least.
+ */
 function oneTooLong(
   pattern: Pattern,
   text: string,
@@ -78,7 +88,10 @@ function oneTooLong(
   return least && slotDifference('slot_too_long', least, text);
 }
 
-/** The typed slot that makes it match when it alone may hold any text, the empty one too. */
+/**
+ * Finds the typed slot whose value has the wrong type: the text would match if that slot alone accepted any text,
+ * even an empty one.
+ */
 function oneOfWrongType(
   pattern: Pattern,
   text: string,
@@ -111,7 +124,7 @@ function severalTooLong(pattern: Pattern, text: string): SlotDifference | undefi
 }
 
 function firstDifference(pattern: Pattern, text: string, before: readonly Positions[]): Difference {
-  // Part i is the first that nothing passes; behind the last part only the end of the text would do.
+  // Part i is the first that the text cannot pass. If all parts can be passed, the text goes on where it should end.
   const reachable = before.findLastIndex((positions) => positions.includes(1));
   const starts = before[reachable] ?? new Uint8Array(1);
   const part = pattern.parts[reachable];
@@ -134,8 +147,8 @@ function firstDifference(pattern: Pattern, text: string, before: readonly Positi
 }
 
 /**
- * The position of `starts` where the literal fits best, and how much of its beginning stands there. A slot may end anywhere
- * before, so the beginning alone says little: code units that agree further on count too.
+ * The position of `starts` where the literal fits best, and how many code units of its beginning are there. A slot
+ * may end at any of the positions, so the beginning alone says little: code units that agree later count too.
  */
 function bestPlace(literal: string, text: string, starts: Positions): { start: number; length: number } {
   let best = { start: starts.lastIndexOf(1), length: 0 };
@@ -160,10 +173,10 @@ function bestPlace(literal: string, text: string, starts: Positions): { start: n
   while (length < literal.length && start + length < text.length && text[start + length] === literal[length]) length++;
   return { start, length };
 }
-/** Code units of a literal that are compared at each place. */
+/** So many code units of a literal are compared at each place. */
 const LOOKED_AT = 48;
 
-/** The shortest value of the slot from a position of `starts` to one of `ends`. */
+/** The shortest value of the slot that begins at a position of `starts` and ends at one of `ends`. */
 function shortestSpan(
   slot: Slot,
   text: string,
@@ -213,7 +226,7 @@ function slotDifference(
 
 const EXCERPT_MAX = 20;
 
-/** Up to 20 code units, whole characters. */
+/** Up to 20 code units, never half of a character. */
 export function excerpt(text: string, from: number): string {
   const end = from + EXCERPT_MAX;
   const cutsCharacter = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length;

@@ -1,21 +1,24 @@
 import type { Pattern } from '../../shared/templates/pattern.ts';
 
 /**
- * A few short pieces of each template's fixed text, as 16-bit hashes, by which the templates that resemble a text are found
- * without reading them: 16 look-ups a template.
+ * Finds the templates that resemble a text without reading them. For each template it keeps 16-bit hashes of a few
+ * short pieces of the fixed text, so one template costs 16 look-ups.
  */
 export interface Fingerprints {
-  /** `PIECES` for each template, in the index's order; 0 where it has fewer. */
+  /** `PIECES` hashes for each template, in the order of the index. 0 where a template has fewer. */
   readonly pieces: Uint16Array;
 }
 
 const PIECE_LENGTH = 3;
-/** Half of them tell a template from the others of its index (the rarest ones), half are spread over it. */
+/**
+ * Half of them are the rarest in the index, because they tell a template from the others. The other half is spread
+ * evenly over the fixed text.
+ */
 const PIECES = 16;
-/** Pieces of one template that are looked at when the rarest are chosen. */
+/** So many pieces of a template are considered when the rarest are chosen. */
 const LOOKED_AT = 64;
 
-/** Hashes (1…65535) of pieces spread evenly over the fixed text, its first and last piece among them. */
+/** Hashes (1 to 65535) of pieces spread evenly over the fixed text, the first and the last piece included. */
 export function piecesOf(pattern: Pattern): Uint16Array {
   const literals = pattern.parts.flatMap((part) => (part.kind === 'literal' ? [part.text] : []));
   const starts = literals.map((text) => Math.max(0, text.length - PIECE_LENGTH + 1));
@@ -31,7 +34,7 @@ export function piecesOf(pattern: Pattern): Uint16Array {
   return pieces;
 }
 
-/** From the `piecesOf` each template of an index. */
+/** Takes the result of `piecesOf` for each template of an index. */
 export function fingerprint(piecesOfEach: readonly Uint16Array[]): Fingerprints {
   const seen = new Uint32Array(1 << 16);
   for (const pieces of piecesOfEach) for (const piece of pieces) seen[piece] = (seen[piece] ?? 0) + 1;
@@ -48,7 +51,7 @@ export function fingerprint(piecesOfEach: readonly Uint16Array[]): Fingerprints 
   return { pieces: chosen };
 }
 
-/** Kept in order by insertion: sorting all pieces of 5,000 templates would hold the event loop four times as long. */
+/** Inserts each piece in order. Sorting all pieces of 5,000 templates would hold the event loop four times as long. */
 function rarestOf(pieces: Uint16Array, seen: Uint32Array, count: number): number[] {
   const rarest: number[] = [];
   for (const piece of pieces) {
@@ -62,7 +65,7 @@ function rarestOf(pieces: Uint16Array, seen: Uint32Array, count: number): number
   return rarest;
 }
 
-/** The (at most) `count` templates of which the text has the largest share of pieces, the most alike first. */
+/** At most `count` templates, the most alike first: those with the largest part of their pieces in the text. */
 export function mostAlike({ pieces }: Fingerprints, text: string, count: number): number[] {
   const inText = new Uint8Array(1 << 16);
   for (let i = 0; i + PIECE_LENGTH <= text.length; i++) inText[hashAt(text, i)] = 1;

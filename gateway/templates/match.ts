@@ -4,13 +4,16 @@ import type { IndexedPart, IndexedTemplate, TemplateIndex } from './template-ind
 import { hasBit, TextBits } from './text-bits.ts';
 
 /**
- * Which template the text is an instance of, exactly as it stands: no spaces, line breaks or capitals are evened out, for the
- * operators compare what arrives. When several match, the one with the most fixed text.
+ * Finds the template that the text is an instance of. Spaces, line breaks and capitals must agree exactly, because
+ * carriers compare the text as it arrives. When several templates match, the one with the most fixed text wins.
  *
- * No step backtracks. A template's parts are passed one after another, each turning the set of positions where the text may
- * stand into the next set; what slots may hold makes it a set and not a position (greedy choice is wrong: a literal may stand
- * in a value too). A set is as wide as the slots before it allow, 31 positions for each `{#var#}`, which is one word of bits.
- * Worst case: templates × parts × words, + (length of the text) × (literals that are almost everywhere in it).
+ * Nothing backtracks. The matcher passes a template's parts one after another. Each part turns the set of positions
+ * that can be reached into the next set. A set is needed because the text of a literal can also occur inside a value,
+ * so a greedy choice can be wrong. Slots are short: each `{#var#}` adds at most 31 positions to a set, which is one
+ * word of bits.
+ *
+ * Worst case: templates × parts × words, plus (length of the text) × (number of literals that occur almost everywhere
+ * in it).
  */
 export function matchTemplate(index: TemplateIndex, text: string): IndexedTemplate | undefined {
   const scan = new TextBits(text, index.partsCount);
@@ -29,14 +32,17 @@ export function matchTemplate(index: TemplateIndex, text: string): IndexedTempla
   return index.templates[best];
 }
 
-/** The sets after 0, 1, 2… parts of the template that was walked last; the next one goes on from what it has in common. */
+/**
+ * Keeps the sets after 0, 1, 2… parts of the template that was walked last. The next template reuses those of their
+ * common parts.
+ */
 class Walk {
   readonly #scan: TextBits;
   readonly #reaches: Reach[];
   readonly #scratch: Uint32Array;
-  /** Parts of the current template that are passed already. */
+  /** How many parts of the current template are done, the failed one included. */
   #passed = 0;
-  /** The part (counted from 1) that could not be passed, if it is among the passed ones. */
+  /** The part (counted from 1) that the text could not pass; 0 when there is none. */
   #deadAfter = 0;
 
   constructor(scan: TextBits, partsMax: number) {
@@ -47,7 +53,10 @@ class Walk {
     if (start !== undefined) start.bits[0] = 1;
   }
 
-  /** The next template has `shared` leading parts in common with the one before it, walked or not. */
+  /**
+   * Goes on to the next template, which has `shared` leading parts in common with the one before it in the index,
+   * even if that one was skipped.
+   */
   turn(shared: number): void {
     if (shared >= this.#passed) return;
     this.#passed = shared;

@@ -4,7 +4,10 @@ import { mostAlike } from './fingerprint.ts';
 import { matchTemplate } from './match.ts';
 import type { IndexedTemplate, TemplateIndex } from './template-index.ts';
 
-/** What a carrier's DLT scrubbing would have answered (adwings', smsgatewayhub's and Exotel's lists agree on these). */
+/**
+ * The codes with which a carrier's DLT scrubbing refuses such texts. The lists of adwings, smsgatewayhub and Exotel
+ * agree on these.
+ */
 export const SCRUB_CODES = {
   template_not_found: '630',
   text_not_matched: '633',
@@ -12,22 +15,25 @@ export const SCRUB_CODES = {
   variable_too_long: '635',
 } as const;
 
-/** Why no template of the sender fits a text, for the error `template_mismatch`. */
+/** Why a text fits no template of the sender, for the error `template_mismatch`. */
 export interface Mismatch {
   readonly kind: 'no_template' | 'other_sender' | Difference['kind'];
   readonly scrubCode: (typeof SCRUB_CODES)[keyof typeof SCRUB_CODES];
-  /** For people. It quotes the text: an answer to its sender may have it, a log line may not. */
+  /** For people. It quotes the text, so the sender of the text may see it, but it must not be logged. */
   readonly detail: string;
-  /** The nearest template; absent when the sender has none. With it alone, where they differ would have taken too long to find. */
+  /**
+   * The nearest template. Absent when the sender has none. The other members are absent when finding the difference
+   * would have taken too long.
+   */
   readonly template?: Pick<IndexedTemplate, 'dltId' | 'name'>;
-  /** Index of the code unit in the text where it begins to differ, or where the value begins that does not fit. */
+  /** Index of the code unit where the text begins to differ, or where the wrong value begins. */
   readonly at?: number;
-  /** Excerpts at that place. */
+  /** Excerpts of the template and of the text at that place. */
   readonly expected?: string;
   readonly found?: string;
-  /** The slot that does not take its value. */
+  /** The slot that does not accept its value. */
   readonly slot?: {
-    /** Counts from 1, as people do. */
+    /** Counted from 1. */
     readonly number: number;
     readonly type: string;
     readonly length: number;
@@ -35,14 +41,15 @@ export interface Mismatch {
   };
 }
 
-/** Templates that are compared in full, chosen by their fingerprints: so many, or fewer when they and the text are very long. */
+/** Templates that are compared in full, chosen by their fingerprints. Fewer if they and the text are very long. */
 const COMPARED_MAX = 4;
-/** `differenceWork` of all that are compared: up to 5 ms, 25 the first time. */
+/** Limit of the `differenceWork` of all comparisons: up to 5 ms, or 25 ms the first time. */
 const COMPARED_WORK_MAX = 400_000;
 
 /**
- * Explains why `matchTemplate(own, text)` found nothing. `account` are the templates of all senders of the account: one
- * that fits there says that the sender is the wrong one. Bounded (`COMPARED_WORK_MAX`), and some 0.3 ms for ordinary texts.
+ * Explains why `matchTemplate(own, text)` found nothing. `account` has the templates of all senders of the account:
+ * if one of them fits, the text was sent as the wrong sender. Takes some 0.3 ms for ordinary texts;
+ * `COMPARED_WORK_MAX` bounds it.
  */
 export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text: string): Mismatch {
   const elsewhere = matchTemplate(account, text);
@@ -54,7 +61,7 @@ export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text
     return { kind: 'no_template', scrubCode: SCRUB_CODES.template_not_found, detail };
   }
   const compared = compareNearest(alike, text);
-  // A template of which all the fixed text is there is nearer than one that merely looks alike.
+  // A template whose fixed text is complete in the text is nearer than one that only looks alike.
   const told = compared.find(({ difference }) => difference.kind !== 'text_differs') ?? compared[0];
   if (told === undefined) return differsSomewhere(nearest);
   const { template, difference } = told;
@@ -66,7 +73,7 @@ interface Compared {
   readonly difference: Difference;
 }
 
-/** The most alike first; none when already that one is too much. */
+/** Compares the most alike templates first. Returns none when even the first one would take too long. */
 function compareNearest(alike: readonly IndexedTemplate[], text: string): Compared[] {
   const compared: Compared[] = [];
   let work = 0;

@@ -1,6 +1,7 @@
 /**
- * Every index at which `literal` stands in the text, ascending, overlapping ones too (Knuth-Morris-Pratt): text + literal
- * steps whatever they are, where a search by `indexOf` for `aa…a` in `aaa…` would take their product.
+ * Every index at which `literal` occurs in the text, ascending, overlapping occurrences included
+ * (Knuth-Morris-Pratt). Always takes text + literal steps. A search with `indexOf` would take text × literal steps to
+ * find `aa…a` in `aaa…`.
  */
 export function occurrencesOf(text: string, literal: string): number[] {
   const borders = bordersOf(literal);
@@ -17,7 +18,7 @@ export function occurrencesOf(text: string, literal: string): number[] {
   return found;
 }
 
-/** For each prefix of the literal the length of its longest proper prefix that is also its suffix. */
+/** For each prefix of the literal: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(literal: string): Uint16Array {
   const borders = new Uint16Array(literal.length);
   let border = 0;

@@ -4,20 +4,20 @@ import { SLOT_VALUES } from '../../shared/templates/slot-value.ts';
 import { occurrencesOf } from './occurrences.ts';
 
 /**
- * Where a text may stand between the parts of ONE pattern, as plain sets (1 = in, by position 0…length), for telling what
- * each slot got and where a text differs. `matchTemplate` is the fast way to know whether it matches at all.
- * Time: parts × text, and for shapes × their longest value.
+ * Which positions of a text can be reached between the parts of ONE pattern, as plain sets: 1 means reachable, by
+ * position from 0 to the text's length. Used to tell what each slot holds and where a text differs; `matchTemplate`
+ * is the fast way to know whether it matches at all. Time: parts × text, and for shapes × their longest value.
  */
 export type Positions = Uint8Array;
 
-/** `[i]` holds where the text may stand after the first i parts, from its beginning on. */
+/** `[i]` has the positions that can be reached from the beginning of the text by the first i parts. */
 export function forwardReach(pattern: Pattern, text: string): Positions[] {
   const reach = [positionsOf(text, [0])];
   for (const part of pattern.parts) reach.push(stepForward(part, reach.at(-1) ?? new Uint8Array(0), text));
   return reach;
 }
 
-/** `[i]` holds from where the parts from i on take the text to its end. */
+/** `[i]` has the positions from which the parts from i on can reach the end of the text. */
 export function backwardReach(pattern: Pattern, text: string): Positions[] {
   let later = positionsOf(text, [text.length]);
   const reach = [later];
@@ -28,7 +28,10 @@ export function backwardReach(pattern: Pattern, text: string): Positions[] {
   return reach.toReversed();
 }
 
-/** What each slot holds, by slot order; undefined when the text does not match. Of several readings the one with the shortest values, from the left. */
+/**
+ * The value of each slot, by slot order. Undefined when the text does not match. If the text can be read in several
+ * ways, the leftmost values are as short as possible.
+ */
 export function captureSlots(pattern: Pattern, text: string): readonly string[] | undefined {
   const rest = backwardReach(pattern, text);
   if (rest[0]?.[0] !== 1) return undefined;
@@ -46,7 +49,7 @@ export function captureSlots(pattern: Pattern, text: string): readonly string[] 
   return values;
 }
 
-/** Where a value of the slot that begins at `start` may end, ascending. */
+/** Where a value of the slot that begins at `start` can end, ascending. */
 export function slotEnds(slot: Slot, text: string, start: number): number[] {
   const limit = Math.min(text.length, start + slot.max);
   const values = SLOT_VALUES[slot.type];
@@ -73,7 +76,7 @@ function stepForward(part: PatternPart, from: Positions, text: string): Position
     for (let at = low; at <= high; at++) if (from[at] === 1) for (const end of slotEnds(slot, text, at)) to[end] = 1;
     return to;
   }
-  // The nearest beginning without a forbidden code unit in between decides: it has the shortest value.
+  // The nearest beginning gives the shortest value. Every code unit between them must be allowed in the slot.
   let nearest = -1;
   const last = Math.min(text.length, high + slot.max);
   for (let end = low; end <= last; end++) {

@@ -1,6 +1,6 @@
 /**
- * Polynomial hashes modulo 2^32. They only ever *exclude*: equal hashes are compared as texts before anything is believed,
- * so a text made to collide costs time and never a wrong answer.
+ * Polynomial hashes modulo 2^32. They only exclude: when hashes are equal, the texts themselves are compared. A text
+ * that is made to collide costs time, but never gives a wrong answer.
  */
 const BASE = 0x01000193;
 
@@ -21,7 +21,7 @@ export function hashOf(text: string): number {
   return hash;
 }
 
-/** BASE to the power of a length: what takes a prefix out of a longer prefix's hash. */
+/** BASE to the power of `length`. Needed to remove a prefix from the hash of a longer prefix. */
 export function hashWeight(length: number): number {
   let weight = 1;
   let square = BASE;
@@ -32,7 +32,7 @@ export function hashWeight(length: number): number {
   return weight;
 }
 
-/** The hash of the `weight`'s length of code units that end at `end` and begin at `start`. */
+/** The hash of the code units from `start` to `end`. `weight` is the `hashWeight` of that length. */
 export function sliceHash(hashes: Int32Array, start: number, end: number, weight: number): number {
   return ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, weight)) | 0;
 }

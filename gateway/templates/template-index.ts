@@ -14,26 +14,33 @@ export interface IndexedTemplate {
 }
 
 /**
- * Templates prepared for `matchTemplate`. Those that begin with the same parts stand together, so that a walk through them
- * does the common beginning once; numbers that exclude most of them at a glance stand in flat arrays, by the same order.
+ * Templates prepared for `matchTemplate`. Templates that begin with the same parts are neighbours, so a walk does
+ * their common beginning only once. Flat arrays in the same order hold numbers that exclude most templates without
+ * reading them.
  */
 export interface TemplateIndex {
   readonly templates: readonly IndexedTemplate[];
   readonly parts: readonly (readonly IndexedPart[])[];
-  /** Of one template, and of distinct ones over all. */
+  /** `partsMax`: parts of the longest template. `partsCount`: distinct parts in the whole index. */
   readonly partsMax: number;
   readonly partsCount: number;
   /** How many leading parts a template shares with the one before it. */
   readonly shared: Uint16Array;
   readonly minLength: Uint16Array;
   readonly maxLength: Uint16Array;
-  /** Of the leading and the trailing literal; length and hash 0 when the template begins or ends with a slot. */
+  /**
+   * Length and hash of the leading and of the trailing literal. Both are 0 when the template begins or ends with a
+   * slot.
+   */
   readonly prefixLength: Uint16Array;
   readonly prefixHash: Int32Array;
   readonly suffixLength: Uint16Array;
   readonly suffixHash: Int32Array;
   readonly suffixWeight: Int32Array;
-  /** 0 is preferred to all others when several match: most literal code units first, then the lowest id. */
+  /**
+   * When several templates match, the lowest rank wins. Rank follows the number of fixed code units (most first),
+   * then the id (lowest first).
+   */
   readonly rank: Uint32Array;
   readonly fingerprints: Fingerprints;
 }
@@ -42,7 +49,7 @@ export type IndexedPart =
   | { readonly kind: 'literal'; readonly number: number; readonly literal: Literal }
   | { readonly kind: 'slot'; readonly number: number; readonly slot: Slot };
 
-/** Lengths are kept in 16 bits; no text is that long (255 segments have 39,015 septets). */
+/** Lengths are kept in 16 bits. No text is longer: 255 segments have 39,015 septets. */
 const LENGTH_MAX = 0xffff;
 
 export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIndex {
@@ -55,7 +62,7 @@ export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIn
   }
 }
 
-/** Takes templates one by one, as they come from the store, so that thousands of them never hold the event loop for long. */
+/** Takes templates one by one as they come from the store, so that thousands of them do not hold the event loop. */
 export class TemplateIndexBuilder {
   readonly #numbers = new PartNumbers();
   readonly #entries: Entry[] = [];
@@ -67,7 +74,7 @@ export class TemplateIndexBuilder {
     this.#entries.push({ template, parts, leading, trailing, pieces: piecesOf(template.pattern) });
   }
 
-  /** Yields where the caller may let others run: each step takes some 5 to 10 ms for 5,000 templates. */
+  /** Yields where the caller may let other work run. Each step takes some 5 to 10 ms for 5,000 templates. */
   *build(): Generator<undefined, TemplateIndex> {
     const entries = this.#entries.toSorted((a, b) => compareParts(a.parts, b.parts));
     yield;
@@ -104,7 +111,7 @@ interface Entry {
   readonly pieces: Uint16Array;
 }
 
-/** Gives equal parts one number and one object, over all templates of an index. */
+/** Gives equal parts of an index the same number and the same object. */
 class PartNumbers {
   readonly #literals = new Map<string, IndexedPart>();
   readonly #slots = new Map<string, IndexedPart>();

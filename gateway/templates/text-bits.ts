@@ -3,9 +3,9 @@ import { SLOT_VALUES } from '../../shared/templates/slot-value.ts';
 import { occurrencesOf } from './occurrences.ts';
 import { prefixHashes } from './rolling-hash.ts';
 
-/** A literal of an index, with what excludes it cheaply. */
+/** A literal of an index, with the values that exclude it cheaply. */
 export interface Literal {
-  /** Counts the parts of the index; small, and equal for equal literals. */
+  /** Number of this part in the index: small, and the same for equal literals. */
   readonly number: number;
   readonly text: string;
   readonly hash: number;
@@ -14,8 +14,9 @@ export interface Literal {
 }
 
 /**
- * One text under the matcher: sets of its positions 0…length as bits, 32 to a word, made when first asked for and kept, so
- * that thousands of templates share them. `bits[p >> 5] & (1 << (p & 31))` says whether p is in.
+ * The text that is being matched. Holds sets of its positions, 0 to its length, as bits, 32 to a word. Each set is
+ * made when it is first needed and kept, so that thousands of templates share it. Position p is in a set if `bits[p
+ * >> 5] & (1 << (p & 31))` is not 0.
  */
 export class TextBits {
   readonly text: string;
@@ -28,7 +29,7 @@ export class TextBits {
   readonly #runBits = new Map<SlotType, (Uint32Array | undefined)[]>();
   readonly #ends = new Map<string, (readonly number[] | undefined)[]>();
 
-  /** `partsCount` is above every number of a literal that will be asked for. */
+  /** `partsCount` must be above the number of every literal that will be asked for. */
   constructor(text: string, partsCount: number) {
     this.text = text;
     this.#asked = new Uint16Array(partsCount);
@@ -36,12 +37,12 @@ export class TextBits {
     this.hashes = prefixHashes(text);
   }
 
-  /** An empty set, one word longer than needed: a reader may shift into it. */
+  /** An empty set. It has one word more than needed, because shifts read the next word too. */
   emptySet(): Uint32Array {
     return new Uint32Array(this.words + 1);
   }
 
-  /** Where this code unit stands; undefined when nowhere. */
+  /** Where this code unit occurs. Undefined when it does not. */
   positionsOf(codeUnit: number): Uint32Array | undefined {
     if (this.#byCodeUnit === undefined) {
       this.#byCodeUnit = new Map();
@@ -58,7 +59,7 @@ export class TextBits {
     return this.#byCodeUnit.get(codeUnit);
   }
 
-  /** Where this literal begins. A search through the whole text, kept: `asked` tells when it pays. */
+  /** Where this literal begins. Searches the whole text once and keeps the result; `asked` tells when that pays. */
   occurrences(literal: Literal): Uint32Array {
     let bits = this.#occurrences.get(literal.number);
     if (bits === undefined) {
@@ -69,14 +70,17 @@ export class TextBits {
     return bits;
   }
 
-  /** How often this has been asked for the literal, this time included. */
+  /** Counts the requests for this literal, this one included. */
   asked(literal: Literal): number {
     const times = (this.#asked[literal.number] ?? 0) + 1;
     this.#asked[literal.number] = times;
     return times;
   }
 
-  /** Where `length` or more code units allowed in slots of this type (a class) follow. */
+  /**
+   * Positions that are followed by at least `length` code units which slots of this type (a class of characters)
+   * allow.
+   */
   runsOf(type: SlotType, length: number): Uint32Array {
     let byLength = this.#runBits.get(type);
     if (byLength === undefined) {
@@ -92,7 +96,7 @@ export class TextBits {
     return bits;
   }
 
-  /** Where values of this type (a shape) that begin at `start` may end. */
+  /** Where values of this type (a shape) that begin at `start` can end. */
   endsOf(type: SlotType, max: number, start: number): readonly number[] {
     const key = `${type}${max}`;
     let byStart = this.#ends.get(key);
