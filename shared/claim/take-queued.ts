@@ -9,8 +9,8 @@ import { type MessageId, newId } from '../runtime/ids.ts';
 export interface TakerOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Stored in the claim: the carrier, or the lease of a partition of the chat-app accounts. */
-  readonly carrier: string;
+  /** Whose claims these are: a carrier, or the lease of a partition of the chat-app accounts. */
+  readonly holder: string;
   /** Of the lease. */
   readonly epoch: number;
 }
@@ -33,8 +33,8 @@ export class QueuedTaker<M extends AnyMessage> {
   /** Those of the messages that are ours now, as they are after the claim. After a driver's error, call `recover` first. */
   async take(picked: readonly M[]): Promise<M[]> {
     if (picked.length === 0) return [];
-    const { carrier, epoch, clock } = this.#options;
-    const claim: Claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
+    const { holder, epoch, clock } = this.#options;
+    const claim: Claim = { id: newId('clm'), carrier: holder, epoch, at: clock.now() };
     const ids = picked.map((message) => message._id);
     const state = enter('queued', 'submitting');
     this.#uncertain = { ids, claim };

@@ -70,6 +70,9 @@ export interface MessageDocument extends StoredMessage {
   readonly refund?: `ref_${string}`;
 }
 
+/** Where a claim says whose it is. Stored as `carrier` since there was SMS alone; code calls it the holder. */
+export const CLAIM_HOLDER = 'claim.carrier';
+
 /** Usually queued → submitting → sent → delivered. All the ways, and what the API calls each state: `STATES` in status.ts. */
 export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState | 'read' | 'received';
 export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
@@ -77,8 +80,9 @@ export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
 export interface Claim {
   /** The grouped claim that took it; lets a claimer re-read what it got. */
   readonly id: ClaimId;
+  /** The holder: a carrier, or the lease of a partition of the chat-app accounts. */
   readonly carrier: string;
-  /** Of the carrier's lease: a settle by an earlier holder matches nothing. */
+  /** Of the holder's lease: a settle by an earlier holder matches nothing. */
   readonly epoch: number;
   readonly at: Date;
 }

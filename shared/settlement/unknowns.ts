@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
-import type { MessageState } from '../messages/message.ts';
+import { CLAIM_HOLDER, type MessageState } from '../messages/message.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { MessageLog } from './log-store.ts';
@@ -11,22 +11,21 @@ import { decideByPolicy } from './unknown-policy.ts';
 
 /**
  * Submits whose answer never came. They may have arrived: sending them again could reach the customer twice, so nothing is
- * done until an answer or a receipt settles them, or the carrier's waiting time is over and its policy decides.
+ * done until an answer or a receipt settles them, or the waiting time is over and the policy of the carrier or provider decides.
  */
 
 /** Decided in one go; more wait for the next. */
 const MAX_GROUP = 200;
 
 /**
- * What an earlier holder of the carrier's lease left `submitting` is unknown from now on: it may have been written just before that
- * holder ended. The new epoch in the claim fences off the earlier holder, should it still live. `own`: also what this holder left
- * in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
+ * What an earlier process under the holder's lease left `submitting` is unknown from now on: it may have been written just before that
+ * process ended. The new epoch in the claim fences it off, should it still live. `own`: also what this process left in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
  */
-export async function takeOverUnknowns(db: Db, carrier: string, epoch: number, own = false): Promise<number> {
+export async function takeOverUnknowns(db: Db, holder: string, epoch: number, own = false): Promise<number> {
   const { modifiedCount } = await db
     .collection<AnyMessage>('messages')
     .updateMany(
-      { 'claim.carrier': carrier, state: 'submitting', 'claim.epoch': own ? { $lte: epoch } : { $lt: epoch } },
+      { [CLAIM_HOLDER]: holder, state: 'submitting', 'claim.epoch': own ? { $lte: epoch } : { $lt: epoch } },
       { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
     );
   return modifiedCount;
@@ -37,7 +36,7 @@ export interface UnknownsOptions {
   readonly clock: Clock;
   readonly settler: Pick<Settler, 'settle'>;
   /** Whose claims they are, and what is done about those that waited long enough. */
-  readonly carrier: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
+  readonly holder: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
   /** Only those of this account. */
   readonly account?: AccountId;
   /** Absent: nothing is kept for timelines. */
@@ -45,14 +44,14 @@ export interface UnknownsOptions {
 }
 
 /**
- * Applies the carrier's policy to unknowns that waited long enough, and ends those that were held open for an earlier copy. Returns
+ * Applies the holder's policy to unknowns that waited long enough, and ends those that were held open for an earlier copy. Returns
  * the states that they went to.
  */
 export async function decideUnknowns({
   db,
   clock,
   settler,
-  carrier,
+  holder,
   account,
   messageLog,
 }: UnknownsOptions): Promise<readonly MessageState[]> {
@@ -60,11 +59,11 @@ export async function decideUnknowns({
   const now = clock.now();
   const waited = await messages
     .find({
-      'claim.carrier': carrier._id,
+      [CLAIM_HOLDER]: holder._id,
       state: 'submitting',
       outcome: 'unknown',
       ...(account === undefined ? {} : { account }),
-      'claim.at': { $lte: new Date(now.getTime() - carrier.unknownWaitMs) },
+      'claim.at': { $lte: new Date(now.getTime() - holder.unknownWaitMs) },
     })
     .limit(MAX_GROUP)
     .toArray();
@@ -75,7 +74,7 @@ export async function decideUnknowns({
       decide: (stored: AnyMessage) =>
         // A claim of another epoch, or a later one, has not waited yet.
         stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
-          ? decideByPolicy(stored, carrier.unknownPolicy, now)
+          ? decideByPolicy(stored, holder.unknownPolicy, now)
           : undefined,
     })),
   );
@@ -83,6 +82,6 @@ export async function decideUnknowns({
     const became = settled[i]?.state;
     return became === undefined ? [] : [{ message, became }];
   });
-  messageLog?.add(decided.map(({ message, became }) => policyRecord(message, carrier, became, now)));
+  messageLog?.add(decided.map(({ message, became }) => policyRecord(message, holder, became, now)));
   return decided.map(({ became }) => became);
 }

@@ -25,8 +25,8 @@ export class ChatClaimer {
   constructor(options: ChatClaimerOptions) {
     this.#options = options;
     this.#messages = options.db.collection('messages');
-    const { db, clock, lease: carrier, epoch } = options;
-    this.#taker = new QueuedTaker({ db, clock, carrier, epoch });
+    const { db, clock, lease: holder, epoch } = options;
+    this.#taker = new QueuedTaker({ db, clock, holder, epoch });
   }
 
   /** The oldest queued message of each customer but those of `without`; at most `limit`. What has expired is left to the maintenance. */

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { CLAIM_HOLDER } from '../../shared/messages/message.ts';
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
@@ -27,7 +28,7 @@ export async function decideUnknownsOf(
   const unknown = await db
     .collection<ChatMessageDocument>('messages')
     .find(
-      { 'claim.carrier': partition.lease, state: 'submitting', outcome: 'unknown' },
+      { [CLAIM_HOLDER]: partition.lease, state: 'submitting', outcome: 'unknown' },
       { projection: { account: 1, _id: 0 } },
     )
     .limit(LOOK_MAX)
@@ -35,9 +36,9 @@ export async function decideUnknownsOf(
   const decided = new Map<Policy, number>();
   for (const account of new Set(unknown.map((message) => message.account))) {
     const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
-    const carrier = { _id: partition.lease, unknownPolicy, unknownWaitMs };
+    const holder = { _id: partition.lease, unknownPolicy, unknownWaitMs };
     const { unknowns: settler, messageLog } = partition;
-    const { length: count } = await decideUnknowns({ db, clock, settler, carrier, account, messageLog });
+    const { length: count } = await decideUnknowns({ db, clock, settler, holder, account, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }
   return { decided, stray };

@@ -158,7 +158,7 @@ export class CarrierRun {
     // A holder that was frozen in the middle of a claim has made it when it woke, after it was taken over.
     const stray = await takeOverUnknowns(db, carrier._id, epoch);
     if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
-    const decided = await decideUnknowns({ db, clock, carrier, messageLog, settler: unknowns });
+    const decided = await decideUnknowns({ db, clock, holder: carrier, messageLog, settler: unknowns });
     for (const became of decided) {
       metrics.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });
     }

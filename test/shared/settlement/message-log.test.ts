@@ -189,7 +189,7 @@ describe('the message log', () => {
     await decideUnknowns({
       db: store.db,
       clock,
-      carrier: { ...CARRIER_DEFAULTS, ...carrier, _id: 'c' },
+      holder: { ...CARRIER_DEFAULTS, ...carrier, _id: 'c' },
       messageLog,
       settler: settler('unknowns'),
     });

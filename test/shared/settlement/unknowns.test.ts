@@ -54,7 +54,7 @@ describe('unknown submits', () => {
     const decided = await decideUnknowns({
       db: store.db,
       clock,
-      carrier: {
+      holder: {
         ...CARRIER_DEFAULTS,
         _id: 'c',
         name: 'C',

@@ -75,7 +75,7 @@ export class Claimer {
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#taker = new QueuedTaker(options);
+    this.#taker = new QueuedTaker({ ...options, holder: options.carrier });
     this.#queues = LANES.flatMap((lane) => options.paths.map((path) => new Queue(options, path, lane)));
   }
 
