@@ -11,15 +11,18 @@ export interface AccountDocument {
   readonly name: string;
   /** `suspended`: its sends are refused. */
   readonly status: 'active' | 'suspended';
-  /** What it has waiting waits: it is suspended, or ops paused it (then its sends are still accepted). */
+  /**
+   * Its waiting messages stay where they are: the account is suspended, or ops paused it. While paused, its sends are still
+   * accepted.
+   */
   readonly held?: true;
   /** Credits, a whole number, never below 0. */
   readonly balance: number;
   /** Number of the newest ledger entry; every change of `balance` raises it by one. */
   readonly seq: number;
-  /** Raised only by top-ups and refunds: their compare-and-set, which debits cannot starve. */
+  /** Counter of top-ups and refunds. Their compare-and-set filters on it, because debits would starve them on `seq`. */
   readonly credits: number;
-  /** Chat-app conversations opened so far. Raised only by openings: their compare-and-set (conversations/open.ts). */
+  /** Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (conversations/open.ts). */
   readonly chats?: number;
   /** ISO 4217. */
   readonly currency: string;
@@ -31,17 +34,20 @@ export interface AccountDocument {
   readonly dlt?: 'on' | 'off';
   /** Which receipts and answers of carriers are kept for timelines (settlement/message-log.ts). Absent: `unusual`. */
   readonly log?: 'unusual' | 'all';
-  /** Whether recipients must be numbers of their country's plan, and mobile ones (accounts/number-check.ts). Absent: neither. */
+  /**
+   * `on`: recipients must be valid numbers of their country. `mobile`: they must also be mobile numbers. Absent: no check
+   * (accounts/number-check.ts).
+   */
   readonly numberCheck?: 'on' | 'mobile';
-  /** Two letters, ISO 3166-1: where a number without a country code would be from. Absent: `IN` with DLT. */
+  /** ISO 3166-1, two letters. A number without a country code is taken to be from here. Absent: `IN` with DLT. */
   readonly country?: string;
-  /** PE id of the business on the operators' DLT platform, for templates that name none of their own. */
+  /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
-  /** Changes whose follow-up is perhaps not written yet, by their group or reference id. */
+  /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
-  /** Conversations that were opened and are perhaps not written yet, by the group in `pending` that paid for them. */
+  /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
   readonly opening?: Readonly<Record<string, Opening>>;
-  /** Since when something may be pending; unset when nothing is. The sweep finds accounts by it. */
+  /** The time since which something may be pending; unset when nothing is. The sweep finds accounts by it. */
   readonly pendingAt?: Date;
   readonly createdAt: Date;
 }
@@ -54,17 +60,15 @@ export interface PendingChange {
   readonly balanceAfter: number;
   readonly reason: LedgerReason;
   readonly at: Date;
-  /** What the ledger entry names, for example the message that was refunded, or the batch or the conversation that was paid for. */
+  /** What the ledger entry refers to: the message that was refunded, or the batch or conversation that was paid for. */
   readonly reference?: string;
-  /** The schedules that a debit paid for, possibly beside messages. */
+  /** The schedules that a debit paid for. It may have paid for messages too. */
   readonly schedules?: readonly ScheduleId[];
-  /**
-   * What was paid for, as BSON in one binary. payment/pending.ts writes and reads it, and shows each shape.
-   */
+  /** What was paid for, as BSON in one binary. payment/pending.ts writes and reads it and shows each shape. */
   readonly messages?: Binary;
 }
 
 export type LedgerReason = 'send' | 'conversation' | 'top_up' | 'refund';
 
-/** `pending` is keyed by these. */
+/** The keys of `pending`. */
 export type ChangeId = GroupId | `top_${string}` | `ref_${string}`;

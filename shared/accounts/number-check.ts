@@ -8,9 +8,9 @@ import {
 import type { AccountDocument } from './account.ts';
 
 /**
- * The check of an account that wants more of a recipient than its form (recipient.ts): whether it is a number of its country's
- * numbering plan, by Google's libphonenumber. Off by default: plans change, and the library's copy of them is as old as this
- * version of the product (docs/decisions/0027).
+ * An optional check of recipients, beyond the form that recipient.ts checks: is it a valid number in its country's numbering
+ * plan? By Google's libphonenumber. Off by default, because plans change and the library's copy is as old as this version of the
+ * product (docs/decisions/0027).
  */
 export type NumberRules = Pick<AccountDocument, 'numberCheck' | 'country' | 'dlt'>;
 
@@ -20,8 +20,9 @@ export interface NumberProblem {
 }
 
 /**
- * What is wrong with a recipient of good form, or undefined when nothing is or nobody asked. On the chat-app channel only its
- * country code and length are checked: the ids of WhatsApp's users are not always the numbers of today's plans. Pure; some 10 µs.
+ * The problem with a well-formed recipient; undefined when there is none, or when the account has no check. On the chat-app
+ * channel it checks only country code and length, because WhatsApp ids do not always follow today's plans. Pure; takes about 10
+ * µs.
  */
 export function numberProblem(
   to: string,
@@ -29,13 +30,13 @@ export function numberProblem(
   channel: 'sms' | 'chatapp' = 'sms',
 ): NumberProblem | undefined {
   if (numberCheck === undefined) return undefined;
-  // Mexico's mobile numbers had a 1 behind the country code until 2020; WhatsApp's ids of them still have.
+  // Until 2020 Mexican mobile numbers had a 1 after the country code. WhatsApp ids still have it.
   const number = parse(channel === 'chatapp' ? to.replace(/^521(?=\d{10}$)/, '52') : to);
   const known = channel === 'chatapp' ? number?.isPossible() : number?.isValid();
   if (number === undefined || known !== true) return homeProblem(to, homeOf(rules)) ?? unknownNumber(to, number);
   const international = number.number.slice(1);
   if (channel === 'sms' && international !== to) {
-    // The library took away the 0 (or 8, or 1) that is dialled before a number inside its country.
+    // The library has removed the trunk prefix: the 0 (or 8, or 1) that is dialled before a number inside its country.
     return {
       code: 'unknown_number',
       detail: `Write ${international}, without the prefix for calls inside the country.`,
@@ -47,12 +48,12 @@ export function numberProblem(
   return undefined;
 }
 
-/** Where numbers without a country code are from. India's DLT is India's. Undefined when the account does not say. */
+/** The country of numbers without a country code: India for accounts with DLT. Undefined when the account has none set. */
 export function homeOf({ country, dlt }: Pick<NumberRules, 'country' | 'dlt'>): string | undefined {
   return country ?? (dlt === 'on' ? 'IN' : undefined);
 }
 
-/** Whether the library knows it; two letters, ISO 3166-1. */
+/** Whether the library knows this country (two letters, ISO 3166-1). */
 export function isCountry(code: string): boolean {
   return isSupportedCountry(code);
 }
@@ -75,13 +76,13 @@ function unknownNumber(to: string, number: PhoneNumber | undefined): NumberProbl
   return { code, detail: `It is not one of the ${country}. Check its length and its first digits.` };
 }
 
-/** In North America, for one, a number does not tell. */
+/** In some countries (North America) a number does not show whether it is mobile. */
 function mayBeMobile(number: PhoneNumber): boolean {
   const type = number.getType();
   return type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE';
 }
 
-/** International, unless it is read as one of `home` is written there. */
+/** Reads it as an international number, or with `home` as a number written inside that country. */
 function parse(to: string, home?: CountryCode): PhoneNumber | undefined {
   return home === undefined
     ? parsePhoneNumberFromString(`+${to}`, { extract: false })

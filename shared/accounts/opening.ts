@@ -3,17 +3,17 @@ import type { ConversationId, GroupId, MessageId } from '../runtime/ids.ts';
 /** A conversation that was paid for. */
 export interface OpenConversation {
   readonly id: ConversationId;
-  /** Which of the account's openings it is; they are numbered as they were paid for (`accounts.chats`). */
+  /** Number of the opening within its account, in the order of payment (`accounts.chats`). */
   readonly number: number;
-  /** The customer started it (its session was open) or the business. */
+  /** Who started it: the customer (the session was open) or the business. */
   readonly by: Opener;
   readonly credits: number;
-  /** Of ours, which it was charged with. */
+  /** The message of ours that the conversation was charged with. */
   readonly opener: MessageId;
-  /** The debit. */
+  /** The debit that paid for it. */
   readonly group: GroupId;
   readonly openedAt: Date;
-  /** 24 h later. */
+  /** The end: 24 hours after the opening. */
   readonly until: Date;
 }
 
@@ -21,7 +21,7 @@ export interface OpenConversation {
 export interface Opening extends OpenConversation {
   /** The customer's number, digits. */
   readonly customer: string;
-  /** The opener was accepted before, for a conversation that was given back since. */
+  /** Set when the opener had been accepted before, in a conversation that was refunded since. */
   readonly again?: true;
 }
 

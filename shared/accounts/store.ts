@@ -11,7 +11,7 @@ export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate
 };
 export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
 
-/** Makes an active account without credits; a top-up gives it some. */
+/** Creates an active account with a balance of 0. */
 export async function createAccount(db: Db, clock: Clock, account: NewAccount): Promise<AccountDocument> {
   const now = clock.now();
   const document: AccountDocument = {
@@ -34,12 +34,12 @@ export async function createAccount(db: Db, clock: Clock, account: NewAccount): 
   return document;
 }
 
-/** Without `pending`, which may be large and is nobody's business but the money's. */
+/** Without `pending`: it may be large, and only the code that moves credits needs it. */
 export async function findAccount(db: Db, id: AccountId): Promise<AccountDocument | undefined> {
   return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
 }
 
-/** Those of the accounts that there are, in no order, without `pending`. */
+/** The accounts that exist, in no order, without `pending`. */
 export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
   return accounts(db)
     .find({ _id: { $in: ids } }, { projection: { pending: 0 } })
@@ -65,7 +65,7 @@ export type AccountChanges = {
     | 'country']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
-/** Changes settings; gateways know it seconds later. False when there is no such account. Idempotent. */
+/** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
 export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...rest }: AccountChanges): Promise<boolean> {
   const set = numberCheck === undefined || numberCheck === 'off' ? rest : { ...rest, numberCheck };
   const { matchedCount } = await accounts(db).updateOne(
@@ -76,8 +76,8 @@ export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...res
 }
 
 /**
- * Effective for the next debit; what waits is held while `suspended`, and let go when `active` (also what was paused), as soon
- * as the workers know it. False when there is no such account. Idempotent.
+ * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them go, also
+ * those of a paused account. False when there is no such account. Idempotent.
  */
 export async function setAccountStatus(db: Db, id: AccountId, status: AccountDocument['status']): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne(
@@ -87,13 +87,16 @@ export async function setAccountStatus(db: Db, id: AccountId, status: AccountDoc
   return matchedCount === 1;
 }
 
-/** What it has waiting waits, its sends are accepted; until `setAccountStatus`. False when there is no such account. Idempotent. */
+/**
+ * Holds the account's waiting messages and still accepts its sends, until `setAccountStatus`. False when there is no such
+ * account. Idempotent.
+ */
 export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { held: true } });
   return matchedCount === 1;
 }
 
-/** The accounts of which nothing may leave. */
+/** The accounts whose messages must not be sent now. */
 export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
   const held = await accounts(db)
     .find({ held: true }, { projection: { _id: 1 } })
@@ -101,7 +104,7 @@ export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> 
   return new Set(held.map(({ _id }) => _id));
 }
 
-/** What these accounts' messages must have to be sent. */
+/** The rules that these accounts' messages must meet to be sent. */
 export async function readSendingRules(
   db: Db,
   ids: readonly AccountId[],
@@ -112,7 +115,7 @@ export async function readSendingRules(
   return new Map(found.map((account) => [account._id, account]));
 }
 
-/** The accounts that want everything logged that carriers say (settlement/message-log.ts). */
+/** The accounts that log every answer and receipt (settlement/message-log.ts). */
 export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
   const found = await accounts(db)
     .find({ log: 'all' }, { projection: { _id: 1 } })
@@ -120,7 +123,7 @@ export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<Accou
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** What the account has now: every debit that was answered is in it. */
+/** The current balance. It includes every debit that was answered. */
 export async function readBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
   const found = await accounts(db).findOne<Balance>(
     { _id: id },

@@ -17,8 +17,8 @@ export interface Subject {
 }
 
 /**
- * One change of a setting: written before the change is made, and completed after it. One that stays `begun` was perhaps done:
- * whoever made it was stopped between the two. Never changed again, and removed by the store when it is `AUDIT_DAYS` old.
+ * One change of a setting. It is written before the change is made and completed after it. An entry that stays `begun` may have
+ * been done: the process was stopped in between. A completed entry never changes; the store removes it after `AUDIT_DAYS`.
  */
 export interface AuditDocument {
   readonly _id: AuditId;
@@ -27,18 +27,18 @@ export interface AuditDocument {
   /** `<kind of thing>.<verb>`: `key.create`, `chatapp-webhook.register`. */
   readonly action: string;
   readonly subject: Subject;
-  /** Whose thing it is; left out for what is nobody's, a carrier. */
+  /** The account that it belongs to; absent for what belongs to none, such as a carrier. */
   readonly account?: AccountId;
   readonly outcome: 'begun' | 'done' | 'failed';
-  /** The thing, without secrets: before, and after what was done. Left out where there was none. */
+  /** The thing without its secrets, before and after the change. Absent where there was none. */
   readonly before?: Readonly<Record<string, unknown>>;
   readonly after?: Readonly<Record<string, unknown>>;
-  /** How often within its minute, where that is more than once: changes of a key are taken together then. */
+  /** How often it was done within its minute, if more than once: repeated changes of a key share one entry. */
   readonly times?: number;
   readonly expiresAt: Date;
 }
 
-/** What there is to say of a change before it is made. */
+/** What is known before the change is made. */
 export type Intended = Pick<AuditDocument, 'actor' | 'action' | 'subject' | 'account' | 'before'>;
-/** And after it. */
+/** What is known after the change. */
 export type Ended = Pick<AuditDocument, 'outcome' | 'account' | 'after'> & { readonly subject?: Subject };

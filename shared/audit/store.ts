@@ -5,8 +5,8 @@ import type { AuditDocument, Ended, Intended } from './entry.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Writes that a change is about to be made. An id that is there already is that of the same change by the same actor within its
- * minute: `times` counts it then, and what was before all of them stays.
+ * Records a change that is about to be made. If the id exists, the same actor made the same change in the same minute: `times`
+ * counts it, and `before` stays as it was before all of them.
  */
 export async function beginEntry(
   db: Db,
@@ -27,12 +27,15 @@ export async function beginEntry(
   );
 }
 
-/** Writes what became of it. */
+/** Records the result of the change. */
 export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<void> {
   await entries(db).updateOne({ _id: id }, { $set: ended });
 }
 
-/** Takes back what was begun and changed nothing. Where earlier changes are the same entry it stays, and they ended so as `ended` says. */
+/**
+ * Withdraws an entry whose change did nothing. When the entry also stands for earlier changes it stays, with the result in
+ * `ended`.
+ */
 export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise<void> {
   const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
   if (deletedCount === 1) return;
@@ -42,20 +45,20 @@ export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise
 export interface AuditQuery {
   readonly account?: AccountId;
   readonly subject?: { readonly kind: string; readonly id: string };
-  /** Changes from `since` on, and before `until`. */
+  /** Changes at or after `since` and before `until`. */
   readonly since?: Date;
   readonly until?: Date;
-  /** Entries behind this one. */
+  /** Continue after this entry. */
   readonly after?: AuditId;
 }
 
-/** An entry of a key stands at the beginning of its minute (`minuteAuditId`). */
+/** The id of a key's entry has the time of its minute's beginning (`minuteAuditId`). */
 const MINUTE_MS = 60_000;
 
-/** Newest first, at most `limit`. By their ids, which are of the time of the change or of the beginning of its minute. */
+/** Newest first, at most `limit`. Sorted by id: ids carry the time of the change, or of the beginning of its minute. */
 export async function listEntries(db: Db, query: AuditQuery, limit: number): Promise<readonly AuditDocument[]> {
   const { account, subject, since, until, after } = query;
-  // The bounds of ids are for the index; the times of the entries decide.
+  // The id bounds only make use of the index; the entries' own times decide.
   const from = since && lowestId('aud', new Date(Math.max(since.getTime() - MINUTE_MS, 0)));
   const [below] = [after, until && lowestId('aud', until)].filter((id) => id !== undefined).sort();
   const ids = { ...(from && { $gte: from }), ...(below && { $lt: below }) };

@@ -5,8 +5,8 @@ const SEALED = /^v1\.[\w-]+\.[\w-]+\.[\w-]*$/;
 const MARK_CHARACTERS = 8;
 
 /**
- * A document as the audit shows it. In place of a sealed secret, or of bytes (the hash of a key), stands a mark of what is stored:
- * it tells that a secret was changed, and nothing of the secret, because each sealing begins with a new random number.
+ * A document as the audit shows it. Sealed secrets and bytes (the hash of a key) are replaced by a fingerprint of what is stored.
+ * The fingerprint shows that a secret changed and reveals nothing of it, because every sealing starts with a new random number.
  */
 export function auditView(document: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, shown(value)]));

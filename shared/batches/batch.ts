@@ -15,38 +15,44 @@ export interface BatchDocument
   > {
   readonly _id: BatchId;
   readonly state: BatchState;
-  /** Somebody still has something to do with it: pay it or prune it, split it, stop it, or remove its chunks. */
+  /** Set while work remains: pay or prune it, split it, stop it, or remove its chunks. */
   readonly open?: true;
-  /** There while `unpaid`. */
+  /** Present while `unpaid`. */
   readonly unpaid?: {
-    /** By the store's time: from then on no debit pays for it, and it is removed (workers/maintenance/pruning/unpaid-batches.ts). */
+    /**
+     * By the store's time. After this no debit pays for the batch, and it is removed
+     * (workers/maintenance/pruning/unpaid-batches.ts).
+     */
     readonly payBy: Date;
-    /** What it and its recipients take. */
+    /** Size of the batch with its recipients. */
     readonly bytes: number;
   };
-  /** The debit that paid for it; there from `paid` on. */
+  /** The debit that paid for it; present from `paid` on. */
   readonly group?: GroupId;
   /** Recipients: each becomes one message and costs `CREDITS_PER_MESSAGE`. */
   readonly total: number;
-  /** Equal entries that were dropped at the caller's wish (`dedupe`). */
+  /** Number of equal entries that were dropped because the caller asked for `dedupe`. */
   readonly duplicates?: number;
-  /** Recipients of each chunk but the last. */
+  /** Recipients per chunk; the last chunk may have fewer. */
   readonly perChunk: number;
   readonly content: BatchContent;
-  /** Entries below this index are messages. */
+  /** Entries below this index have become messages. */
   readonly done: number;
   /**
-   * Entries below this index are messages or about to be: raised before they are made, and only while `paid`. So the update
-   * that stops a batch decides for each entry whether it ever becomes a message.
+   * Entries below this index are messages or are about to become messages. It is raised before they are made, and only while
+   * `paid`. So the update that stops a batch decides for each entry whether it becomes a message.
    */
   readonly reserved: number;
-  /** Messages and entries that were stopped; there when `stopped`. */
+  /** Number of messages and entries that were stopped; present when `stopped`. */
   readonly stopped?: number;
-  /** So many groups of its messages were decided to be cancelled and refunded together. */
+  /** Number of stop groups decided so far. The messages of one stop group are cancelled and refunded together. */
   readonly stopGroups?: number;
-  /** The last of them, until it is known that all that follows from it is done. */
+  /** The newest stop group, until all its follow-up is known to be done. */
   readonly stopGroup?: StopGroup;
-  /** There when all its messages ended long ago: they may be removed from then on (workers/maintenance/pruning/unpaid-batches.ts). */
+  /**
+   * Present when all its messages ended long ago. From then on the messages may be removed
+   * (workers/maintenance/pruning/unpaid-batches.ts).
+   */
   readonly counts?: BatchCounts;
 }
 
@@ -57,7 +63,7 @@ export type ShownState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' 
 export type BatchCounts = Readonly<Record<ShownState, number>>;
 
 export type BatchContent =
-  /** The same for all; `dltId` when it was rendered from a template, or matches one. */
+  /** One text for all recipients; `dltId` when it was rendered from a template or matches one. */
   | {
       readonly kind: 'text';
       readonly text: string;
@@ -65,7 +71,7 @@ export type BatchContent =
       readonly segments: number;
       readonly dltId?: string;
     }
-  /** The template as it was approved when the batch was accepted; `params` serve the entries without their own. */
+  /** The template as approved when the batch was accepted. `params` serve the entries without params of their own. */
   | {
       readonly kind: 'template';
       readonly dltId: string;
@@ -85,25 +91,30 @@ export type BatchContent =
  */
 export type BatchState = 'unpaid' | 'booked' | 'paid' | 'split' | 'stopping' | 'stopped';
 
-/** Messages that a stop found waiting, all in the same version (`MessageDocument.v`); what follows: workers/batches/cancel-group.ts. */
+/**
+ * Waiting messages that a stop found, all of the same version (`MessageDocument.v`). Follow-up: workers/batches/cancel-group.ts.
+ */
 export interface StopGroup {
   readonly v: number;
-  /** Absent with `v: 0`: all that wait in it. No message comes back to its first version, so they need no naming. */
+  /**
+   * Absent with `v: 0`: then it means every waiting message of version 0. No message returns to its first version, so no list is
+   * needed.
+   */
   readonly messages?: readonly MessageId[];
   readonly at: Date;
 }
 
-/** Some recipients of a batch. Removed when they are messages, or never will be. */
+/** Some recipients of a batch. Removed when they have become messages, or when they never will. */
 export interface BatchChunkDocument {
   readonly _id: BatchChunkId;
   readonly to: readonly string[];
-  /** By the same index; empty: the batch's. Absent when no entry has its own. */
+  /** Params by the same index; an empty list means the batch's own. Absent when no entry has its own. */
   readonly params?: readonly (readonly string[])[];
 }
 
 export type BatchChunkId = `${BatchId}:${string}`;
 
-/** One recipient as it was asked for. */
+/** One recipient as the caller gave it. */
 export interface BatchEntry {
   readonly to: string;
   readonly params?: readonly string[];
@@ -111,14 +122,17 @@ export interface BatchEntry {
 
 /** "Limits": Recipients per bulk request. */
 export const ENTRIES_MAX = 10_000;
-/** 11 KB of plain recipients; with ten params each up to 0.5 MB, which the driver takes some 10 ms to write as BSON. */
+/**
+ * 500 plain recipients are 11 KB. With ten params each they are up to 0.5 MB, which the driver takes about 10 ms to write as
+ * BSON.
+ */
 export const ENTRIES_PER_CHUNK = 500;
 
 export function chunkId(batch: BatchId, number: number): BatchChunkId {
   return `${batch}:${String(number).padStart(3, '0')}`;
 }
 
-/** Where the entries of a new batch wait. */
+/** The chunks in which the entries of a new batch wait. */
 export function chunksOf(
   batch: BatchId,
   entries: readonly BatchEntry[],

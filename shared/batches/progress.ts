@@ -6,9 +6,9 @@ import { type BatchId, batchMessageRange } from '../runtime/ids.ts';
 import type { BatchCounts, BatchDocument } from './batch.ts';
 
 /**
- * Counts a batch's messages by one range of their `_id`. Entries that are no messages yet are queued; those that never will
- * be are rejected, as the stopped messages are. One reading beside a batch that moves: a count may be a moment old. Of one
- * that ended long ago the document says it: its messages may be removed.
+ * Counts a batch's messages by one range of `_id`. Entries that are not messages yet count as queued; entries that never become
+ * messages count as rejected, as stopped messages do. The batch may move during the read, so a count may be a moment old. A batch
+ * that ended long ago has its counts in its document, because its messages may be removed.
  */
 export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCounts> {
   if (batch.counts !== undefined) return batch.counts;
@@ -33,8 +33,8 @@ export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCou
 }
 
 /**
- * Credits that went back for a batch and its messages: the ledger says it. By the index on change, whose ids are derived: one
- * range of those of single messages, one of the batch's own.
+ * Credits refunded for a batch and its messages, from the ledger. Change ids are derived, so the index on `change` serves it with
+ * two ranges: the refunds of single messages, and those of the batch itself.
  */
 export async function refundedCredits(db: Db, { _id, account }: BatchDocument): Promise<number> {
   const { $gte, $lte } = batchMessageRange(_id);
@@ -65,10 +65,10 @@ export function groupRefundId(batch: BatchId, number: number): `ref_${BatchId}_$
   return `${refundId(batch)}_${String(number).padStart(5, '0')}`;
 }
 
-/** Comes after `_` and all digits and letters. */
+/** Sorts after `_`, all digits and all letters. */
 const BEHIND_GROUPS = '~';
 
-/** Whether a message of the batch may still leave: it waits, or is with a carrier and may come back. */
+/** Whether a message of the batch may still be sent: it waits, or it is with a carrier and may come back. */
 export async function hasStoppable(db: Db, batch: BatchId): Promise<boolean> {
   const found = await db
     .collection<MessageDocument>('messages')

@@ -17,14 +17,14 @@ export function chunkCollection(db: Db): Collection<BatchChunkDocument> {
   return db.collection('batch_chunks');
 }
 
-/** Stores the recipients of a batch that is there already: chunks without one are found only by the hourly walk (prune.ts). */
+/** Stores the recipients of a batch. The batch must exist first: only the hourly walk finds chunks without a batch (prune.ts). */
 export async function insertChunks(db: Db, chunks: readonly BatchChunkDocument[]): Promise<void> {
-  // The driver writes a command as BSON in one go: a chunk with params takes milliseconds, plain ones do not.
+  // The driver serializes a command in one go: milliseconds for a chunk with params, much less for a plain one.
   const groups = chunks.some(({ params }) => params !== undefined) ? chunks.map((chunk) => [chunk]) : [chunks];
   for (const group of groups) await chunkCollection(db).insertMany(group);
 }
 
-/** What follows from the debit `group`. Doing it twice, also long afterwards, changes nothing. */
+/** Follow-up of the debit `group`. Repeating it changes nothing, also long afterwards. */
 export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: 'unpaid' },
@@ -32,7 +32,9 @@ export async function markPaid(db: Db, id: BatchId, group: GroupId): Promise<voi
   );
 }
 
-/** What follows from booking: it waits for its time and is not pruned. Doing it twice, also long afterwards, changes nothing. */
+/**
+ * Follow-up of booking: the batches wait for their time and are not pruned. Repeating it changes nothing, also long afterwards.
+ */
 export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void> {
   if (ids.length === 0) return;
   await batchCollection(db).updateMany(
@@ -41,7 +43,7 @@ export async function markBooked(db: Db, ids: readonly BatchId[]): Promise<void>
   );
 }
 
-/** Its time has come: as if it was paid now. Doing it twice, also long afterwards, changes nothing. */
+/** Releases a booked batch as if it were paid now. Repeating it changes nothing, also long afterwards. */
 export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUntil: Date): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['unpaid', 'booked'] } },
@@ -49,7 +51,7 @@ export async function releaseBooked(db: Db, id: BatchId, group: GroupId, validUn
   );
 }
 
-/** Removes a batch that was never released, with its recipients. Idempotent; the caller knows that nobody releases it. */
+/** Removes a batch that was never released, with its recipients. The caller ensures that nobody releases it. Idempotent. */
 export async function removeUnreleased(db: Db, id: BatchId): Promise<void> {
   await removeChunks(db, id);
   await batchCollection(db).deleteOne({ _id: id, state: { $in: ['unpaid', 'booked'] } });
@@ -63,7 +65,7 @@ export async function readBatch(db: Db, account: AccountId, id: BatchId): Promis
 /** The states in which a worker has something to do, while `open`. */
 const WORK_STATES = ['paid', 'split', 'stopping', 'stopped'] as const satisfies readonly BatchState[];
 
-/** Up to `limit` batches that wait for a worker, the oldest first. */
+/** Up to `limit` batches that need a worker, oldest first. */
 export function findOpen(db: Db, limit: number): Promise<BatchDocument[]> {
   return batchCollection(db)
     .find({ open: true, state: { $in: [...WORK_STATES] } })
@@ -72,15 +74,15 @@ export function findOpen(db: Db, limit: number): Promise<BatchDocument[]> {
     .toArray();
 }
 
-/** The chunk that has the entry `index`; undefined when the batch's chunks are removed. */
+/** The chunk that holds entry `index`; undefined when the batch's chunks are removed. */
 export async function readChunk(db: Db, batch: BatchDocument, index: number): Promise<BatchChunkDocument | undefined> {
   const id = chunkId(batch._id, Math.floor(index / batch.perChunk));
   return (await chunkCollection(db).findOne({ _id: id })) ?? undefined;
 }
 
 /**
- * Says that all reserved entries are messages, and reserves those of the next chunk; or that the batch is split. A
- * compare-and-set: false when another worker was faster, or the batch was stopped.
+ * Records that all reserved entries are messages, then reserves the next chunk or marks the batch as split. A compare-and-set:
+ * false when another worker was faster, or the batch was stopped.
  */
 export async function advance(db: Db, batch: BatchDocument): Promise<boolean> {
   const { _id, reserved, total, perChunk } = batch;
@@ -92,7 +94,7 @@ export async function advance(db: Db, batch: BatchDocument): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/** Those of `ids` of which nothing more shall leave. */
+/** The batches among `ids` that are stopped or being stopped. */
 export async function findStopped(db: Db, ids: readonly BatchId[]): Promise<ReadonlySet<BatchId>> {
   const stopped = await batchCollection(db)
     .find({ _id: { $in: [...ids] }, state: { $in: ['stopping', 'stopped'] } }, { projection: { _id: 1 } })
@@ -100,7 +102,7 @@ export async function findStopped(db: Db, ids: readonly BatchId[]): Promise<Read
   return new Set(stopped.map(({ _id }) => _id));
 }
 
-/** Decides that nothing more of a paid batch shall leave. Idempotent. */
+/** Decides that no further message of a paid batch is sent. Idempotent. */
 export async function beginStop(db: Db, id: BatchId): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['paid', 'split'] } },
@@ -108,7 +110,7 @@ export async function beginStop(db: Db, id: BatchId): Promise<void> {
   );
 }
 
-/** Those of `ids` that do not have the counts of their messages (yet). */
+/** The batches among `ids` that have no message counts yet. */
 export async function findUncounted(db: Db, ids: readonly BatchId[]): Promise<readonly BatchId[]> {
   if (ids.length === 0) return [];
   const uncounted = await batchCollection(db)
@@ -117,7 +119,7 @@ export async function findUncounted(db: Db, ids: readonly BatchId[]): Promise<re
   return uncounted.map(({ _id }) => _id);
 }
 
-/** Keeps the counts of a batch whose messages ended, with which nobody has anything to do. Idempotent. */
+/** Stores the counts of a batch whose messages have ended and whose work is done. Idempotent. */
 export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Promise<void> {
   await batchCollection(db).updateOne(
     { _id: id, state: { $in: ['split', 'stopped'] }, open: { $exists: false }, counts: { $exists: false } },
@@ -126,8 +128,8 @@ export async function keepCounts(db: Db, id: BatchId, counts: BatchCounts): Prom
 }
 
 /**
- * Decides the next group of messages to be cancelled and refunded together, when all that follows from the `groups` before it
- * is done. A compare-and-set: false when somebody else decided one since.
+ * Decides the next stop group: messages that are cancelled and refunded together. Call it when all follow-up of the `groups`
+ * before it is done. A compare-and-set: false when another process has decided a group since.
  */
 export async function decideStopGroup(db: Db, id: BatchId, groups: number, group: StopGroup): Promise<boolean> {
   const { matchedCount } = await batchCollection(db).updateOne(
@@ -138,8 +140,8 @@ export async function decideStopGroup(db: Db, id: BatchId, groups: number, group
 }
 
 /**
- * All that had not left is cancelled and refunded, in `groups` groups. Idempotent. False when somebody else decided a further
- * group since.
+ * Ends a stop: everything that had not left is cancelled and refunded, in `groups` groups. Idempotent. False when another process
+ * has decided a further group since.
  */
 export async function endStop(db: Db, id: BatchId, groups: number, stopped: number): Promise<boolean> {
   const { matchedCount } = await batchCollection(db).updateOne(
@@ -153,13 +155,13 @@ function decided(groups: number): Filter<BatchDocument> {
   return { stopGroups: groups === 0 ? { $exists: false } : groups };
 }
 
-/** Removes a batch's chunks, then its mark: nobody has anything to do with it any more. Idempotent. */
+/** Removes a batch's chunks, then its `open` mark: no work is left. Idempotent. */
 export async function close(db: Db, id: BatchId, state: 'split' | 'stopped'): Promise<void> {
   await removeChunks(db, id);
   await batchCollection(db).updateOne({ _id: id, state, stopGroup: { $exists: false } }, { $unset: { open: '' } });
 }
 
 export async function removeChunks(db: Db, id: BatchId): Promise<void> {
-  // Behind the colon are only digits, and '~' comes after them.
+  // After the colon come only digits, and '~' sorts after them.
   await chunkCollection(db).deleteMany({ _id: { $gt: `${id}:`, $lt: `${id}:~` } });
 }

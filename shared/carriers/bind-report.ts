@@ -1,14 +1,14 @@
 import { statusReason, statusText } from './command-status.ts';
 
 /**
- * What a carrier's binds are doing, as the process that holds the carrier says it; for people. One document for each carrier, written
- * at changes. It decides nothing, and holds no secret. When the carrier's lease has another epoch, or no holder, it is history
- * (`carrier-condition.ts`).
+ * The state of a carrier's binds, reported by the process that holds the carrier. For people only: nothing is decided by it, and
+ * it holds no secret. One document per carrier, written when something changes. It is out of date when the carrier's lease has
+ * another epoch or no holder (`carrier-condition.ts`).
  */
 export interface BindReportDocument {
   /** The carrier. */
   readonly _id: string;
-  /** Of the holder's lease. */
+  /** Epoch of the holder's lease. */
   readonly epoch: number;
   readonly at: Date;
   readonly binds: readonly BindReport[];
@@ -17,15 +17,19 @@ export interface BindReportDocument {
 export interface BindReport {
   readonly index: number;
   readonly state: 'closed' | 'connecting' | 'binding' | 'bound' | 'draining' | 'backoff';
-  /** Of `state`. */
+  /** Since when `state` holds. */
   readonly since: Date;
-  /** Why it is not bound, from the first try that ended so; absent while it is bound, and before the first try has ended. */
+  /**
+   * Why it is not bound, with the time of the first try that failed this way. Absent while it is bound, and before the first try
+   * has ended.
+   */
   readonly trouble?: BindTrouble & { readonly since: Date };
 }
 
 /**
- * `refused`: the carrier answered the bind with a command_status (`code`, as `0x0E`). `unanswered`: it did not, or closed.
- * `unreachable`: no connection, TLS included (`code`: the system's, or ours). `lost`: it had been bound.
+ * `refused`: the carrier answered the bind with a command_status (`code`, such as `0x0E`). `unanswered`: the carrier did not
+ * answer the bind, or closed the connection. `unreachable`: no connection could be made, TLS included (`code`: from the system,
+ * or our own). `lost`: an established bind broke.
  */
 export interface BindTrouble {
   readonly kind: 'refused' | 'unanswered' | 'unreachable' | 'lost';
@@ -39,13 +43,13 @@ export function refusedBind(status: number): BindTrouble {
   return { kind: 'refused', code: statusText(status), reason: REFUSALS.get(status) ?? statusReason(status) };
 }
 
-/** A connection ended, or was never made, for this reason: an error's code or a word of ours. */
+/** A connection ended or could not be made. The code is an error's code or one of our own. */
 export function endedBind(kind: Exclude<BindTrouble['kind'], 'refused'>, code: string): BindTrouble {
   const words = WORDS.find(([pattern]) => pattern.test(code))?.[1];
   return { kind, code, reason: words ?? (kind === 'lost' ? 'the connection ended' : 'no connection') };
 }
 
-/** What a carrier means with the command_status of a bind (SMPP 3.4 §5.1.3), where that is more than its name. */
+/** What the command_status of a bind means (SMPP 3.4 §5.1.3), where its name alone does not say it. */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [0x05, 'an earlier session is still bound'],
   [0x0d, 'bind failed'],

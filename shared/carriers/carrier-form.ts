@@ -1,7 +1,7 @@
 import type { CarrierDlt, CarrierDocument } from './carrier.ts';
 import { chainFaults } from './chain.ts';
 
-/** Settings of a carrier that do not fit; each names its field. */
+/** Invalid settings of a carrier; each problem names its field. */
 export class BadCarrier extends Error {
   readonly code = 'bad_carrier';
   readonly problems: readonly string[];
@@ -12,13 +12,16 @@ export class BadCarrier extends Error {
   }
 }
 
-/** A carrier's document without what the store adds; the password in clear. */
+/** A carrier's document without the fields that the store adds, with the password in clear. */
 export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
 
 const MAX_BINDS = 50;
 const MAX_WINDOW = 10_000;
 const MAX_PER_SECOND = 100_000;
-/** C-strings of the bind PDUs (SMPP 3.4 §4.1.1) without their NUL. The standard ends passwords at 8; many carriers do not. */
+/**
+ * Lengths of the bind PDUs' C-strings without their NUL (SMPP 3.4 §4.1.1). The standard limits passwords to 8 characters; many
+ * carriers allow more.
+ */
 const MAX_SYSTEM_ID = 15;
 const MAX_PASSWORD = 64;
 const MAX_SYSTEM_TYPE = 12;
@@ -48,7 +51,7 @@ export function checkCarrier(carrier: CarrierInput): void {
   if (problems.length > 0) throw new BadCarrier(problems);
 }
 
-/** SMPP 3.4 §5.3.2: the tags that the standard leaves to vendors. */
+/** The tags that SMPP 3.4 §5.3.2 leaves to vendors. */
 const VENDOR_TAGS = { min: 0x1400, max: 0x3fff };
 
 function checkDlt(

@@ -1,10 +1,10 @@
 import type { CommandStatusClass } from './command-status.ts';
 
-/** A carrier and how to reach it over SMPP 3.4. One document; changes are picked up by the workers within seconds. */
+/** A carrier and how to reach it over SMPP 3.4. One document; workers pick up changes within seconds. */
 export interface CarrierDocument {
-  /** Short name, `[a-z0-9-]{1,32}`: it is part of keys and of metrics. */
+  /** Short name, `[a-z0-9-]{1,32}`. It is part of keys and metrics. */
   readonly _id: string;
-  /** For people: the `operator` of a message that this carrier delivered, when no better name is known. */
+  /** Name for people. It becomes the `operator` of a delivered message when no better name is known. */
   readonly name: string;
   readonly status: 'active' | 'paused';
   readonly host: string;
@@ -14,7 +14,7 @@ export interface CarrierDocument {
   /** Sealed by the secret box. */
   readonly password: string;
   readonly systemType: string;
-  /** `transceiver`, or a pair of transmitter and receiver for carriers that want them apart. */
+  /** `transceiver`, or a pair of transmitter and receiver for carriers that require separate binds. */
   readonly bindKind: 'transceiver' | 'pair';
   /** Parallel binds of that kind. */
   readonly binds: number;
@@ -22,44 +22,47 @@ export interface CarrierDocument {
   readonly windowSize: number;
   /** Segments a second, all binds of this carrier together; 0: no limit of ours. */
   readonly perSecond: number;
-  /** Routing groups that it serves. */
+  /** The paths (routing groups) that it serves. */
   readonly paths: readonly string[];
   readonly enquireLinkMs: number;
   readonly responseTimeoutMs: number;
   /**
-   * Form of message ids in submit_sm_resp and in receipts. `exact`: the same, case included. `learn` finds out from the first receipts
-   * that fit in another base or case.
+   * How message ids in submit_sm_resp and in receipts compare. `exact`: they are equal, case included. `learn`: the worker learns
+   * the form from the first receipts that match in another base or case.
    */
   readonly idForm: 'exact' | 'learn';
   /** Offset of the dates in its receipts, in minutes east of UTC. */
   readonly receiptOffsetMinutes: number;
   /**
-   * What becomes of a submit whose answer never came, after `unknownWaitMs`. `assume_sent`: it counts as sent; its price: 4 of 7,788
-   * messages in a run of 15 kills were charged and never left. `resend`: it is sent again, and may arrive twice; it lost none and
-   * doubled none there.
+   * What happens to a submit that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent. The price: 4 of
+   * 7,788 messages in a run of 15 kills were charged and never left. `resend`: it is sent again and may arrive twice. The same
+   * run lost none and doubled none.
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
-  /** Overrides of the standard's classes, by command_status in decimal. */
+  /** The carrier's own meanings of command_status values (decimal); they override the standard's classes. */
   readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
-  /** How it wants the ids of India's DLT; `off` or absent: not at all. */
+  /** How the carrier takes the ids of India's DLT; `off` or absent: it does not take them. */
   readonly dlt?: CarrierDlt | 'off';
   readonly createdAt: Date;
 }
 
 /**
- * TLVs of submit_sm with the ids of India's DLT. Each carrier decides on tags, order and content (SMPP 3.4 §5.3.2 leaves 0x1400 to
- * 0x3FFF to vendors). Most take 0x1400 for the entity, 0x1401 for the template and 0x1402 for the hash; others use these tags for
- * other things.
+ * TLVs of submit_sm with the ids of India's DLT. Each carrier chooses tags, order and content (SMPP 3.4 §5.3.2 leaves 0x1400 to
+ * 0x3FFF to vendors). Most use 0x1400 for the entity, 0x1401 for the template and 0x1402 for the hash; others use these tags
+ * differently.
  */
 export interface CarrierDlt {
   readonly entityTag: number;
   readonly templateTag: number;
-  /** Of the PE-TM chain hash, where this product is the last hop before the operator; sent where there is a chain. */
+  /**
+   * Tag of the PE-TM chain hash, for carriers where this product is the last hop before the operator. Sent only where there is a
+   * chain.
+   */
   readonly hashTag?: number;
   /**
-   * Telemarketers from the first behind the entity to the delivering one; hashed behind the entity's id. Of accounts that
-   * have no chain of their own at this carrier (chain.ts).
+   * The telemarketers after the entity, from the first to the delivering one. They are hashed after the entity's id. Used for
+   * accounts without a chain of their own at this carrier (chain.ts).
    */
   readonly chain?: readonly string[];
   /** Octet string, or C-octet string, which ends with NUL. */

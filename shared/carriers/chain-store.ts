@@ -2,12 +2,12 @@ import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../runtime/ids.ts';
 import { type ChainDocument, chainFaults, chainKey } from './chain.ts';
 
-/** A chain that does not fit. */
+/** An invalid chain. */
 export class BadChain extends Error {
   readonly code = 'bad_chain';
 }
 
-/** The chain that an account's messages have at a carrier from now on; workers know it within seconds. Throws `BadChain`. */
+/** Sets the chain of an account's messages at a carrier; workers see it within seconds. Throws `BadChain`. */
 export async function setChain(
   db: Db,
   account: AccountId,
@@ -23,7 +23,7 @@ export async function setChain(
   );
 }
 
-/** From now on the carrier's own, if it has one. False when the account had none there. */
+/** Removes the account's chain; the carrier's own chain applies again, if it has one. False when the account had none there. */
 export async function removeChain(db: Db, account: AccountId, carrier: string): Promise<boolean> {
   const { deletedCount } = await chains(db).deleteOne({ _id: chainKey(account, carrier) });
   return deletedCount === 1;
@@ -31,14 +31,14 @@ export async function removeChain(db: Db, account: AccountId, carrier: string): 
 
 /** An account's chains, by carrier. */
 export async function listChains(db: Db, account: AccountId): Promise<readonly ChainDocument[]> {
-  // Their keys stand together; carriers' names are a-z, 0-9 and -, all before '~'.
+  // The account's keys are adjacent. Carrier names hold only a-z, 0-9 and -, which sort before '~'.
   return chains(db)
     .find({ _id: { $gte: chainKey(account, ''), $lt: chainKey(account, '~') } })
     .sort({ _id: 1 })
     .toArray();
 }
 
-/** Chains at the carrier, by account; an account that has none of its own there is left out. */
+/** Chains at the carrier, by account. Accounts without a chain of their own are left out. */
 export async function findChains(
   db: Db,
   carrier: string,

@@ -1,14 +1,17 @@
 import type { AccountId } from '../runtime/ids.ts';
 
 /**
- * The telemarketers between an account's entities and one carrier, where they are not the carrier's own (`CarrierDlt.chain`):
- * for example of a reseller's customers, `{_id: 'acc_01…:airtel', telemarketers: ['1101172974420820002', '1101172974420830004']}`.
+ * The telemarketers between an account's entities and one carrier, where they differ from the carrier's own (`CarrierDlt.chain`).
+ * Example, for a reseller's customers: `{_id: 'acc_01…:airtel', telemarketers: ['1101172974420820002', '1101172974420830004']}`.
  */
 export interface ChainDocument {
   readonly _id: ChainKey;
   readonly account: AccountId;
   readonly carrier: string;
-  /** From the first behind the entity to the delivering one; hashed behind the message's entity id (workers/smpp/submit/dlt.ts). */
+  /**
+   * The telemarketers after the entity, from the first to the delivering one. They are hashed after the message's entity id
+   * (workers/smpp/submit/dlt.ts).
+   */
   readonly telemarketers: readonly string[];
 }
 
@@ -20,7 +23,7 @@ export function chainKey(account: AccountId, carrier: string): ChainKey {
 
 const LONGEST = 10;
 
-/** What is wrong with a chain, one sentence each. */
+/** The problems of a chain, one sentence each. */
 export function chainFaults(telemarketers: readonly string[]): readonly string[] {
   const faults: string[] = [];
   const { length } = telemarketers;

@@ -1,11 +1,11 @@
 /**
- * What a carrier's answer to submit_sm means for the message:
- * `accepted`; `throttled` (slow the bind, the message keeps its place); `retry` (the message waits and is tried again, a
- * few times); `bind` (the session is not usable, the message goes back); `rejected` (for good).
+ * What a carrier's answer to submit_sm means for the message: `accepted`; `throttled` (slow down; the message keeps its place in
+ * the queue); `retry` (the message waits and is tried again a few times); `bind` (the session is unusable; the message goes back
+ * to the queue); `rejected` (refused for good).
  */
 export type CommandStatusClass = 'accepted' | 'throttled' | 'retry' | 'bind' | 'rejected';
 
-/** Statuses that code names (SMPP 3.4 §5.1.3). */
+/** Statuses that our code refers to by name (SMPP 3.4 §5.1.3). */
 export const STATUS = {
   ok: 0x00,
   invalidCommandId: 0x03,
@@ -32,8 +32,8 @@ const bind = (reason: string): StatusRule => ({ class: 'bind', reason });
 const rejected = (reason: string): StatusRule => ({ class: 'rejected', reason });
 
 /**
- * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that carriers and other gateways agree on
- * most. A carrier's own meaning goes into its `statusClasses`. Ambiguous ones (0x45, 0xFE, 0xFF) are tried again, a few times.
+ * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers and gateways agree on. A
+ * carrier's deviations belong in its `statusClasses`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
  */
 const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x00, accepted('Accepted')],
@@ -86,7 +86,10 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0xff, retry('Unknown error')],
 ]);
 
-/** The class of a command_status; the carrier's own `overrides` (by status in decimal) come first, what nobody knows is `rejected`. */
+/**
+ * The class of a command_status. The carrier's `overrides` (keyed by the decimal status) come first. An unknown status is
+ * `rejected`.
+ */
 export function statusClass(
   status: number,
   overrides: Readonly<Record<string, CommandStatusClass>> = {},
@@ -99,7 +102,7 @@ export function statusReason(status: number): string {
   return RULES.get(status)?.reason ?? "An error of the carrier's own";
 }
 
-/** As `error_code`: `0x0B`, `0x0401`. */
+/** The status as `error_code`: `0x0B`, `0x0401`. */
 export function statusText(status: number): string {
   const digits = status.toString(16).toUpperCase();
   return `0x${digits.padStart(digits.length + (digits.length % 2), '0')}`;

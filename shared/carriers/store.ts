@@ -13,7 +13,7 @@ export class NoSuchCarrier extends Error {
   readonly code = 'no_such_carrier';
 }
 
-/** What a carrier cannot be without; the rest has defaults. */
+/** The required settings of a carrier; the others have defaults. */
 export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | 'systemId' | 'password'> &
   Partial<CarrierInput>;
 
@@ -31,7 +31,10 @@ export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input:
   return document;
 }
 
-/** Changes settings; its binds end gracefully and begin anew with them. Throws `BadCarrier` or `NoSuchCarrier`. */
+/**
+ * Changes settings. The carrier's binds end gracefully and start again with the new settings. Throws `BadCarrier` or
+ * `NoSuchCarrier`.
+ */
 export async function updateCarrier(
   db: Db,
   box: SecretBox,
@@ -51,7 +54,7 @@ export async function updateCarrier(
   return updated;
 }
 
-/** A paused carrier takes no new messages and unbinds; what is under way is waited for. Throws `NoSuchCarrier`. */
+/** A paused carrier takes no new messages, waits for what is under way, and unbinds. Throws `NoSuchCarrier`. */
 export async function setCarrierStatus(db: Db, id: string, status: CarrierDocument['status']): Promise<void> {
   const { matchedCount } = await carriers(db).updateOne({ _id: id }, { $set: { status } });
   if (matchedCount === 0) throw new NoSuchCarrier(`there is no carrier "${id}"`);

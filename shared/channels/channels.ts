@@ -5,7 +5,7 @@ import type { Channel } from './channel.ts';
 import { chatapp } from './chatapp.ts';
 import { sms } from './sms.ts';
 
-/** All channels, in the order in which lists name them. */
+/** All channels, in the order of lists. */
 const CHANNELS = { sms, chatapp } as const satisfies Readonly<Record<ChannelName, object>>;
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]; // the registry's own keys
@@ -14,7 +14,7 @@ export function channelOf({ channel }: Pick<AnyMessage, 'channel'>): Channel<Any
   return CHANNELS[channel];
 }
 
-/** What each channel gives back for those of these messages that were never taken. May be called again after a crash. */
+/** Lets each channel refund those of these messages that were never taken. May be called again after a crash. */
 export async function refundByChannel(db: Db, messages: readonly AnyMessage[]): Promise<void> {
   for (const name of CHANNEL_NAMES) {
     const own = messages.filter((message) => message.channel === name);

@@ -2,14 +2,14 @@ import { giveBackRefused } from '../conversations/void.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../messages/chat-message.ts';
 import type { Channel } from './channel.ts';
 
-/** There are no carriers to tell apart: the account's provider delivers everything. */
+/** There is only one possible name: the account's provider delivers everything. */
 export const CHAT_OPERATOR = 'chatapp';
 
 export const chatapp: Channel<ChatMessageDocument | InboundMessageDocument> = {
   partsOf: () => 1,
   deliveredBy: () => CHAT_OPERATOR,
   eventMembers: (message) => (message.direction === 'in' ? {} : { conversation_id: message.conversation }),
-  // Paid is the conversation, not the message; what customers write costs nothing.
+  // The conversation is what is paid for, not the message. What customers write costs nothing.
   refund: (db, messages) =>
     giveBackRefused(
       db,

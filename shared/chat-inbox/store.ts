@@ -4,18 +4,18 @@ import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { InboxItemDocument } from './inbox-item.ts';
 
-/** Items of one command: a post of 3 MB can bring 26,000, and neither we nor the store may be held up by one. */
+/** Most items per command. A post of 3 MB can bring 26,000 items; it must not block this process or the store. */
 const SLICE = 250;
-/** And what they may weigh together: 16,000 values at most, which are written or read in a few milliseconds. */
+/** Most weight per command: 16,000 values, which are written or read in a few milliseconds. */
 const SLICE_WEIGHT = 524_288;
-/** Of items that do not tell theirs: they may have megabytes. */
+/** Weight of items without one: they may have megabytes. */
 const UNKNOWN_WEIGHT = Math.floor(SLICE_WEIGHT / 20);
-/** Longer than a provider posts again: seven days (facts: chat-app). */
+/** Longer than a provider repeats a post: up to seven days (WhatsApp Cloud API, Webhooks: retries). */
 const KEPT_MS = 8 * 86_400_000;
 
 /**
- * Stores what a provider posted. Items that are there already are left as they are, also those that were worked off: the same
- * post again adds nothing. May be done again when it failed.
+ * Stores what a provider posted. Items that exist stay as they are, processed or not, so a repeated post adds nothing. May be
+ * repeated after a failure.
  */
 export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Promise<void> {
   for (let rest = items; rest.length > 0; ) {
@@ -25,14 +25,12 @@ export async function keepItems(db: Db, items: readonly InboxItemDocument[]): Pr
   }
 }
 
-/** What an item is before it is read whole. */
+/** The fields that are read first, before the whole item. */
 type Head = Pick<InboxItemDocument, '_id' | 'account' | 'due' | 'weight'>;
 
 /**
- * Items of these accounts that are to be worked off by now: the accounts in the order of their ids, of each the longest due
- * first. At most `limit`, and fewer when they are heavy; `more`: there are others behind the last of them, also of its account.
- * A walk along the index as far as the items go, so a backlog costs nothing that is not taken from it. What is read of them at
- * first is what they weigh, so that no answer of the store is large.
+ * Items of these accounts that are due. Sorted by account id, and within an account by due time. At most `limit`, and fewer when
+ * they are heavy. `more`: others follow, perhaps of the last account too.
  */
 export async function dueItems(
   db: Db,

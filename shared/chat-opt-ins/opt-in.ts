@@ -1,15 +1,15 @@
 import type { AccountId } from '../runtime/ids.ts';
 
 /**
- * A customer who agreed to get template messages of an account ("What the service does", 7). Asked only for accounts whose
- * provider says `optIn: 'list'`.
+ * A customer who agreed to receive an account's template messages ("What the service does", 7). Checked only for accounts whose
+ * provider has `optIn: 'list'`.
  */
 export interface OptInDocument {
   readonly _id: OptInKey;
   readonly account: AccountId;
   /** Digits. */
   readonly customer: string;
-  /** When we were told, the first time. */
+  /** When we were first told. */
   readonly at: Date;
 }
 

@@ -3,15 +3,15 @@ import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type OptInDocument, type OptInKey, optInKey } from './opt-in.ts';
 
-/** Customers of one write. */
+/** Most customers per write. */
 const GROUP_MAX = 1_000;
 
-/** What the store says now. */
+/** Read from the store, never cached. */
 export async function isOptedIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
   return (await optIns(db).findOne({ _id: optInKey(account, customer) }, { projection: { _id: 1 } })) !== null;
 }
 
-/** Returns how many are new. Those that are on the list stay as they are; may be repeated. */
+/** Returns how many are new. Customers on the list stay as they are; may be repeated. */
 export async function addOptIns(
   db: Db,
   clock: Clock,
@@ -35,20 +35,20 @@ export async function addOptIns(
   return added;
 }
 
-/** From now on no template goes to this customer. False when it was not on the list. */
+/** From now on this customer gets no templates. False when the customer was not on the list. */
 export async function removeOptIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
   const { deletedCount } = await optIns(db).deleteOne({ _id: optInKey(account, customer) });
   return deletedCount === 1;
 }
 
-/** Up to `limit` of an account, by number, behind `after`. */
+/** Up to `limit` customers of an account, sorted by number, after `after`. */
 export async function listOptIns(
   db: Db,
   account: AccountId,
   limit: number,
   after = '',
 ): Promise<readonly OptInDocument[]> {
-  // A range of `_id`: no index is needed for it. The semicolon comes right after the colon.
+  // A range of `_id`, so no further index is needed. The semicolon is the character after the colon.
   const ids: { readonly $gt: OptInKey; readonly $lt: OptInKey } = {
     $gt: optInKey(account, after),
     $lt: `${account};` as OptInKey, // no key itself: the first text behind all keys of the account

@@ -1,6 +1,6 @@
 import type { AccountId } from '../runtime/ids.ts';
 
-/** A template of the chat-app channel as the provider has it; copied from there (workers/chatapp), never made here. */
+/** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there; it is never created here. */
 export interface ChatTemplateDocument {
   /** `<account>:<name>:<language>`. */
   readonly _id: `${AccountId}:${string}:${string}`;
@@ -10,14 +10,14 @@ export interface ChatTemplateDocument {
   readonly status: ChatTemplateStatus;
   /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
   readonly category: string;
-  /** Variables of its body, which `params` fills in order. */
+  /** Number of variables in its body; `params` fills them in order. */
   readonly variables: number;
-  /** Needs what our API cannot give it (a media header, a variable in a header or a button), and what that is. */
+  /** Set when our API cannot send the template, with the reason: a media header, or a variable in a header or a button. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
 
-/** The provider's word in lower case. Ones that we do not know are kept and count as not approved. */
+/** The provider's status in lower case. Unknown ones are stored and count as not approved. */
 export type ChatTemplateStatus = string;
 
 export function chatTemplateId(account: AccountId, name: string, language: string): ChatTemplateDocument['_id'] {

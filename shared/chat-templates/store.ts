@@ -12,7 +12,7 @@ export async function findChatTemplate(
   return (await templates(db).findOne({ _id: chatTemplateId(account, name, language) })) ?? undefined;
 }
 
-/** An account's, whatever their status, by name and language. */
+/** An account's templates of any status, sorted by name and language. */
 export async function listChatTemplates(db: Db, account: AccountId): Promise<readonly ChatTemplateDocument[]> {
   return templates(db)
     .find({ _id: idsOf(account) })
@@ -20,7 +20,7 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
     .toArray();
 }
 
-/** What the list shows of them, by name and language, in groups. Their texts, which may be long, are not read. */
+/** The fields that the list shows, sorted by name and language, in chunks. The texts, which may be long, are not read. */
 export async function* readTemplateStatuses(
   db: Db,
   account: AccountId,
@@ -32,7 +32,7 @@ export async function* readTemplateStatuses(
   for await (const { name, status, language } of all) yield { name, status, language };
 }
 
-/** In which languages an account has a template of this name, whatever their status; twenty at most. */
+/** The languages in which an account has a template of this name, whatever its status; at most twenty. */
 export async function languagesOf(db: Db, account: AccountId, name: string): Promise<readonly string[]> {
   const found = await templates(db)
     .find({ _id: idsOf(account), name }, { projection: { language: 1 } })
@@ -42,15 +42,17 @@ export async function languagesOf(db: Db, account: AccountId, name: string): Pro
   return found.map(({ language }) => language);
 }
 
-/** Shown in an answer. */
+/** Most languages shown in an answer. */
 const LANGUAGES_MAX = 20;
 
-/** Written by one command: some milliseconds of this process and of the store. 36,000 at once held each for 350 ms. */
+/**
+ * Templates written by one command: a few milliseconds for this process and the store. 36,000 at once blocked each for 350 ms.
+ */
 const GROUP = 250;
 
 /**
- * Makes the account's templates those that the provider lists now: new and changed ones are written, others go. Not atomic:
- * a template that stays is there all the time. Doing it twice writes the same.
+ * Replaces the account's templates by the provider's current list: new and changed ones are written, others are removed. Not
+ * atomic, but a template that stays is never missing. Repeating it writes the same.
  */
 export async function replaceChatTemplates(
   db: Db,
@@ -75,8 +77,8 @@ function inGroups<T>(all: readonly T[]): readonly T[][] {
 }
 
 /**
- * What a refused send or a callback told of a template, until the provider is asked again. Nothing when there is no such
- * template.
+ * Stores what a refused send or a callback said about a template, until the provider is asked again. Does nothing when there is
+ * no such template.
  */
 export async function markChatTemplate(
   db: Db,
@@ -90,9 +92,9 @@ export async function markChatTemplate(
   ]);
 }
 
-/** A range of `_id`: no index is needed for it. The semicolon comes right after the colon. */
+/** A range of `_id`, so no further index is needed. The semicolon is the character after the colon. */
 function idsOf(account: AccountId): { readonly $gt: TemplateId; readonly $lt: TemplateId } {
-  // The ends are no ids themselves: texts before and behind all those of the account.
+  // The ends are not ids themselves: one sorts before all ids of the account, the other after them.
   return { $gt: `${account}:` as TemplateId, $lt: `${account};` as TemplateId };
 }
 

@@ -12,13 +12,13 @@ export interface ClaimGatesOptions {
   readonly hours: PromotionalHours;
 }
 
-/** A pause is seen by all workers at the latest then; it costs each of them two small reads. */
+/** All workers see a pause after this time at the latest. It costs each of them two small reads. */
 const FRESH_MS = 2_000;
 
 /**
- * What may not leave now, for all claimers of a process: messages of held accounts (suspended or paused), messages of paused
- * templates, and the lane of promotional messages under DLT outside its hours. Nothing is rewritten when a gate shuts or opens
- * (docs/decisions/0008).
+ * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused), those of
+ * paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate rewrites no
+ * message (docs/decisions/0008).
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;
@@ -35,7 +35,7 @@ export class ClaimGates {
     return this.#held;
   }
 
-  /** DLT ids, by account. */
+  /** DLT ids of paused templates, by account. */
   get pausedTemplates(): ReadonlyMap<AccountId, readonly string[]> {
     return this.#pausedTemplates;
   }
@@ -50,7 +50,7 @@ export class ClaimGates {
     return promotionalDeferral(hours, clock.now()) === undefined;
   }
 
-  /** Reads again what is too old. Rejects with the store's error: what cannot be known is not claimed. */
+  /** Reads again what is too old. Rejects with the store's error: without knowing the gates, nothing may be claimed. */
   async refresh(): Promise<void> {
     if (this.#options.clock.monotonicMs() < this.#freshUntilMs) return;
     this.#reading ??= this.#read().finally(() => {

@@ -9,20 +9,20 @@ import { type MessageId, newId } from '../runtime/ids.ts';
 export interface TakerOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Whose claims these are: a carrier, or the lease of a partition of the chat-app accounts. */
+  /** The holder of the claims: a carrier, or the lease of a partition of the chat-app accounts. */
   readonly holder: string;
-  /** Of the lease. */
+  /** Epoch of the lease. */
   readonly epoch: number;
 }
 
 /**
- * The claim itself: queued → submitting, in one update for many messages, each stamped with the claim. When two workers want the
- * same message, one gets it; the other sees that its update matched fewer, and asks which ones are its own.
+ * The claim itself: one update moves many messages from queued to submitting and stamps each with the claim. When two workers
+ * want the same message, one gets it. The other sees that its update matched fewer messages and reads which ones it got.
  */
 export class QueuedTaker<M extends AnyMessage> {
   readonly #options: TakerOptions;
   readonly #messages: Collection<AnyMessage>;
-  /** A claim that may have been made though its answer was lost. Nobody else looks for the messages that it took. */
+  /** A claim whose answer was lost; it may have been made. Nobody else looks for the messages that it took. */
   #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
 
   constructor(options: TakerOptions) {
@@ -30,7 +30,7 @@ export class QueuedTaker<M extends AnyMessage> {
     this.#messages = options.db.collection('messages');
   }
 
-  /** Those of the messages that are ours now, as they are after the claim. After a driver's error, call `recover` first. */
+  /** The messages that this claim took, as they are after it. After a driver's error, call `recover` first. */
   async take(picked: readonly M[]): Promise<M[]> {
     if (picked.length === 0) return [];
     const { holder, epoch, clock } = this.#options;
@@ -51,7 +51,7 @@ export class QueuedTaker<M extends AnyMessage> {
     return taken;
   }
 
-  /** What the last claim took, if its answer was lost. */
+  /** The messages that the last claim took, if its answer was lost. */
   async recover(): Promise<M[]> {
     if (this.#uncertain === undefined) return [];
     const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);

@@ -6,25 +6,26 @@ import { readOwnFile } from '../runtime/own-file.ts';
 import { readHandedSecrets } from './handed-secrets.ts';
 import { isSecret } from './secrets.ts';
 
-/** Names the file that is read instead of `.env`; empty: none. Only in the environment. */
+/** Names a file to read instead of `.env`; empty: read none. Read from the environment only. */
 const FILE_VARIABLE = 'HARKARA_ENV_FILE';
 
 /**
- * The settings of a process, each from the first that has it: its environment, what PM2's caller handed over (handed-secrets.ts), `.env` in the
- * product's directory. Every program reads them itself, so that secrets pass through nobody's hands. Throws `StartError` when a
- * file with a secret is open to other users, or one that `HARKARA_ENV_FILE` names is not there.
+ * The settings of a process. Each comes from the first source that has it: the environment, what PM2's caller handed over
+ * (handed-secrets.ts), `.env` in the product's directory. Every program reads them itself, so that no other program sees the
+ * secrets. Throws `StartError` when other users can open a file with a secret, or when the file named by `HARKARA_ENV_FILE` is
+ * missing.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const fromFile = readEnvFile(envFile(environment));
   return { ...fromFile, ...readHandedSecrets(environment, fromFile) };
 }
 
-/** Where `.env` is; empty: it is not read. */
+/** Path of the `.env` file; empty: none is read. */
 export function envFile(environment: NodeJS.ProcessEnv): string {
   return resolveUnlessEmpty(environment[FILE_VARIABLE] ?? ownEnvFile());
 }
 
-/** `.env` may be missing; a file with another name was asked for. */
+/** A missing `.env` is fine. A file with another name was asked for, so it must exist. */
 export function readEnvFile(file: string): NodeJS.ProcessEnv {
   if (file === '') return {};
   if (!existsSync(file)) {
@@ -46,7 +47,7 @@ function ownEnvFile(): string {
   return join(productDirectory(), '.env');
 }
 
-/** Of the sources and of the build alike: where package.json is. */
+/** The directory with package.json; the same for the sources and the build. */
 function productDirectory(): string {
   let directory = import.meta.dirname;
   while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)

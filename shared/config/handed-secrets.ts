@@ -5,13 +5,13 @@ import { makeOwnDirectory } from '../runtime/own-directory.ts';
 import { readOwnFile } from '../runtime/own-file.ts';
 import { isSecret, SECRET_SETTINGS, SECRET_VARIABLES } from './secrets.ts';
 
-/** In the environment of what PM2 runs, always: the file with the secrets that its caller had; empty when there were none. */
+/** Always set in the environment of PM2's processes: the file with the caller's secrets; empty when there were none. */
 const HANDED_VARIABLE = 'HARKARA_HANDED_SECRETS';
 
 /**
- * For ecosystem.config.js: variables that keep secrets away from PM2. Each secret is blank, for PM2 copies the environment of its
- * caller; settings that the caller had there, other than `.env` has them, are in a file of this user alone (0600) in the data
- * directory. What only `ops` asks for is written nowhere.
+ * For ecosystem.config.js: variables that keep secrets away from PM2. Each secret is set to blank, because PM2 copies its
+ * caller's environment. Secret settings from the caller's environment that differ from `.env` are written to a file in the data
+ * directory that only this user can read (0600). Secrets that only `ops` asks for are written nowhere.
  */
 export function withoutSecrets(
   environment: NodeJS.ProcessEnv,
@@ -34,8 +34,8 @@ export function withoutSecrets(
 }
 
 /**
- * The environment as PM2's caller had it. Throws `StartError` when its secrets are open to other users, or gone and in `.env` neither
- * (where they may be since PM2's list was saved).
+ * The environment as PM2's caller had it. Throws `StartError` when other users can open the handed-over secrets, or when those
+ * secrets are gone and `.env` does not have them either. (They may have moved to `.env` after PM2's list was saved.)
  */
 export function readHandedSecrets(environment: NodeJS.ProcessEnv, fromFile: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [HANDED_VARIABLE]: file, ...rest } = environment;
@@ -45,13 +45,13 @@ export function readHandedSecrets(environment: NodeJS.ProcessEnv, fromFile: Node
   if (!existsSync(file)) {
     if (SECRET_SETTINGS.some((name) => isSecret(name, fromFile[name]))) return rest;
     throw new StartError(
-      `${file} is gone, which had the secrets that PM2 was started with: put them into .env, or set them, and run \`pm2 reload ecosystem.config.js\`.`,
+      `${file} is gone. It had the secrets that PM2 was started with. Put them into .env or into the environment, then run \`pm2 reload ecosystem.config.js\`.`,
     );
   }
   return { ...rest, ...parseSecrets(readOwnFile(file)) };
 }
 
-/** At the end of `npm start`, whose PM2 nobody asks to start anything again. */
+/** Called at the end of `npm start`: its PM2 will not start anything again. */
 export function forgetHandedSecrets(dataDir: string): void {
   rmSync(handedFile(dataDir), { force: true });
 }

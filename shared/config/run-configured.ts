@@ -5,7 +5,10 @@ import { readEnvironment } from './environment.ts';
 import { pm2LogFile } from './pm2.ts';
 import { type Config, loadConfig } from './settings.ts';
 
-/** The first lines of every process: settings, a log at the level that they say, and a lifecycle. Bad settings end it with one sentence each. */
+/**
+ * Starts every process: reads the settings, creates a log at the configured level, and a lifecycle. Invalid settings end the
+ * process, with one sentence for each.
+ */
 export function runConfigured(
   app: string,
   start: (base: { readonly config: Config; readonly log: Log; readonly life: Lifecycle }) => Promise<void>,

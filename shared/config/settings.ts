@@ -2,17 +2,17 @@ import { CRASH_POINTS, parseCrashPoint } from '../runtime/crash-point.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 
 /**
- * Every setting of the product, declared once: name, kind, default, meaning. `.env.example` is written from this table and
- * a test compares the two.
+ * Every setting of the product, declared once: name, kind, default, meaning. `.env.example` is generated from this table; a test
+ * compares the two.
  */
 interface Setting<T> {
   readonly env: string;
   readonly fallback: T;
-  /** What it means, its unit, and when to change it; one sentence or two. */
+  /** Meaning, unit, and when to change it, in one or two sentences. */
   readonly about: string;
   /** Undefined when the text is not a legal value. */
   parse(text: string): T | undefined;
-  /** What a legal value looks like, for the error. */
+  /** The form of a legal value, for the error message. */
   readonly form: string;
 }
 
@@ -245,7 +245,7 @@ export type Config = {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
 };
 
-/** Reads all settings; throws one `StartError` that names every bad one, its value's form included. */
+/** Reads all settings. Throws one `StartError` that lists every bad setting and the form of its values. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};

@@ -1,9 +1,9 @@
 import type { Refusal } from '../ledger/refusal.ts';
 import type { ConversationId } from '../runtime/ids.ts';
 
-/** What became of a chat-app message that wants to be accepted. */
+/** The result of accepting a chat-app message. */
 export type ChatAcceptOutcome =
-  /** `credits`: what this message was charged with, 0 in a conversation that is paid for; `balance` when it paid. */
+  /** `credits`: the price of this message, 0 inside a paid conversation. `balance`: present when it paid. */
   | {
       readonly kind: 'accepted';
       readonly conversation: ConversationId;

@@ -9,9 +9,9 @@ import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 import { type RideDeps, ride } from './ride.ts';
 
-/** Messages of one group: with the longest texts and parameters the account document carries about a megabyte. */
+/** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */
 const GROUP_MAX = 50;
-/** Lost races in a row before we give up: each loss means that other conversations of this account were opened. */
+/** Lost races in a row before we give up. Each loss means that another conversation of this account was opened. */
 const TRIES_MAX = 200;
 
 export interface ChatAccepterDeps extends RideDeps, PayDeps {
@@ -19,14 +19,15 @@ export interface ChatAccepterDeps extends RideDeps, PayDeps {
 }
 
 /**
- * Accepts the messages of one account in this process, in groups: while one is in flight, the next gathers. A group is read,
- * decided and stored. Those before which another opening came are decided anew, until each message has its answer.
+ * Accepts the messages of one account in this process, in groups: while one group is in flight, the next one gathers. Each group
+ * is read, decided and stored. If another opening came first, the affected messages are decided again, until every message has an
+ * answer.
  */
 export class AccountAccepter {
   readonly #account: AccountId;
   readonly #deps: ChatAccepterDeps;
   readonly #grouper: Grouper<Arrival, Answer>;
-  /** Followed up in full, to be cleared by the next debit. */
+  /** Groups whose follow-up is complete; the next debit clears them. */
   #done: readonly GroupId[] = [];
 
   constructor(account: AccountId, deps: ChatAccepterDeps) {
@@ -35,19 +36,22 @@ export class AccountAccepter {
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (arrivals) => this.#takeAll(arrivals) });
   }
 
-  /** True when nothing waits and nothing is in flight: it may be forgotten (the sweep clears its last pending changes). */
+  /**
+   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the sweep clears its last pending
+   * changes.
+   */
   get idle(): boolean {
     return this.#grouper.idle;
   }
 
-  /** Rejects with the store's error when nothing happened. */
+  /** Rejects with the store's error when nothing was paid or stored. */
   async accept(arrival: Arrival): Promise<ChatAcceptOutcome> {
     const answer = await this.#grouper.add(arrival);
     if (answer.kind === 'failed') throw answer.error;
     return answer;
   }
 
-  /** Each gets its own answer: what fails for one says nothing about the others. */
+  /** Every arrival gets its own answer. A failure of one says nothing about the others. */
   async #takeAll(arrivals: readonly Arrival[]): Promise<readonly Answer[]> {
     const answers = new Map<Arrival, Answer>();
     let open = arrivals;
@@ -65,7 +69,10 @@ export class AccountAccepter {
     return arrivals.map((arrival) => answers.get(arrival) ?? OUTCOME_UNKNOWN);
   }
 
-  /** Leaves those without an answer that are to be decided anew: another opening came between, or their own opens first. */
+  /**
+   * Arrivals without an answer afterwards must be decided again: another opening came first, or their own opener has to be paid
+   * first.
+   */
   async #takeOnce(arrivals: readonly Arrival[], answers: Map<Arrival, Answer>): Promise<void> {
     const { db, clock, prices } = this.#deps;
     const state = await readChatState(db, this.#account, arrivals);
@@ -75,7 +82,7 @@ export class AccountAccepter {
       ride(this.#deps, this.#account, plan.riders),
       this.#open(state.account?.chats, plan.openers),
     ]);
-    // First what is stored or paid for: it is never denied because of what failed beside it.
+    // Stored and paid results first: a failure beside them must not hide them.
     for (const result of results) {
       if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
     }

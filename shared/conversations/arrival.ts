@@ -5,20 +5,20 @@ import type { ChatAcceptOutcome } from './accept-outcome.ts';
 import type { ChatOrder } from './decide.ts';
 import { type ChatDraft, isFreeForm, queuedChatMessage } from './draft.ts';
 
-/** A message that wants to be accepted (account-accepter.ts). */
+/** A message that is to be accepted (account-accepter.ts). */
 export interface Arrival extends ChatOrder {
-  /** By the store's time: from then on it is not accepted any more. */
+  /** By the store's time. From then on it is no longer accepted. */
   readonly payBy: Date | undefined;
-  /** As it is stored when it goes in `conversation`. */
+  /** The document to store when it goes in `conversation`. */
   messageIn(conversation: OpenConversation): ChatMessageDocument;
 }
 
-/** What an arrival is told; `failed`: nothing happened to it, for this reason. */
+/** The answer to an arrival. `failed`: nothing happened to it, for this reason. */
 export type Answer = ChatAcceptOutcome | { readonly kind: 'failed'; readonly error: unknown };
 
 export type Answered = readonly [Arrival, Answer];
 
-/** It comes for the first time. */
+/** An arrival for a new message. */
 export function newArrival(account: AccountId, draft: ChatDraft, payBy: Date | undefined): Arrival {
   return {
     _id: draft._id,
@@ -29,7 +29,10 @@ export function newArrival(account: AccountId, draft: ChatDraft, payBy: Date | u
   };
 }
 
-/** It was accepted, in a conversation that was given back since. It is stored, so it is updated, never inserted again. */
+/**
+ * An arrival for a message that was accepted before, in a conversation that was refunded since. It is stored, so it is updated
+ * and never inserted again.
+ */
 export function returningArrival(message: ChatMessageDocument): Arrival {
   return {
     _id: message._id,

@@ -7,25 +7,25 @@ import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
 import { ensureConversations, passOn, readConversations, voidConversation } from './store.ts';
 
-/** What was paid for one conversation. */
+/** The charge for one conversation. */
 export interface Charge {
   readonly account: AccountId;
   /** The customer's number, digits. */
   readonly customer: string;
   readonly conversation: ConversationId;
-  /** The message that it was charged with; undefined when the message that told of it was stored by an older version. */
+  /** The message that it was charged with; undefined when an older version stored the message that leads here. */
   readonly charged: MessageId | undefined;
 }
 
-/** `in_question`: its opener failed, and what becomes of it is to be decided (`settleCharge`). */
+/** `in_question`: its opener failed, and `settleCharge` has yet to decide about the charge. */
 export type ChargeState = 'stands' | 'void' | 'in_question';
 
-/** Decisions about one customer's conversations that may come between; each is another opener that failed. */
+/** Most other decisions about one customer's conversations that may come between. Each one is another failed opener. */
 const TRIES_MAX = 1_000;
-/** Of a conversation's other messages, most of which need not be read. */
+/** Page size for a conversation's other messages; most of them need not be read. */
 const PAGE = 100;
 
-/** Of the conversation that the message goes in. */
+/** The charge of the conversation that the message belongs to. */
 export function chargeOf({ _id, account, to, conversation, opened, rides }: ChatMessageDocument): Charge {
   return { account, customer: to, conversation, charged: opened === undefined ? rides : _id };
 }
@@ -34,12 +34,12 @@ export function keyOfCharge({ account, customer }: Charge): ConversationKey {
   return conversationKey(account, customer);
 }
 
-/** The id of the change that gives it back. */
+/** The id of the change that refunds it. */
 export function refundOf({ conversation }: Pick<Charge, 'conversation'>): `ref_${ConversationId}` {
   return `ref_${conversation}`;
 }
 
-/** Who stands for it now, as the customer's document says. */
+/** The message that the conversation is charged with now, according to the customer's document. */
 export function openerOf(
   { conversation, charged }: Charge,
   document: ConversationDocument | undefined,
@@ -47,7 +47,7 @@ export function openerOf(
   return document?.heirs?.findLast((heir) => heir.conversation === conversation)?.opener ?? charged;
 }
 
-/** How charges stand, by their conversations. `documents` are the customers', as they were just read. One more read for all. */
+/** The state of charges, by conversation. `documents` are the customers' documents, just read. Costs one more read in all. */
 export async function lookAtCharges(
   db: Db,
   charges: readonly Charge[],
@@ -70,12 +70,14 @@ export async function lookAtCharges(
 }
 
 /**
- * Decides what becomes of a conversation whose opener failed, by the one rule (charge.ts), until somebody stands for it or it is
- * void; giving the credits back is the caller's. May be done by many at once, and again after a crash.
+ * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes the heir, or
+ * the conversation is void. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
+ * crash.
  *
- * What makes it safe beside messages that are leaving: each is claimed first and looks at the charge then (depart.ts), and
- * here the opener's failure is stored first and the others are read then. So either it is seen here as perhaps taken, or it
- * sees there that the charge is in question, and asks here. Of two who ask, the customer's document lets one decide.
+ * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
+ * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
+ * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
+ * the customer's document lets one decide.
  */
 export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'void'> {
   const { account, customer, conversation } = charge;
@@ -87,7 +89,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
       continue;
     }
     if (document.voided?.includes(conversation)) return 'void';
-    // In this order: who was refused before the others are read is seen by each of them that leaves afterwards.
+    // Store the refusal before reading the others: every message that leaves later then sees it.
     const opener = openerOf(charge, document);
     const member = opener === undefined ? undefined : (await readMembers(db, [opener])).get(opener);
     const others = member?.fate === 'refused' ? await readOthers(db, conversation, member._id) : [];
@@ -97,7 +99,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
       if (await voidConversation(db, document, conversation)) return 'void';
       continue;
     }
-    // So long ago that the document has forgotten it.
+    // It was so long ago that the document no longer remembers it.
     if (await isApplied(db, account, refundOf(charge))) return 'void';
     if (await passOn(db, document, { conversation, opener: verdict.heir })) crashPoint('chat:passed_on');
   }
@@ -121,8 +123,8 @@ async function readMembers(db: Db, ids: readonly MessageId[]): Promise<ReadonlyM
 }
 
 /**
- * The other messages of a conversation, those accepted after `opener` first, up to the first that was taken: when openers fail
- * one after the other, none of them reads again what failed before it.
+ * The other messages of a conversation, up to the first one that was taken. Those accepted after `opener` come first: when
+ * openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
   const others: Member[] = [];

@@ -4,9 +4,9 @@ import type { MessageState } from '../messages/message.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
 /**
- * What a message's state says about the money of the conversation that it goes in. `taken`: the provider took it, or may have
- * (claimed, unknown, ended without proof, or sent before and in doubt). `waits`: it has not left. `refused`: it never left, or the provider said no, at once
- * or later by a status.
+ * What a message's state means for the charge of its conversation. `taken`: the provider took it, or may have (claimed, unknown,
+ * ended without proof, or sent before and in doubt). `waits`: it has not left. `refused`: it never left, or the provider refused
+ * it, at once or by a later status.
  */
 export type Fate = 'taken' | 'waits' | 'refused';
 
@@ -16,18 +16,18 @@ export interface Member {
   readonly fate: Fate;
 }
 
-/** What becomes of a conversation's charge. */
+/** The decision about a conversation's charge. */
 export type Verdict =
   | { readonly kind: 'stands' }
-  /** Its opener failed, and this one was taken, or may have been: it is the opener from now on. Nothing is given back. */
+  /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
   | { readonly kind: 'passes_on'; readonly heir: MessageId }
-  /** Surely nothing of it was taken. */
+  /** Certainly no message of it was taken. */
   | { readonly kind: 'void' };
 
 /**
- * The one rule about a conversation's money: it stays paid while something of it was taken, or may be; when surely nothing was,
- * it is given back (docs/decisions/0013). `opener` is who it is charged with now; undefined when that is not stored (any
- * more), which proves nothing. `others` in the order in which they are asked to follow. Pure.
+ * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
+ * certainly none was (docs/decisions/0013). `opener`: the message that it is charged with now; undefined when that is not stored
+ * (any more), which proves nothing. `others`: the possible heirs in order. Pure.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {
   if (opener?.fate !== 'refused') return { kind: 'stands' };

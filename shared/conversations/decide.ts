@@ -8,33 +8,36 @@ import { type ConversationDocument, conversationKey } from './conversation.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
 import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
 
-/** What a message to a customer asks for, as far as money and session are concerned. */
+/** The parts of a message that decide about money and session. */
 export interface ChatOrder {
   readonly _id: MessageId;
   /** The customer's number, digits. */
   readonly to: string;
-  /** Anything but a template: only while the session is open. */
+  /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
-  /** It was accepted before, in a conversation that was given back since. */
+  /** Set when it was accepted before, in a conversation that was refunded since. */
   readonly again?: true;
 }
 
-/** What was read, the account first: what is not in its `opening` any more is in the conversations' documents. */
+/**
+ * What the decision is based on. The account must be read first: an opening that is no longer in `opening` is in the
+ * conversations' documents.
+ */
 export interface ChatState {
   readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
   readonly conversations: ReadonlyMap<string, ConversationDocument>;
 }
 
 export type ChatDecision =
-  /** It goes in a conversation that is paid for, or by an earlier one of these decisions. */
+  /** It goes in a conversation that is paid for, or that an earlier decision of this list opens. */
   | { readonly kind: 'ride'; readonly conversation: OpenConversation }
   | { readonly kind: 'open'; readonly opening: Opening }
   | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
   | Refusal;
 
 /**
- * Who pays for what, for messages of one account in their order. Writes nothing. The openings hold only if nobody else opens
- * one of the account meanwhile (`chats` unchanged) and its balance suffices.
+ * Decides who pays for what, for messages of one account in order. Writes nothing. The openings are valid only if nobody else
+ * opens a conversation of the account meanwhile (`chats` unchanged) and the balance suffices.
  */
 export function decideChats(
   orders: readonly ChatOrder[],
@@ -43,7 +46,7 @@ export function decideChats(
   prices: ChatPrices,
 ): ChatDecision[] {
   const today = isoDate(now);
-  // Who may spend nothing gets no free message either.
+  // An account that may not spend credits may not send free messages either.
   const refusal = refusalOf(account, 0, today);
   if (refusal !== undefined) return orders.map(() => refusal);
   assert(account !== null, 'an account that is not there is refused');
@@ -79,7 +82,7 @@ export function decideChats(
   });
 }
 
-/** The customer's conversation that is paid for now, be it written to its document or not yet. */
+/** The customer's paid conversation, whether its document has it already or not. */
 function openConversation(
   customer: string,
   pending: Readonly<Record<string, Opening>> = {},
@@ -87,7 +90,7 @@ function openConversation(
   now: Date,
 ): OpenConversation | undefined {
   const { openings: written = 0, voided = [], current } = document ?? {};
-  // One that was written is as the document says, which knows what became of it.
+  // If the document has the opening, the document counts: it also knows whether it was refunded.
   const unwritten = Object.values(pending)
     .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
     .sort((a, b) => a.number - b.number)

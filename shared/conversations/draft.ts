@@ -2,7 +2,7 @@ import type { OpenConversation } from '../accounts/opening.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 
-/** A chat-app message as the caller wants it: checked, not paid yet. */
+/** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -32,7 +32,7 @@ export function queuedChatMessage(
   };
 }
 
-/** Anything but a template: only inside the customer's session. */
+/** True for everything but templates. Allowed only inside the customer's session. */
 export function isFreeForm({ content }: Pick<ChatDraft, 'content'>): boolean {
   return content.kind !== 'template';
 }

@@ -11,22 +11,25 @@ import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 
 /**
- * The only way for chat-app messages into the product: the first to a customer opens a conversation and pays for it, the
- * others ride in it, and session and account allow it, or nothing is stored. Opening is a compare-and-set on the account's
- * counter `chats`, read before the look whether a conversation is open: of two gateways that accept the first message to a
- * customer at once, one opens and charges, the other rides (docs/decisions/0013).
+ * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
+ * others ride in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
+ * the account's counter `chats`, which is read before looking for an open conversation. When two gateways accept the first
+ * message to a customer at once, one opens and pays, the other rides (docs/decisions/0013).
  *
- * While one group of an account is in flight, what arrives waits together and goes in the next. A process that dies after the
- * debit leaves the openings in the account, and the sweep does the rest (workers/maintenance/finish-pending.ts).
+ * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
+ * openings are in the account document, and the sweep finishes them (workers/maintenance/finish-pending.ts).
  */
 export interface ChatAccepter {
-  /** Rejects with the store's error when nothing happened. With `payBy`, before that moment of the store's time or never. */
+  /**
+   * Rejects with the store's error when nothing happened. With `payBy`, it is accepted before that moment of the store's time or
+   * never.
+   */
   accept(account: AccountId, draft: ChatDraft, payBy?: Date): Promise<ChatAcceptOutcome>;
-  /** The same for a message that was accepted in a conversation which was given back since: it goes in another one. */
+  /** The same for a message whose conversation was refunded since: it goes in another one. */
   acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
 }
 
-/** Accounts that are kept; beyond that idle ones are forgotten (the sweep clears their last pending changes). */
+/** Most accounts that are kept. Above this, idle ones are dropped (the sweep clears their last pending changes). */
 const ACCOUNTS_MAX = 10_000;
 
 export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
@@ -49,7 +52,7 @@ export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
   };
 }
 
-/** What `accept` would say now. Stores and charges nothing. */
+/** What `accept` would answer now. Stores and charges nothing. */
 export async function wouldOpen(
   db: Db,
   account: AccountId,

@@ -11,7 +11,7 @@ import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { conversationKey } from './conversation.ts';
 import { ensureConversations } from './store.ts';
 
-/** A conversation to be paid for, with the messages that are stored with it: the opener, and others that ride in it. */
+/** A conversation to pay for, with the messages stored with it: the opener and the riders. */
 export interface PaidOpening {
   readonly opening: Opening;
   readonly messages: readonly ChatMessageDocument[];
@@ -19,23 +19,23 @@ export interface PaidOpening {
 
 export interface OpeningDebit {
   readonly account: AccountId;
-  /** `accounts.chats` as the openings were decided from. */
+  /** The value of `accounts.chats` that the decision was based on. */
   readonly chats: number | undefined;
-  /** In the order of their numbers, one or more. */
+  /** At least one, in the order of their numbers. */
   readonly openings: readonly PaidOpening[];
   /** UTC day, for the expiry of the credits. */
   readonly today: string;
-  /** Groups of the account that are followed up in full: they are cleared on the way. */
+  /** Groups of the account whose follow-up is complete: this update clears them. */
   readonly done: readonly GroupId[];
-  /** By the store's time: from then on it is refused, wherever it was held up. */
+  /** By the store's time. From then on the update is refused, however long it was delayed. */
   readonly payBy: Date | undefined;
 }
 
 /**
  * The one atomic update that opens conversations: the account pays for all of them and carries their messages, or nothing
- * happens. Undefined: somebody else opened one since, or the account cannot pay, or `payBy` is over; then it will never
- * happen either, unless the account alone stood in the way. May be asked again when the answer was lost: `chats` has
- * risen then, and the change is recognised by its group. Each conversation is a ledger entry of its own.
+ * happens. Undefined: somebody else opened a conversation since, or the account cannot pay, or `payBy` has passed. Unless only
+ * the account stood in the way, it then cannot happen later either. May be repeated when the answer was lost: `chats` has risen
+ * then, and the change is recognized by its group. Each conversation gets its own ledger entry.
  */
 export async function payForOpenings(
   accounts: Collection<AccountDocument>,
@@ -80,7 +80,7 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
     pending[group] = { ...decided, ...encodeOpening(one.opening, one.messages) };
     opening[group] = one.opening;
   });
-  // One object for all: dotted paths cost the store more (ledger/change.ts).
+  // One object for all: dotted paths are slower in the store (ledger/change.ts).
   const set = {
     $set: {
       balance: { $subtract: ['$balance', required] },
@@ -95,15 +95,15 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
   return [set, { $unset: done.flatMap((group) => [`pending.${group}`, `opening.${group}`]) }];
 }
 
-/** An opening that was paid for: what the account's update carries of it. */
+/** A paid opening, as carried by the account's update. */
 export interface OpeningToStore extends PaidOpening {
   readonly pending: PendingChange;
 }
 
 /**
- * What follows for openings of an account: the customers' documents name them, then the messages and the ledger entries are
- * stored; in this order, so that whoever finds a message finds its conversation too. Doing it twice, also late, writes the
- * same: an opening is never written over a newer one, nor back after it was given back.
+ * Follow-up of paid openings: first the customers' documents, then the messages and the ledger entries. In this order, anyone who
+ * finds a message also finds its conversation. Repeating it writes the same, even late: an opening never overwrites a newer one
+ * and never restores a refunded one.
  */
 export async function storeOpenings(db: Db, account: AccountId, paid: readonly OpeningToStore[]): Promise<void> {
   if (paid.length === 0) return;
@@ -145,7 +145,7 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
   };
 }
 
-/** The message that opened it was stored before, for another one. Matches once. */
+/** For an opener that was stored before, in another conversation. Matches once. */
 export function openerUpdate({ opener, id, group, credits }: OpenConversation): SingleUpdate {
   return {
     filter: { _id: opener, 'opened.group': { $ne: group } },

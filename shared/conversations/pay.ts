@@ -18,24 +18,27 @@ export interface PayDeps {
 
 export interface OpenersToPay {
   readonly account: AccountId;
-  /** `accounts.chats` as the openings were decided from. */
+  /** The value of `accounts.chats` that the decision was based on. */
   readonly chats: number | undefined;
-  /** In the order of their openings' numbers. */
+  /** In the order of their opening numbers. */
   readonly openers: readonly PlannedOpener[];
-  /** Groups of the account that are followed up in full: this debit clears them. */
+  /** Groups of the account whose follow-up is complete: this debit clears them. */
   readonly done: readonly GroupId[];
 }
 
 export interface PaidOpeners {
-  /** Who has none is to be decided anew: somebody else opened one, the account does not pay now, or another's time was over. */
+  /**
+   * Openers without an answer must be decided again: somebody else opened a conversation, the account does not pay now, or the
+   * time of another opener was over.
+   */
   readonly answers: readonly Answered[];
-  /** What the next debit is to clear. */
+  /** The groups that the next debit must clear. */
   readonly done: readonly GroupId[];
 }
 
 /**
- * Opens conversations: the account pays for all of them in one update or for none, then they are stored with their messages.
- * Rejects with the store's error when nothing was paid; then all of `done` is still to be cleared.
+ * Opens conversations: the account pays for all of them in one update, or for none. Then they are stored with their messages.
+ * Rejects with the store's error when nothing was paid; then the next debit must still clear all of `done`.
  */
 export async function payForOpeners(
   deps: PayDeps,
@@ -54,7 +57,7 @@ export async function payForOpeners(
   const what = { account, group: first.opening.group };
   const accounts = db.collection<AccountDocument>('accounts');
   const asked = await untilAnswered({ clock, log, what }, () => payForOpenings(accounts, debit));
-  // Unless it is sure that they were cleared on the way, the next debit does it (again).
+  // Unless this debit certainly cleared them, the next one clears them (again).
   if (asked === 'unknown') return { answers: openers.map(({ arrival }) => [arrival, OUTCOME_UNKNOWN]), done };
   const { answer: changes } = asked;
   if (changes === undefined) return { answers: payBy ? await tooLate(db, account, openers, payBy) : [], done };
@@ -74,7 +77,9 @@ export async function payForOpeners(
   };
 }
 
-/** Was it `payBy`, the earliest of theirs, that stood in the way? Who still has time is decided anew. */
+/**
+ * Answers the openers whose own `payBy` has passed. The update used the earliest one; openers with time left are decided again.
+ */
 async function tooLate(
   db: Db,
   account: AccountId,
@@ -90,8 +95,8 @@ async function tooLate(
 }
 
 /**
- * The groups that are followed up in full: all or none. Never rejects: what is paid for is stored in the account already, and
- * what fails here the sweep does.
+ * Returns the groups whose follow-up is complete: all or none. Never rejects: what is paid for is stored in the account document,
+ * and the sweep finishes what fails here.
  */
 async function followUp(
   { db, clock, log }: PayDeps,

@@ -3,19 +3,19 @@ import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answered, Arrival } from './arrival.ts';
 import type { ChatDecision } from './decide.ts';
 
-/** It opens a conversation and is charged with it. */
+/** A message that opens a conversation and pays for it. */
 export interface PlannedOpener {
   readonly arrival: Arrival;
   readonly opening: Opening;
 }
 
-/** It goes in a conversation that is paid for. */
+/** A message that goes in a paid conversation. */
 export interface PlannedRider {
   readonly arrival: Arrival;
   readonly conversation: OpenConversation;
 }
 
-/** What is to be done now for a group of arrivals. Who is in none of the three is to be decided anew afterwards. */
+/** What to do now for a group of arrivals. Arrivals in none of the three lists are decided again afterwards. */
 export interface ChatPlan {
   readonly openers: readonly PlannedOpener[];
   readonly riders: readonly PlannedRider[];
@@ -23,8 +23,8 @@ export interface ChatPlan {
 }
 
 /**
- * Sorts arrivals by what was decided of each, in their order. Pure. Who would ride in a conversation that one of the same group
- * is only about to open is left out: whether it opens is known when the account has paid.
+ * Sorts arrivals by their decisions, in order. Pure. An arrival that would ride in a conversation which this group is only about
+ * to open is left out: it must wait until the account has paid.
  */
 export function planOf(arrivals: readonly Arrival[], decisions: readonly ChatDecision[]): ChatPlan {
   const openers: PlannedOpener[] = [];

@@ -7,8 +7,8 @@ export interface ChatPrices {
 }
 
 /**
- * The only price list of the chat-app channel: a conversation is charged once, with the message of ours that opens it, by who
- * started it (docs/decisions/0013). What customers write is never charged.
+ * The only price list of the chat-app channel. A conversation is charged once, with the message of ours that opens it. The price
+ * depends on who started the conversation (docs/decisions/0013). Messages from customers are never charged.
  */
 export function conversationPrice(by: Opener, prices: ChatPrices): number {
   return by === 'user' ? prices.userCredits : prices.businessCredits;

@@ -6,8 +6,8 @@ import type { ChatOrder, ChatState } from './decide.ts';
 import { readConversations } from './store.ts';
 
 /**
- * What `orders` of an account are decided from. The account comes first: what is not in its `opening` any more is in
- * the conversations' documents, and what is paid for after it was read raises `chats`, so that the debit finds it out.
+ * Reads what decisions about `orders` are based on. The account comes first. An opening that is no longer in its `opening` is
+ * then in the conversations' documents. An opening paid after this read raises `chats`, so the debit detects it.
  */
 export async function readChatState(db: Db, account: AccountId, orders: readonly ChatOrder[]): Promise<ChatState> {
   const projection = { status: 1, balance: 1, expiryDate: 1, chats: 1, opening: 1 };

@@ -19,8 +19,8 @@ export interface RideDeps {
 }
 
 /**
- * Stores messages that go in conversations which are paid for: nobody is charged, so their insert decides. Each kind by
- * itself: what fails for one says nothing about the others, which may be stored. Answers for each of them, and never rejects.
+ * Stores messages that go in paid conversations. Nobody is charged, so the insert decides. Each kind is stored separately,
+ * because a failure of one says nothing about the others. Answers for every message; never rejects.
  */
 export async function ride(
   deps: RideDeps,
@@ -47,7 +47,7 @@ export async function ride(
   return boarded.flat();
 }
 
-/** All of them together; `store` says whether it was in time. */
+/** Handles all of them together; `store` returns whether it was in time. */
 async function board(
   { clock, log }: RideDeps,
   account: AccountId,
@@ -72,7 +72,7 @@ async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Pr
   return arrival.payBy === undefined || insertBy(db, arrival.messageIn(conversation), arrival.payBy);
 }
 
-/** A process that died may have paid for the conversation with this very message. */
+/** A process that died may have paid for the conversation with this message. */
 function riderUpdate(_id: MessageId, conversation: OpenConversation): SingleUpdate {
   if (conversation.opener === _id) return openerUpdate(conversation);
   return {

@@ -2,13 +2,13 @@ import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 
-/** Version of a message that came too late, for the moment until it is taken out again; those of others begin at 0. */
+/** Version of a message that came too late, until it is removed again. The versions of other messages begin at 0. */
 export const TOO_LATE_V = -1;
 
 /**
- * Stores a message that costs nothing before `payBy` of the store's time or never, wherever it is held up. An insert cannot
- * look at the clock: this one, when it comes too late, stores a message that never leaves, and takes it out again. False
- * when it was too late. May be asked again when its answer was lost.
+ * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. An insert cannot check the
+ * clock. So when it comes too late, it stores a message that can never leave, and removes it again. False when it was too late.
+ * May be repeated when the answer was lost.
  */
 export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
   const messages = db.collection<ChatMessageDocument>('messages');

@@ -3,7 +3,7 @@ import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
 const SESSION_MS = 24 * 3_600_000;
-/** From the message that opens it. */
+/** Runs from the message that opens the conversation. */
 const CONVERSATION_MS = 24 * 3_600_000;
 
 type Session = Pick<ConversationDocument, 'lastInboundAt'>;
@@ -14,13 +14,13 @@ export function sessionUntil(conversation: Session | undefined): Date | undefine
   return last === undefined ? undefined : new Date(last.getTime() + SESSION_MS);
 }
 
-/** Whether anything may be written to the customer now; outside the session only templates may. */
+/** Whether free-form messages may be written to the customer now. Outside the session only templates may. */
 export function isSessionOpen(conversation: Session | undefined, now: Date): boolean {
   const until = sessionUntil(conversation);
   return until !== undefined && now < until;
 }
 
-/** Who starts a conversation that our message opens now. */
+/** Who counts as the starter of a conversation that our message opens now. */
 export function openerAt(conversation: Session | undefined, now: Date): Opener {
   return isSessionOpen(conversation, now) ? 'user' : 'business';
 }

@@ -7,7 +7,7 @@ export function conversationCollection(db: Db): Collection<ConversationDocument>
   return db.collection('conversations');
 }
 
-/** Of the customers that have one. */
+/** The documents of those customers that have one. */
 export async function readConversations(
   db: Db,
   keys: Iterable<ConversationKey>,
@@ -18,7 +18,7 @@ export async function readConversations(
   return new Map(found.map((conversation) => [conversation._id, conversation]));
 }
 
-/** That a customer wrote. */
+/** A customer wrote at this time. */
 export interface Inbound {
   readonly account: AccountId;
   /** Digits. */
@@ -26,7 +26,7 @@ export interface Inbound {
   readonly at: Date;
 }
 
-/** Opens or prolongs sessions: `lastInboundAt` only rises, so the same again, or in another order, changes nothing. */
+/** Opens or prolongs sessions. `lastInboundAt` only rises, so repeats and another order change nothing. */
 export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promise<void> {
   const latest = new Map<ConversationKey, Inbound>();
   for (const one of inbound) {
@@ -45,7 +45,7 @@ export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promis
   await upsertAll(db, updates);
 }
 
-/** Makes the documents of customers that have none. */
+/** Creates the documents of customers that have none. */
 export async function ensureConversations(
   db: Db,
   customers: readonly Pick<ConversationDocument, 'account' | 'customer'>[],
@@ -60,10 +60,13 @@ export async function ensureConversations(
   await upsertAll(db, updates);
 }
 
-/** Conversations whose end, or whose heir, a customer's document remembers: far more than fail within a message's validity. */
+/** Most refunds and heirs that a customer's document remembers: far more than can fail within a message's validity. */
 const REMEMBERED_MAX = 200;
 
-/** Nothing of it was taken: it carries nothing any more. False when another decision came between, since it was read. */
+/**
+ * Marks a conversation as void: none of its messages was taken, and no message may ride in it. False when another decision was
+ * made since the read.
+ */
 export async function voidConversation(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
   const wasCurrent = read.current?.id === id;
   return decide(
@@ -77,12 +80,12 @@ export async function voidConversation(db: Db, read: ConversationDocument, id: C
   );
 }
 
-/** Its opener failed, and `heir` stands for it from now on. False when another decision came between, since it was read. */
+/** The opener failed: `heir` takes its place. False when another decision was made since the read. */
 export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
   return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
 }
 
-/** Decisions are made one after the other, each from what the one before left. */
+/** Decisions follow one another: each is based on the state that the one before left. */
 async function decide(
   db: Db,
   { _id, judged }: ConversationDocument,
@@ -96,10 +99,10 @@ async function decide(
   return matchedCount > 0;
 }
 
-/** Upserts of one command: a callback of 3 MB can bring thousands of customers, and the store must not be held up by one. */
+/** Most upserts per command. A callback of 3 MB can bring thousands of customers; it must not block the store. */
 const SLICE = 250;
 
-/** Two upserts of one new document can meet; the one that comes late finds it when it is asked again. */
+/** Two upserts may create the same document at once. The one that fails finds it when repeated. */
 async function upsertAll(db: Db, updates: readonly AnyBulkWriteOperation<ConversationDocument>[]): Promise<void> {
   for (let first = 0; first < updates.length; first += SLICE) {
     const slice = updates.slice(first, first + SLICE);

@@ -8,10 +8,10 @@ import { type Charge, chargeOf, keyOfCharge, lookAtCharges, refundOf, settleChar
 import { readConversations } from './store.ts';
 
 /**
- * What follows for the conversations of messages that may have ended without the provider having taken them: where the opener
- * failed, another one that was taken stands for it, or, when surely nothing was taken, it is void and its credits return
- * by the id `ref_<conversation>`, exactly once whoever does it, and however often. Void first: what would ride in it from now
- * on pays for another one. `messages` as they are stored; may be called again for the same ones after a crash.
+ * Follow-up for the conversations of messages that may have ended without being taken. If an opener failed, another message that
+ * was taken becomes the heir. If certainly no message was taken, the conversation is void and its credits are refunded with the
+ * id `ref_<conversation>`: exactly once, whoever does it and however often. It is marked void first, so later messages pay for a
+ * new conversation. `messages` as stored. May be repeated after a crash.
  */
 export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocument[]): Promise<void> {
   const refused = messages.filter((message) => fateOf(message) === 'refused').map(chargeOf);

@@ -6,29 +6,29 @@ import { isoTimestamp } from '../runtime/clock.ts';
 
 /** A message reached a state. */
 export interface StateChange {
-  /** As it is now: it may have gone further by the time that a redo announces this. */
+  /** The message as it is now. When a redo announces the change, the message may have moved on. */
   readonly message: AnyMessage;
-  /** The entry of its history that is told. */
+  /** The history entry that the event reports. */
   readonly entry: HistoryEntry;
 }
 
 interface EventKind {
-  /** Whose webhooks may subscribe it. */
+  /** The channels whose webhooks may subscribe to it. */
   readonly channels: readonly ChannelName[];
-  /** It happens when a message reaches this state, by an entry of its history. */
+  /** It happens when a message reaches this state, shown by a new entry of its history. */
   readonly state: HistoryEntry['state'];
-  /** The same for customers, as docs/openapi.json says it under `webhooks`. */
+  /** When it happens, in words for customers; docs/openapi.json shows it under `webhooks`. */
   readonly when: string;
-  /** What is posted, its members in order; `undefined` ones are left out. docs/openapi.json has its schema. */
+  /** The posted body, its members in order; `undefined` members are left out. docs/openapi.json has its schema. */
   body(event: string, change: StateChange): object;
 }
 
 const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
 
 /**
- * Every event that customers are told ("Event kinds"), in the order in which lists name them. What is told, to whom, under which name
- * is decided here alone: subscriptions, the filter of GET /v2/events and the names that a webhook may be registered for follow
- * from it; a test holds docs/openapi.json equal to it. How to add one: docs/extending.md.
+ * All events that customers can receive ("Event kinds"), in the order of lists. Only this table decides name, channel, time and
+ * body of an event. Subscriptions, the filter of GET /v2/events and the names accepted for webhooks follow from it; a test
+ * compares docs/openapi.json with it. How to add one: docs/extending.md.
  */
 export const EVENTS = {
   'message.received': {
@@ -64,14 +64,14 @@ export function eventsOf(channel: ChannelName): readonly EventName[] {
   return EVENT_NAMES.filter((name) => kindOf(name).channels.includes(channel));
 }
 
-/** The event that a new entry of a message's history is. */
+/** The event for a new entry of a message's history. */
 export function eventName({ state }: HistoryEntry): EventName {
   const name = BY_STATE.get(state);
   if (name === undefined) throw new Error(`no event tells of the state ${state}`);
   return name;
 }
 
-/** The state that an event of this name tells of. */
+/** The state that an event of this name reports. */
 export function stateOf(name: EventName): HistoryEntry['state'] {
   return EVENTS[name].state;
 }
@@ -101,7 +101,7 @@ function sentBody(event: string, change: StateChange): object {
   return outboundBody(event, change, {});
 }
 
-/** `operator` is never null here: what arrived was delivered by somebody. */
+/** `operator` is never null here: a message that arrived was delivered by somebody. */
 function readBody(event: string, change: StateChange): object {
   return outboundBody(event, change, { operator: deliveredBy(change) });
 }
@@ -113,28 +113,28 @@ function deliveredBody(event: string, change: StateChange): object {
   return outboundBody(event, change, { operator: deliveredBy(change), deliveredAt });
 }
 
-/** An error that nobody explained is null, not missing. */
+/** An unexplained error is null, not missing. */
 function errorBody(event: string, change: StateChange): object {
   const { errorCode = null, errorReason = null } = change.message;
   return outboundBody(event, change, { error: { error_code: errorCode, error_reason: errorReason } });
 }
 
 /**
- * "Payload of message.received": a text has these six members and no others. Other types add what is their own, below the type's name; an
- * answer to a message adds its `context`. The business's number is not told: an account has one.
+ * "Payload of message.received": a text has exactly these six members. Other types add their own members below the type's name,
+ * and an answer to a message adds its `context`. The business's number is left out, because an account has only one.
  */
 function receivedBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only what a customer wrote is received');
   const { _id, from, inbound } = message;
   const { type, body, more } = inbound;
   const members = { event, from, message_id: _id, type, body, timestamp: isoTimestamp(entry.at) };
-  // Ours again behind the provider's: whatever it names its members, none takes the place of ours.
+  // Our members are written again after the provider's, so that none of the provider's members can replace them.
   return { ...members, ...more, ...members };
 }
 
 /**
- * Flat, the members in the specification's order ("Payload of message.delivered"). Spec gap: the other events have the same
- * members without `delivered_at`; `operator` is null while nobody told it; `reference` is there when the sender gave one.
+ * A flat object, in the specification's order ("Payload of message.delivered"). Spec gap: the other events have the same members
+ * without `delivered_at`. `operator` is null while unknown. `reference` is present when the sender gave one.
  */
 function outboundBody(event: string, { message, entry }: StateChange, own: OwnMembers): object {
   return {

@@ -14,7 +14,7 @@ export interface NewKey {
   readonly allowedIps?: readonly string[];
 }
 
-/** What is left out stays; an empty list of addresses allows all. */
+/** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
 export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | 'allowedIps'>>;
 
 /** Makes a key. The full text is returned here and never again: only its hash is stored. */
@@ -36,7 +36,7 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
   return { id: text.id, key: formatKey(text) };
 }
 
-/** Gateways know it within `KEY_CACHE_MS`. False when there is no such key. */
+/** Gateways see the change within `KEY_CACHE_MS`. False when there is no such key. */
 export async function updateKey(db: Db, id: string, { allowedIps, ...change }: KeyChange): Promise<boolean> {
   const everywhere = allowedIps?.length === 0;
   const limited = allowedIps === undefined || everywhere ? {} : { allowedIps };
@@ -46,7 +46,7 @@ export async function updateKey(db: Db, id: string, { allowedIps, ...change }: K
   return matchedCount === 1;
 }
 
-/** Values as they are: a name may begin with `$`. */
+/** Marks the values as literals: a name may begin with `$`. */
 function literally(change: KeyChange): Document {
   return Object.fromEntries(Object.entries(change).map(([name, value]) => [name, { $literal: value }]));
 }
@@ -67,7 +67,7 @@ export async function findKey(db: Db, id: string): Promise<KeyDocument | undefin
   return (await keys(db).findOne({ _id: id })) ?? undefined;
 }
 
-/** Those of the keys that there are, in no order. */
+/** The keys that exist, in no order. */
 export async function findKeys(db: Db, ids: readonly string[]): Promise<readonly KeyDocument[]> {
   return keys(db)
     .find({ _id: { $in: ids } })

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { type KeyUse, type KeyUseDocument, usePipeline } from './key-use.ts';
 
-/** One command. Told twice, it counts twice: these are figures for people. */
+/** One command. A repeated call counts twice; that is good enough for numbers that only people read. */
 export async function addKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
   if (uses.length === 0) return;
   await keyUses(db).bulkWrite(
@@ -10,7 +10,7 @@ export async function addKeyUses(db: Db, uses: readonly KeyUse[]): Promise<void>
   );
 }
 
-/** Of those that were ever used, by key. */
+/** The uses of those keys that were ever used, by key. */
 export async function findKeyUses(db: Db, keys: readonly string[]): Promise<ReadonlyMap<string, KeyUseDocument>> {
   const found = await keyUses(db)
     .find({ _id: { $in: keys } })

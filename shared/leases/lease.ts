@@ -4,8 +4,8 @@ import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess 
 
 /**
  * A lease gives one process a duty (a carrier's binds, a partition of the webhook endpoints, the maintenance). It runs by the
- * store's time (`$$NOW`), so clocks of machines need not agree. Every new holder gets a higher `epoch`; what a holder
- * settles filters on it, so a holder that froze and woke writes nothing.
+ * store's time (`$$NOW`), so the machines' clocks need not agree. Every new holder gets a higher `epoch`. Every settle filters on
+ * the epoch, so a holder that was frozen and wakes up late writes nothing.
  */
 export interface LeaseDocument {
   readonly _id: string;
@@ -20,19 +20,19 @@ export interface LeaseOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly ttlMs?: number;
-  /** Who takes it; this process unless a test plays several. */
+  /** The process that takes it: this one, unless a test plays several. */
   readonly identity?: ProcessIdentity;
 }
 
 export const LEASE_TTL_MS = 15_000;
-/** The holder stops this long before the store would give the lease away. */
+/** The holder stops acting this long before the store would let another process take the lease. */
 const MARGIN_MS = 3_000;
 /** `until` of a lease that nobody holds. */
 const NEVER = new Date(0);
-/** A look that took longer says nothing of the time before it: the store was away, for the holder too. */
+/** A slow read proves nothing about the time before it: the store may have been away, for the holder too. */
 const SLOW_LOOK_MS = 2_000;
 
-/** Another's lease as it was seen, look after look, by the monotonic clock. */
+/** Another holder's lease, as seen in consecutive reads, by the monotonic clock. */
 interface Watched {
   readonly epoch: number;
   readonly until: Date;
@@ -67,7 +67,9 @@ export class Lease {
     this.#me = identityText(options.identity ?? thisProcess());
   }
 
-  /** Whether this process may act now. Looked at right before each effect that nobody else may have (a write to a carrier). */
+  /**
+   * Whether this process may act now. Check it right before every effect that only the holder may have (a write to a carrier).
+   */
   get held(): boolean {
     return this.#epoch > 0 && this.#clock.monotonicMs() < this.#deadlineMs;
   }
@@ -77,16 +79,16 @@ export class Lease {
     return this.#epoch;
   }
 
-  /** Whether it is time for the next `keep`, so that one that failed can be done again sooner than one that did not. */
+  /** Whether it is time for the next `keep`. A failed `keep` is due again sooner than a successful one. */
   get due(): boolean {
     return this.#clock.monotonicMs() >= this.#deadlineMs + MARGIN_MS - (this.#ttlMs * 2) / 3;
   }
 
   /**
-   * Takes the lease when it is free, when its holder on this machine is gone, or when it has run out and was seen not to be
-   * renewed for half a TTL: after a store was away for long all leases have run out, and their holders, who may know what
-   * nobody else does, renew them first. Renews it when it is ours, also when it has run out and nobody took it: with the same
-   * epoch. One round trip in the usual case. Call it about every third of the TTL. Returns whether it is held now.
+   * Takes the lease when it is free, when its holder on this machine is gone, or when it has run out and was not renewed for half
+   * a TTL. That wait matters: after a long outage of the store all leases have run out, and their holders should renew them
+   * first, because they may know outcomes that nobody else knows. Renews our own lease with the same epoch, even when it has run
+   * out, if nobody took it. Usually one round trip. Call it about every third of the TTL. Returns whether it is held now.
    */
   async keep(): Promise<boolean> {
     const before = this.#watched;
@@ -100,7 +102,7 @@ export class Lease {
       this.#watched = seen;
     }
     if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
-      // Just taken, or taken before by a request whose answer was lost: only a renewal tells how long it is ours.
+      // It was taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
       askedMs = this.#clock.monotonicMs();
       lease = await this.#take(lease);
     }
@@ -109,21 +111,21 @@ export class Lease {
       return false;
     }
     this.#epoch = lease.epoch;
-    // Counted from before the request: the store's time of it is later than that, never earlier.
+    // Counted from before the request: the store's time is later than that, never earlier.
     this.#deadlineMs = askedMs + this.#ttlMs - MARGIN_MS;
     return true;
   }
 
   /**
-   * Renews those of `leases` that are held, all of one process and TTL, in one update. False when that was not all of them:
-   * then `keep` tells of each how it stands.
+   * Renews the held leases among `leases` in one update; all are of one process and TTL. False when some could not be renewed:
+   * then call `keep` for each to learn its state.
    */
   static async renew(leases: readonly Lease[]): Promise<boolean> {
     const [first] = leases;
     if (first === undefined || !leases.every((lease) => lease.held)) return false;
     const askedMs = first.#clock.monotonicMs();
     const { matchedCount } = await first.#leases.updateMany(
-      // Whoever takes a lease of ours writes its own name there.
+      // A process that takes one of our leases writes its own name there.
       { _id: { $in: leases.map(({ name }) => name) }, owner: first.#me },
       [{ $set: { until: { $add: ['$$NOW', first.#ttlMs] } } }],
     );
@@ -140,7 +142,10 @@ export class Lease {
     await this.#leases.updateOne({ _id: this.name, epoch, owner: this.#me }, { $set: { until: NEVER } });
   }
 
-  /** What `lease` is, seen now: without a break since `before` when it has not changed and the store was there all the time. */
+  /**
+   * Records that `lease` was seen now. The time since `before` counts on if the lease has not changed and the store was reachable
+   * throughout.
+   */
   #watch({ epoch, until }: LeaseDocument, before: Watched | undefined, askedMs: number): Watched {
     const lastMs = this.#clock.monotonicMs();
     const same = before?.epoch === epoch && before.until.getTime() === until.getTime();
@@ -149,8 +154,9 @@ export class Lease {
   }
 
   /**
-   * One atomic update: free, or held exactly by `displace`, or run out and as it was `watched` → ours for a TTL. A renewal
-   * (displace = us) keeps the epoch; everything else raises it. Returns the lease as it is afterwards, whoever holds it.
+   * One atomic update. It takes the lease for a TTL when it is free, when it is held by exactly `displace`, or when it has run
+   * out and is unchanged since `watched`. A renewal (`displace` is this process) keeps the epoch; any other take raises it.
+   * Returns the lease as it is afterwards, whoever holds it.
    */
   async #take(
     displace: { readonly epoch: number; readonly owner: string } | undefined,

@@ -8,7 +8,7 @@ import { within } from '../runtime/within.ts';
 import type { Lease } from './lease.ts';
 import { Partitions } from './partitions.ts';
 
-/** What every such worker is given (processes/run-leased.ts). */
+/** Options of every such worker (processes/run-leased.ts). */
 export interface LeasedWorkerOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -18,25 +18,25 @@ export interface LeasedWorkerOptions {
   readonly leases: readonly Lease[];
   /** How often leases are renewed and divided among the workers, in milliseconds. */
   readonly leaseRoundMs: number;
-  /** Tells that documents of a collection have changed. */
+  /** Calls back when documents of a collection have changed. */
   readonly listen?: ListenForChanges | undefined;
   countWorkers(): Promise<number>;
 }
 
 interface Habits extends Pick<PollLoopOptions, 'name' | 'idleMs' | 'gapMs'> {
-  /** Collections in which a change makes work likely. */
+  /** Collections whose changes are likely to bring work. */
   readonly hears: readonly string[];
-  /** How long a stop waits for the answers to what is in flight, and then for the last writes. */
+  /** How long a stop waits for answers to requests in flight, and then for the last writes. */
   readonly stopMs?: { readonly answers: number; readonly lastWrites: number };
 }
 
-/** Together shorter than a process has to stop (runtime/lifecycle.ts). */
+/** Their sum is shorter than the time that a process has to stop (runtime/lifecycle.ts). */
 const STOP_MS = { answers: 10_000, lastWrites: 2_000 };
 
 /**
- * The skeleton of a worker whose work is divided into partitions: takes partitions by their leases, does one round after the
- * other in those that it holds, and at its end finishes what is in hand before it gives them back. All that it knows is in
- * the store, so that the next holder can go on after a crash.
+ * Base class of a worker whose work is divided into partitions. It takes partitions by their leases, runs one round after the
+ * other for those that it holds, and at its end finishes open work before it gives them back. All its state is in the store, so
+ * the next holder can continue after a crash.
  */
 export abstract class LeasedWorker<Id extends string> {
   protected readonly partitions: Partitions;
@@ -62,13 +62,13 @@ export abstract class LeasedWorker<Id extends string> {
     });
   }
 
-  /** Takes what partitions it can and begins. Throws when the store cannot be asked. */
+  /** Takes the partitions that it can get and begins. Throws when the store cannot be reached. */
   async start(): Promise<void> {
     await this.partitions.start();
     this.#loop.start();
   }
 
-  /** Lets the round in progress end, finishes what is in hand, and gives the partitions back. */
+  /** Lets the current round end, finishes open work, and gives the partitions back. */
   async stop(): Promise<void> {
     this.close();
     await this.#loop.stop();
@@ -80,34 +80,34 @@ export abstract class LeasedWorker<Id extends string> {
     await this.partitions.stop();
   }
 
-  /** Looks for work once and begins it; whether there may be more at once. */
+  /** Looks for work once and begins it. Returns `more` when there may be more at once. */
   protected abstract round(): Promise<'more' | 'idle'>;
 
-  /** Whether anything is in hand that belongs to an id which fits. Such a partition is not given away. */
+  /** Whether work is open for an id that matches `fits`. A partition with open work is not given away. */
   protected abstract hasInHand(fits: (id: Id) => boolean): boolean;
 
-  /** A stop begins, perhaps in the middle of a round. */
+  /** Called when a stop begins, perhaps in the middle of a round. */
   protected close(): void {}
 
-  /** The last round has ended. Begins nothing new, and resolves when nothing is in hand any more. */
+  /** Called after the last round. Begins nothing new; resolves when no work is open. */
   protected async drain(): Promise<void> {}
 
-  /** What is still in flight ends now. */
+  /** Aborts what is still in flight. */
   protected async cutOff(): Promise<void> {}
 
-  /** What could not be stored so far is left to the next holder. */
+  /** Leaves what could not be stored to the next holder. */
   protected giveUp(): void {}
 
-  /** Whether a change that was heard may be work for this worker. */
+  /** Whether a reported change may bring work for this worker. */
   protected minds(): boolean {
     return true;
   }
 
-  /** Undefined unless all of them can be heard: a loop that listens looks less often by itself. */
+  /** Undefined unless all collections can be watched: a loop that listens polls less often. */
   #hear(listen: ListenForChanges, collections: readonly string[], wake: () => void): (() => void) | undefined {
     let heard = false;
     const changed = (): void => {
-      // The first one always: it tells the loop that it is not deaf.
+      // Always pass on the first change: it shows the loop that listening works.
       if (heard && !this.minds()) return;
       heard = true;
       wake();

@@ -3,20 +3,20 @@ import { errorFields, type Log } from '../runtime/log.ts';
 import { Lease } from './lease.ts';
 
 /**
- * Work that belongs to something with an id (an account, an endpoint, a batch) is divided into partitions by a hash of that id.
- * Each partition has a lease, and only the lease's holder does the work. A process takes every partition that is free. When it
- * holds more than an even part (partitions ÷ living workers, rounded up), it finishes what it has in hand of the surplus, gives
- * it back and leaves it alone for a while, so that others can take it; when nobody does, it takes it again. Nobody works in a
- * partition that is being given away, so rounds follow each other faster then, on both sides.
+ * Divides work among processes. Each item of work belongs to an id (an account, an endpoint, a batch), and a hash of the id gives
+ * its partition. Each partition has a lease; only the lease's holder does the work. A process takes every free partition. If it
+ * then holds more than an even part (partitions ÷ living workers, rounded up), it finishes the open work of the surplus, gives
+ * the surplus back and leaves it alone for a while, so that others can take it. If nobody does, it takes it again. Nobody works
+ * in a partition that is being given away, so rounds are faster during that time, on both sides.
  */
 export interface PartitionsOptions {
-  /** `webhooks:0` … in a fixed number: all processes of an app must agree on it. */
+  /** `webhooks:0` and so on. All processes of an app must agree on their number. */
   readonly leases: readonly Lease[];
   readonly clock: Clock;
   readonly log: Log;
   /** Workers alive now, this one included. */
   countWorkers(): Promise<number>;
-  /** Whether this process still has something of that partition in hand. */
+  /** Whether this process still has open work of that partition. */
   isBusy(partition: number): boolean;
   readonly roundMs: number;
 }
@@ -24,13 +24,16 @@ export interface PartitionsOptions {
 interface Partition {
   readonly lease: Lease;
   leaving: boolean;
-  /** By the monotonic clock: until then it is for the others. */
+  /** By the monotonic clock. Until then the partition is left to the others. */
   leftAloneUntilMs: number;
 }
 
-/** How much sooner a round comes when a partition changes hands; what was begun in one that is to be left must end in that time. */
+/**
+ * Factor by which rounds are faster while a partition changes hands. Work begun in a partition that is to be given away must end
+ * within such a round.
+ */
 const HURRY = 5;
-/** For so many rounds after a worker has come or gone, one that holds less than its even part looks for more in a hurry. */
+/** For this many rounds after a worker came or went, a process with less than its even part looks for more at the faster pace. */
 const SETTLING_ROUNDS = 3;
 
 export class Partitions {
@@ -47,38 +50,38 @@ export class Partitions {
     this.#partitions = options.leases.map((lease) => ({ lease, leaving: false, leftAloneUntilMs: 0 }));
   }
 
-  /** Tries once to take the partitions, then goes on in the background. Throws when the store cannot be asked. */
+  /** Tries once to take the partitions, then continues in the background. Throws when the store cannot be reached. */
   async start(): Promise<void> {
     await this.#keep();
     this.#schedule();
   }
 
-  /** The number of the partition that an id falls into. */
+  /** The partition of an id. */
   of(id: string): number {
     return partitionOf(id, this.#partitions.length);
   }
 
-  /** Whether this process may work on what has that id now. */
+  /** Whether this process may work on this id now. */
   owns(id: string): boolean {
     return this.#mayWorkIn(this.#partitions[this.of(id)]);
   }
 
-  /** The partitions that it may work in now, by number. */
+  /** The numbers of the partitions that it may work in now. */
   owned(): ReadonlySet<number> {
     return new Set([...this.#partitions.keys()].filter((n) => this.#mayWorkIn(this.#partitions[n])));
   }
 
-  /** Whether this process holds the first partition. A duty that one worker does for all of them goes with it. */
+  /** Whether this process holds the first partition. Its holder also does the duties that one worker does for all. */
   get first(): boolean {
     return this.#partitions[0]?.lease.held === true;
   }
 
-  /** How many it holds. */
+  /** Number of partitions that it holds. */
   get held(): number {
     return this.#partitions.filter(({ lease }) => lease.held).length;
   }
 
-  /** Gives all back. The caller has finished what it had in hand. */
+  /** Gives all partitions back. The caller has finished its open work. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

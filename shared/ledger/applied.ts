@@ -4,7 +4,10 @@ import type { AccountId } from '../runtime/ids.ts';
 import type { Credit } from './change.ts';
 import { ledgerCollection } from './store.ts';
 
-/** Whether a top-up or refund is in the account's balance. The account is read first: what is not pending any more is entered. */
+/**
+ * Whether a top-up or refund is in the account's balance. Reads the account first: a change that is no longer pending is in the
+ * ledger.
+ */
 export async function isApplied(db: Db, account: AccountId, id: Credit['id']): Promise<boolean> {
   const owner = await db
     .collection<AccountDocument>('accounts')

@@ -5,27 +5,27 @@ import type { AccountId } from '../runtime/ids.ts';
 import type { LedgerEntryDocument } from './entry.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
 
-/** Something that adds credits: a top-up or a refund. Its id makes it happen once, however often it is asked for. */
+/** A top-up or a refund. Its id ensures that it happens once, however often it is requested. */
 export interface Credit {
   readonly id: Exclude<ChangeId, `grp_${string}`>;
   /** Credits, > 0. */
   readonly amount: number;
   readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
-  /** What the ledger entry names, for example the refunded message. */
+  /** What the ledger entry refers to, for example the refunded message. */
   readonly reference?: string;
 }
 
-/** Lost races in a row before we give up: each loss means that another top-up or refund of this account went through. */
+/** Lost races in a row before we give up. Each loss means that another top-up or refund of this account went through. */
 const TRIES_MAX = 100;
 
 /**
- * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document: a
- * compare-and-set on its counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`). The
- * counter is read before the look whether an id is pending or in the ledger, so whoever applies one in between makes the
- * update match nothing. Then the ledger entries, then the pending changes are cleared; after a crash the sweep does both.
+ * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document. The update is a
+ * compare-and-set on the counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`). The counter
+ * is read before checking whether an id is pending or in the ledger; if someone applies it in between, the update matches
+ * nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash the sweep does both.
  *
- * Returns which ids were applied by this call; an id that is missing there had been applied before. Throws
- * `UnknownAccount`, and the store's errors: the call may then be repeated.
+ * Returns the ids that this call applied; a missing id had been applied before. Throws `UnknownAccount`, and the store's errors:
+ * then the call may be repeated.
  */
 export async function applyCredits(db: Db, account: AccountId, credits: readonly Credit[]): Promise<readonly string[]> {
   const accounts = db.collection<AccountDocument>('accounts');
@@ -37,7 +37,7 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
       .toArray();
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
-    // Also when an id is asked for twice at once.
+    // Removes repeats, in case the caller gives an id twice.
     const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];
 
@@ -64,7 +64,7 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
 export interface TopUp {
   readonly kind: 'applied' | 'already';
   readonly balance: number;
-  /** What the id added; undefined while the ledger does not tell it (the redo of an earlier call is still to come). */
+  /** The amount that the id added; undefined while the ledger does not have it (an earlier call is still to be redone). */
   readonly added: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export class UnknownAccount extends Error {
   }
 }
 
-/** The ledger entries of credits that one update applied together: the first one's pending change tells where the others stand. */
+/** The ledger entries of credits that one update applied together. They follow from the pending change of the first one. */
 function entriesOf(account: AccountId, credits: readonly Credit[], first: PendingChange): LedgerEntryDocument[] {
   let balanceAfter = first.balanceAfter - first.amount;
   return credits.map(({ id, amount, reason, reference }, i) => {

@@ -15,7 +15,7 @@ export interface LedgerEntryDocument {
   /** The group or the id of the top-up or refund: unique per account, so a change is entered once. */
   readonly change: ChangeId;
   readonly reference?: string;
-  /** Of a debit that paid for some. */
+  /** The schedules that a debit paid for. */
   readonly schedules?: readonly ScheduleId[];
   readonly at: Date;
 }

@@ -8,8 +8,8 @@ import { applyCredits, type Credit } from './change.ts';
 export const CREDITS_PER_MESSAGE = 1;
 
 /**
- * Whether a message's price goes back: it ended without any carrier having accepted any part of it (refused before or by
- * submit, expired before it left). An unknown part may have been accepted, and so may an earlier copy: no refund.
+ * Whether a message is refunded: it ended, and certainly no carrier accepted any part of it (refused before or at submit, or
+ * expired before it left). An unknown part or an earlier copy may have been accepted: no refund.
  */
 export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 'earlier'>): boolean {
   if (mayHaveLeft(message)) return false;
@@ -18,9 +18,8 @@ export function isRefundable(message: Pick<MessageDocument, 'state' | 'parts' | 
 }
 
 /**
- * Refunds those of `messages` that are refundable, each exactly once by the message's id, all of an account in one update.
- * Those that another change refunds (`refund`) are left to who wrote that. May be called again for the same messages after
- * a crash.
+ * Refunds the refundable messages among `messages`, each exactly once by its id; one update per account. Messages that belong to
+ * another refund (`refund`) are left to it. May be called again for the same messages after a crash.
  */
 export async function refundMessages(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, Credit[]>();

@@ -8,15 +8,15 @@ export type Refusal =
   /** `payBy` had passed by the store's time. */
   | { readonly kind: 'too_late' };
 
-/** What a refusal is told from. */
+/** The fields that a refusal depends on. */
 export type Payer = Pick<AccountDocument, 'status' | 'balance' | 'expiryDate'>;
 
 /** The same as a projection. */
 export const PAYER = { status: 1, balance: 1, expiryDate: 1 } as const satisfies Record<keyof Payer, 1>;
 
 /**
- * Who does not pay `required` credits on this UTC day, in the order in which it is told; undefined: would pay. The filters of
- * the updates that decide (payment/debit.ts, conversations/opening-store.ts) say the same.
+ * Why the account does not pay `required` credits on this UTC day; undefined when it would pay. The first reason found is the one
+ * reported. The filters of the updates that decide (payment/debit.ts, conversations/opening-store.ts) say the same.
  */
 export function refusalOf(account: Payer | null, required: number, today: string): Refusal | undefined {
   if (account === null || account.status !== 'active') return { kind: 'account_suspended' };

@@ -5,8 +5,8 @@ import { type LedgerEntryDocument, ledgerEntryId } from './entry.ts';
 import { ledgerCollection, ledgerEntryOf } from './store.ts';
 
 /**
- * Up to `limit` entries of an account's ledger with numbers below `before`, newest first, without a gap. The account is read
- * first: what is not pending any more then is entered by now, and what still is counts as entered.
+ * Up to `limit` entries of an account's ledger with numbers below `before`, newest first, without a gap. Reads the account first:
+ * a change that is no longer pending is in the ledger by now, and one that is still pending counts as entered.
  */
 export async function readStatement(
   db: Db,
@@ -17,7 +17,7 @@ export async function readStatement(
   const owner = await db
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { pending: 1, seq: 1 } });
-  // What was made since the account was read would leave gaps: it may be entered before what is older.
+  // Leave out changes made since the account was read: they could be in the ledger before older ones, which would leave gaps.
   const end = Math.min(before, (owner?.seq ?? 0) + 1);
   const entered = await ledgerCollection(db)
     .find({ _id: { $gte: ledgerEntryId(account, 1), $lt: ledgerEntryId(account, end) } })
@@ -33,7 +33,7 @@ export async function readStatement(
   return [...bySeq.values()].sort((a, b) => b.seq - a.seq).slice(0, limit);
 }
 
-/** What an entry has of a pending change, which may carry many messages beside it. */
+/** The fields of a pending change that an entry needs; a pending change may also carry many messages. */
 const ENTRY_FIELDS = [
   'seq',
   'amount',
@@ -44,7 +44,7 @@ const ENTRY_FIELDS = [
   'at',
 ] as const satisfies (keyof PendingChange)[];
 
-/** The entries of those `changes` that were made, entered or still pending, in no order. */
+/** The entries of those `changes` that happened, whether entered or still pending, in no order. */
 export async function readEntries(
   db: Db,
   account: AccountId,

@@ -8,7 +8,7 @@ export function ledgerCollection(db: Db): Collection<LedgerEntryDocument> {
   return db.collection('ledger');
 }
 
-/** The ledger entry that a change of the account document leads to; the same every time it is asked. */
+/** The ledger entry for a change of the account document; always the same for the same change. */
 export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
   const { seq, amount, balanceAfter, reason, reference, schedules, at } = pending;
   return {
@@ -25,7 +25,7 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
   };
 }
 
-/** Inserts entries; those that are there already are left as they are, so it may be done again after a crash. */
+/** Inserts entries. Existing ones stay as they are, so it may be repeated after a crash. */
 export async function enterInLedger(db: Db, entries: readonly LedgerEntryDocument[]): Promise<void> {
   await insertNew(db, 'ledger', entries);
 }

@@ -9,17 +9,17 @@ export interface LedgerVerdict {
   /** Links of the chain, those still pending included. */
   readonly entries: number;
   readonly balance: number;
-  /** Empty when the chain is whole and ends in the balance. */
+  /** Empty when the chain is complete and ends in the balance. */
   readonly problems: readonly string[];
 }
 
-/** The most problems that are listed; a broken chain tends to be broken everywhere behind the first gap. */
+/** Most problems that are listed. A broken chain is usually broken everywhere after the first gap. */
 const PROBLEMS_MAX = 20;
 
 /**
- * Walks the account's ledger: seq 1…n without a gap, each balance the one before plus the amount, the end equal to the
- * account's balance. Changes whose entry is not written yet count as the chain's tail. True at any moment, also while
- * messages flow: the account is read first, and only its `seq` entries are looked at.
+ * Walks the account's ledger: seq 1…n without a gap, each balance equal to the one before plus the amount, the last one equal to
+ * the account's balance. Changes without a ledger entry yet count as the chain's tail. Correct at any moment, also while messages
+ * flow: the account is read first, and only its `seq` entries are checked.
  */
 export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVerdict> {
   const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });

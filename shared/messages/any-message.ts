@@ -1,5 +1,5 @@
 import type { ChatMessageDocument, InboundMessageDocument } from './chat-message.ts';
 import type { MessageDocument } from './message.ts';
 
-/** Whatever the collection `messages` holds. */
+/** Any document of the collection `messages`. */
 export type AnyMessage = MessageDocument | ChatMessageDocument | InboundMessageDocument;

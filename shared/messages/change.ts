@@ -20,20 +20,20 @@ type Settable = Pick<
 >;
 
 /**
- * What one settle does to one message, decided from the document as it was read. It is applied twice: in the store, by an
- * update that filters on the version it was decided from; and in memory, because what follows (events, refunds) needs the
- * message as it is afterwards without reading it again.
+ * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update
+ * that filters on the version it was decided from; and in memory, because events and refunds need the changed message without
+ * reading it again.
  */
 export interface Change {
-  /** Undefined: stays. */
+  /** Undefined: the state stays. */
   readonly state?: MessageState;
   readonly set?: Partial<Settable>;
   readonly unset?: readonly (keyof Settable)[];
-  /** New entries of the history, in order; each is an event. */
+  /** New history entries, in order. Each one is an event. */
   readonly entries?: readonly HistoryEntry[];
 }
 
-/** The message as the change leaves it. Throws where the message may not go to that state (status.ts). */
+/** The message after the change. Throws when the status table does not allow the transition (status.ts). */
 export function applyChange<M extends AnyMessage>(message: M, change: Change): M {
   return {
     ...without(message, change.unset),
@@ -44,13 +44,13 @@ export function applyChange<M extends AnyMessage>(message: M, change: Change): M
   };
 }
 
-/** A copy without those fields: `delete` would make a slow object of it, and a message is read many times behind this. */
+/** A copy without those fields. `delete` would make the object slow, and the message is read many times afterwards. */
 function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[] = []): M {
   if (fields.length === 0) return message;
   return Object.fromEntries(Object.entries(message).filter(([field]) => !fields.includes(field))) as M; // optional fields only
 }
 
-/** The same as an update; matches only the version that the change was decided from. Throws as `applyChange` does. */
+/** The change as an update. It matches only the version that the change was decided from. Throws as `applyChange` does. */
 export function changeUpdate(
   message: Pick<StoredMessage, '_id' | 'v' | 'state'>,
   { state, set, unset = [], entries = [] }: Change,
@@ -64,14 +64,14 @@ export function changeUpdate(
   return { filter: { _id: message._id, v: message.v, state: message.state }, update };
 }
 
-/** The change without unsetting what it sets, or what is not there. */
+/** The change without unsetting fields that it sets, or fields that are absent. */
 export function fitted(message: AnyMessage | StoredMessage, change: Change): Change {
   const { set = {}, unset = [] } = change;
   const needed = unset.filter((field) => message[field] !== undefined && !(field in set));
   return { ...change, set, unset: needed };
 }
 
-/** One change that does what the first and then the second do. */
+/** One change that does both, the first one before the second. */
 export function joinChanges(first: Change, second: Change): Change {
   const state = second.state ?? first.state;
   const set = { ...first.set };
@@ -85,7 +85,7 @@ export function joinChanges(first: Change, second: Change): Change {
   };
 }
 
-/** Entries of one message are in order also when they are made at the same moment: each is at least 1 ms after the one before. */
+/** A history entry that is at least 1 ms later than the one before it, so that entries made at the same moment stay in order. */
 export function entryAt(state: HistoryEntry['state'], at: Date, before: readonly HistoryEntry[]): HistoryEntry {
   const last = before.at(-1);
   return { state, at: last !== undefined && last.at >= at ? new Date(last.at.getTime() + 1) : at };

@@ -1,7 +1,7 @@
 import type { ConversationId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { StoredMessage } from './message.ts';
 
-/** Where messages of the chat-app channel wait: a path that no carrier serves. Its accounts are claimed one by one. */
+/** The path of chat-app messages. No carrier serves it: the chatapp worker claims them account by account. */
 export const CHAT_PATH = 'chatapp';
 export const CHAT_LANE = 0;
 
@@ -9,18 +9,18 @@ export const CHAT_LANE = 0;
 export interface ChatMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'out';
-  /** In which it goes (conversations/). Charged once, with the message that opened it. */
+  /** The conversation that it belongs to (conversations/). A conversation is charged once, with the message that opened it. */
   readonly conversation: ConversationId;
-  /** There when it opened the conversation: the debit that paid for it, and what was charged. */
+  /** Present when this message opened the conversation: the debit that paid for it, and its price. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
-  /** There when it costs nothing: the message that opened the conversation. */
+  /** Present when this message is free: the message that opened the conversation. */
   readonly rides?: MessageId;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;
 }
 
-/** "Chat-app messages (request fields)": exactly what was asked for. */
+/** The content exactly as requested ("Chat-app messages (request fields)"). */
 export type ChatContent =
   | {
       readonly kind: 'template';
@@ -46,19 +46,25 @@ export interface InboundMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'in';
   readonly state: 'received';
-  /** Digits; the provider may leave it out (facts: chat-app). `to` is the business's own number. */
+  /** Digits; null when the provider leaves it out (WhatsApp Cloud API, Webhooks: messages). `to` is the business's own number. */
   readonly from: string | null;
   /** The provider's id. */
   readonly upstreamId: string;
   readonly inbound: InboundContent;
 }
 
-/** What the customer sent: the type by the provider's name, `body` for people and the specification's field, and the type's own members. */
+/**
+ * What the customer sent: the provider's name of the type, `body` as readable text (the specification's field), and the type's
+ * own members.
+ */
 export interface InboundContent {
-  /** `text`, `image`, `button`, `interactive`, …: also types that we do not know. */
+  /** `text`, `image`, `button`, `interactive` and so on, including types that we do not know. */
   readonly type: string;
   /** The text, the caption, the title of the button; empty where the type has none. */
   readonly body: string;
-  /** The other members as the provider sent them, unread: the type's own below its name, `context` …: `{ image: { id: '1' } }`. */
+  /**
+   * The provider's other members, unread. The type's own are below its name, others such as `context` beside it: `{ image: { id:
+   * '1' } }`.
+   */
   readonly more?: Readonly<Record<string, unknown>>;
 }

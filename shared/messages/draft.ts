@@ -1,7 +1,7 @@
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import type { MessageDocument } from './message.ts';
 
-/** A message as the caller wants it: checked, routed, not paid yet. */
+/** A message as requested: checked and routed, not paid yet. */
 export type MessageDraft = Pick<
   MessageDocument,
   | '_id'

@@ -1,15 +1,14 @@
 import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
 import type { Encoding } from '../sms/segment.ts';
 
-/** Each is a folder of the gateway, a worker and an entry of shared/channels. */
+/** Each channel has a folder in the gateway, a worker, and an entry in shared/channels. */
 export type ChannelName = 'sms' | 'chatapp';
 
 export type Route = 'transactional' | 'promotional';
 
 /**
- * What messages of every channel have, from accept to their end. Each change of `state` is one atomic update whose filter
- * names the states it may leave (status.ts) and the version it read; what follows elsewhere (deliveries) has ids derived
- * from it.
+ * The fields that messages of all channels have. Each change of `state` is one atomic update. Its filter names the states that it
+ * may leave (status.ts) and the version that was read. Follow-up documents (deliveries) have ids derived from the message.
  */
 export interface StoredMessage {
   readonly _id: MessageId;
@@ -19,29 +18,31 @@ export interface StoredMessage {
   readonly to: string;
   readonly reference?: string;
   readonly state: MessageState;
-  /** Raised by every update that changes the message; grouped updates filter on the version that they decided from. */
+  /** Version: raised by every update of the message. Grouped updates filter on the version that they were decided from. */
   readonly v: number;
-  /** When something must happen if nothing else does: the validity's end, or in `waiting` the next try. Unset when final. */
+  /**
+   * When the maintenance must look at it: the end of its validity, or in `waiting` the time of the next try. Unset when final.
+   */
   readonly due?: Date;
   readonly validUntil: Date;
-  /** Who took it, while `submitting` (and afterwards, as a record). */
+  /** The worker that took it, while `submitting`; afterwards kept as a record. */
   readonly claim?: Claim;
-  /** Submits that were refused for now (throttled, temporary error); limits retries. */
+  /** Submits that were refused for now (throttled, temporary error). It limits retries. */
   readonly tries: number;
-  /** Submits that a carrier throttled; many of them count as a try. */
+  /** Submits that a carrier throttled. A number of them counts as one try (settlement/submit-outcome.ts). */
   readonly throttles?: number;
-  /** One per segment, in order, from the moment that a carrier answered; one for a message of the chat-app channel. */
+  /** One part per segment, in order, present once a carrier has answered. A chat-app message has one part. */
   readonly parts?: readonly Part[];
-  /** Submits before the current one that may have been taken, oldest first; absent, not empty (copies.ts). */
+  /** Earlier submits that may have been taken, oldest first. Absent when there are none (copies.ts). */
   readonly earlier?: readonly Copy[];
-  /** Every entry is an event; its id derives from message and state (`eventId`). */
+  /** Every entry is an event. The event's id derives from message and state (`eventId`). */
   readonly history: readonly HistoryEntry[];
   /** The network or carrier that delivered, for people. */
   readonly operator?: string;
   readonly deliveredAt?: Date;
   readonly errorCode?: string;
   readonly errorReason?: string;
-  /** A submit was written and its answer never came: neither sent nor failed until something settles it. */
+  /** A submit was written and never answered. The message is neither sent nor failed until something settles it. */
   readonly outcome?: 'unknown';
   /** Why a `sent` message will not change any more. */
   readonly closedReason?: 'no_receipt';
@@ -52,42 +53,48 @@ export interface MessageDocument extends StoredMessage {
   readonly channel: 'sms';
   /** The debit that paid for it. */
   readonly group: GroupId;
-  /** The bulk request that it belongs to; its id derives from it (`batchMessageIds`). */
+  /** The bulk request that it belongs to. The message's id derives from the batch's id (`batchMessageIds`). */
   readonly batch?: BatchId;
   readonly sender: string;
   readonly route: Route;
-  /** Routing group fixed at accept; the carriers that serve it claim from it. */
+  /** Routing group, fixed at accept. The carriers that serve it claim messages from it. */
   readonly path: string;
-  /** 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its hours: lower leaves first. */
+  /**
+   * Priority class; lower leaves first: 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its
+   * hours.
+   */
   readonly lane: number;
   readonly text: string;
   readonly encoding: Encoding;
   readonly segments: number;
-  /** Of the DLT template that the text matched: its id, and the business (PE) that registered it. */
+  /** Id of the DLT template that the text matched, and of the business (PE) that registered it. */
   readonly template?: string;
   readonly entityId?: string;
-  /** The change that refunds it together with others (docs/decisions/0012); absent: it is refunded by its own id, if at all. */
+  /**
+   * The change that refunds it together with other messages (docs/decisions/0012). Absent: it is refunded by its own id, if at
+   * all.
+   */
   readonly refund?: `ref_${string}`;
 }
 
-/** Where a claim says whose it is. Stored as `carrier` since there was SMS alone; code calls it the holder. */
+/** The field of a claim's holder. It is stored as `carrier` because SMS was once the only channel. */
 export const CLAIM_HOLDER = 'claim.carrier';
 
-/** Usually queued → submitting → sent → delivered. All the ways, and what the API calls each state: `STATES` in status.ts. */
+/** Usually queued → submitting → sent → delivered. All transitions, and what the API calls each state: `STATES` in status.ts. */
 export type MessageState = 'queued' | 'submitting' | 'waiting' | 'sent' | FinalState | 'read' | 'received';
 export type FinalState = 'delivered' | 'failed' | 'expired' | 'rejected';
 
 export interface Claim {
-  /** The grouped claim that took it; lets a claimer re-read what it got. */
+  /** The grouped claim that took it. The claimer uses it to read again what it got. */
   readonly id: ClaimId;
   /** The holder: a carrier, or the lease of a partition of the chat-app accounts. */
   readonly carrier: string;
-  /** Of the holder's lease: a settle by an earlier holder matches nothing. */
+  /** Epoch of the holder's lease. A settle by an earlier holder matches nothing. */
   readonly epoch: number;
   readonly at: Date;
 }
 
-/** A submit whose answer never came and that another one followed: what is known of it by now. */
+/** A submit without an answer that was followed by another one, with what is known of it by now. */
 export interface Copy extends Claim {
   readonly parts: readonly Part[];
 }

@@ -1,9 +1,12 @@
 import type { Config } from '../config/settings.ts';
 
-/** When promotional messages of accounts with DLT may leave: minutes of the day in India; from 21:00 to 06:00 spans a midnight. */
+/**
+ * Hours in which promotional messages of accounts with DLT may leave, as minutes of the day in India. A range from 21:00 to 06:00
+ * spans midnight.
+ */
 export interface PromotionalHours {
   readonly fromMinute: number;
-  /** Excluded. The same as `fromMinute`: at any time. */
+  /** Exclusive. Equal to `fromMinute`: at any time. */
   readonly untilMinute: number;
 }
 
@@ -19,7 +22,7 @@ export function promotionalHours(config: Pick<Config, 'promotionalFrom' | 'promo
   return { fromMinute: minuteOf(config.promotionalFrom), untilMinute: minuteOf(config.promotionalUntil) };
 }
 
-/** When they may leave that are accepted at `now`: undefined for at once, else the next opening. */
+/** When a message accepted at `now` may leave: undefined for at once, else the next opening. */
 export function promotionalDeferral(hours: PromotionalHours, now: Date): Date | undefined {
   const { fromMinute, untilMinute } = hours;
   const ist = Math.floor(now.getTime() / MINUTE_MS) + IST_OFFSET_MINUTES;
@@ -34,7 +37,7 @@ export function promotionalDeferral(hours: PromotionalHours, now: Date): Date | 
   return new Date((opening - IST_OFFSET_MINUTES) * MINUTE_MS);
 }
 
-/** Of `09:30`, as the settings have it. */
+/** The minute of the day for `09:30`, the form of the settings. */
 function minuteOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;

@@ -26,14 +26,14 @@ export function isPriority(value: string): value is Priority {
 
 const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
   transactional: { otp: 0, normal: 1, low: 2 },
-  // None is before the promotional lane for what is not urgent by law.
+  // No promotional message is urgent by law, so none gets a lane before the promotional one.
   promotional: { otp: 3, normal: 3, low: 3 },
 };
 
 /** Promotional messages of accounts with DLT: a lane of their own, because it is shut at night (promotional-hours.ts). */
 export const HOURS_LANE = 4;
 
-/** The queue lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's. */
+/** The lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's setting. */
 export function laneOf(route: Route, priority: Priority = DEFAULT_PRIORITY, dlt: 'on' | 'off' = 'off'): number {
   return dlt === 'on' && route === 'promotional' ? HOURS_LANE : LANES[route][priority];
 }

@@ -8,7 +8,7 @@ interface StateRule {
   readonly final: boolean;
 }
 
-/** Receipts and statuses may come before the answer to the submit, so each of these may be the first that is heard. */
+/** A receipt or status may come before the answer to the submit, so each of these may be the first news. */
 const ENDS = ['delivered', 'failed', 'expired', 'rejected', 'read'] as const satisfies readonly MessageState[];
 
 /**
@@ -16,8 +16,8 @@ const ENDS = ['delivered', 'failed', 'expired', 'rejected', 'read'] as const sat
  * them. Above each state: how a message comes to be in it.
  */
 export const STATES = {
-  // It was accepted. Or it came back from `submitting`: no carrier took it, or what became of that submit is waited for apart.
-  // Or it comes back from `waiting`: its pause is over.
+  // It was accepted. Or it came back from `submitting`: no carrier took it, or the result of that submit is awaited separately.
+  // Or it came back from `waiting`: its pause is over.
   queued: { next: ['submitting', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
   // A worker claimed it. It stays here while the answer to its submit is unknown.
   submitting: { next: ['queued', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
@@ -40,20 +40,20 @@ export const STATES = {
   received: { next: [], shown: 'received', final: true },
 } as const satisfies Readonly<Record<MessageState, StateRule>>;
 
-/** How long after `expired` or `failed` a receipt may still turn a message into `delivered`. */
+/** How long after `expired` or `failed` a receipt may still change a message to `delivered`. */
 const LATE_DELIVERY_MS = 72 * 3_600_000;
 
-/** A change was decided that the table does not allow: a mistake of ours, never of a carrier. */
+/** The table does not allow a change that our code decided. That is our bug, never a carrier's mistake. */
 class ForbiddenTransition extends Error {
   readonly code = 'forbidden_transition';
 }
 
-/** Whether the table has a way from one state to the other. */
+/** Whether the table allows the transition. */
 export function isNext(state: MessageState, next: MessageState): boolean {
   return nextOf(state).includes(next);
 }
 
-/** The new state of a message that leaves `state` for `next`, or stays. Throws where the table has no such way. */
+/** The new state of a message that moves from `state` to `next` or stays. Throws when the table does not allow it. */
 export function enter<Next extends MessageState>(state: MessageState, next: Next): Next {
   if (state !== next && !isNext(state, next)) {
     throw new ForbiddenTransition(`a message cannot go from ${state} to ${next}`);
@@ -61,7 +61,7 @@ export function enter<Next extends MessageState>(state: MessageState, next: Next
   return next;
 }
 
-/** Nobody has taken it yet, as far as is known. */
+/** As far as is known, no carrier has taken it yet. */
 export function isBeforeSent(state: MessageState): boolean {
   return isNext(state, 'sent');
 }

@@ -4,19 +4,19 @@ import type { Clock } from '../runtime/clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 
 /**
- * The embedded store tells the processes of its machine that a collection has changed by touching a file,
- * `<store dir>/changes/<database>.<collection>`: an idle worker then sleeps for a second instead of asking ten times a second,
- * and begins within milliseconds all the same. Nothing rests on it: a worker that hears nothing asks a little later.
- * With `MONGODB_URI` there is no such thing; writers may be on other machines.
+ * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store
+ * dir>/changes/<database>.<collection>`. So an idle worker polls once a second instead of ten times, and still begins within
+ * milliseconds. Correctness does not depend on it: a worker that misses a signal polls a little later. There are no signals with
+ * `MONGODB_URI`, because writers may be on other machines.
  */
 export type ListenForChanges = (collection: string, onChange: () => void) => (() => void) | undefined;
 
-/** A busy collection is told of this often; what changes in between is told at the end. */
+/** Least time between two signals of a busy collection. Changes in between are signalled at the end. */
 const TELL_MS = 10;
-/** How often the store looks which collections somebody listens for. */
+/** How often the store checks which collections have listeners. */
 const LOOK_MS = 1_000;
 
-/** For the processes of a machine with an embedded store. Undefined from the listener itself: the system gives no more watches. */
+/** For the processes beside an embedded store. The listener returns undefined when the system gives no more watches. */
 export function changeListener(storeDir: string, database: string): ListenForChanges {
   return (collection, onChange) => {
     try {
@@ -26,7 +26,7 @@ export function changeListener(storeDir: string, database: string): ListenForCha
       writeFileSync(file, '', { flag: 'a', mode: 0o600 });
       const watcher = watch(file, { persistent: false }, onChange);
       watcher.on('error', () => watcher.close()); // The caller's polling goes on.
-      // Heard at once where watching works: some file systems accept a watch and never tell.
+      // A signal to ourselves, received at once where watching works: some file systems accept a watch and never report anything.
       const now = systemClock.now();
       utimesSync(file, now, now);
       return () => watcher.close();
@@ -36,7 +36,7 @@ export function changeListener(storeDir: string, database: string): ListenForCha
   };
 }
 
-/** For the store. `note` is called after each commit with the namespaces that it changed. */
+/** For the store. Call `note` after each commit with the namespaces that it changed. */
 export class ChangeSignal {
   readonly #dir: string;
   readonly #clock: Clock;
@@ -92,7 +92,7 @@ function signalDir(storeDir: string): string {
   return join(storeDir, 'changes');
 }
 
-/** A collection's name may hold a slash. */
+/** A collection's name may contain a slash. */
 function fileName(ns: string): string {
   return encodeURIComponent(ns);
 }

@@ -15,23 +15,24 @@ export function storeUri(config: Pick<Config, 'mongodbUri' | 'dataDir'>): string
   return `mongodb://${encodeURIComponent(embeddedSocketPath(embeddedStoreDir(config.dataDir)))}`;
 }
 
-/** How long a start waits for the store: the embedded one is started at the same moment by PM2. */
+/** How long a start waits for the store: PM2 starts the embedded one at the same moment. */
 const START_WAIT_MS = 30_000;
-/** How long one operation looks for a server while the store is away; a request then answers 503. */
+/** How long one operation looks for a server while the store is away. A request then answers 503. */
 const SERVER_SELECTION_MS = 3_000;
 
 const POOL_CHECK_MS = 10_000;
 
 /**
- * A command without an answer for so long has lost its connection, although nobody closed it (a firewall that forgot it): the
- * monitor sees only a store that is silent on its own connection too. Building an index may take longer; it goes on in the
- * server, and the next start waits for it.
+ * A command without an answer for this long has lost its connection, although nobody closed it (a firewall may have dropped it).
+ * The driver's monitor does not notice, because it checks its own connection only. Building an index may take longer: it
+ * continues in the server, and the next start waits for it.
  */
 const ANSWER_MS = 40_000;
 
 /**
- * What money and messages rest on, whatever MONGODB_URI asks for: `readPreference=secondaryPreferred` there would let a refund
- * miss the ledger entry that says it was made. Reads are `local`: a debit that asks again must see what is not on a majority yet.
+ * Guarantees that money and messages need. They override MONGODB_URI: with `readPreference=secondaryPreferred` a refund could
+ * miss the ledger entry that says it was made. Reads are `local`: a repeated debit must see writes that are not on a majority
+ * yet.
  */
 const GUARANTEES = {
   readPreference: 'primary',
@@ -40,8 +41,8 @@ const GUARANTEES = {
 } satisfies DbOptions;
 
 /**
- * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled:
- * what we tell anyone is stored. Throws `StartError` with one sentence when nothing there speaks MongoDB's protocol.
+ * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled, so what we
+ * report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there.
  */
 export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
@@ -50,7 +51,7 @@ export async function connectStore(
   repairDriver();
   const deadline = performance.now() + waitMs;
   for (;;) {
-    // A new client for every try: one whose first connection failed answers "Topology is closed" for ever.
+    // A new client for every try: a client whose first connection failed answers "Topology is closed" for ever.
     const client = newClient(storeUri(config));
     try {
       await client.db('admin').command({ ping: 1 });
@@ -70,8 +71,8 @@ function newClient(uri: string): MongoClient {
   try {
     const client = new MongoClient(uri, {
       appName: 'harkara',
-      // A write that the driver asks again by itself fails with "no server" when it finds none the second time, although the
-      // first may be done: nobody could tell that from a write that was never sent (until-answered.ts, which asks again itself).
+      // The driver's own retry of a write fails with "no server" when it finds none the second time, although the first write may
+      // be done. Nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself.
       retryWrites: false,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
@@ -79,8 +80,8 @@ function newClient(uri: string): MongoClient {
       socketTimeoutMS: ANSWER_MS,
       maxPoolSize: 20,
     });
-    // The driver's own option for its tests, absent from its types. Without it every process wakes ten times a second to look
-    // for connections that are short of `minPoolSize` or closed; we ask for no minimum, and a check-out looks itself.
+    // An option of the driver for its own tests, missing in its types. Without it every process wakes ten times a second to
+    // maintain `minPoolSize` and to remove closed connections. We set no minimum, and a check-out tests its connection itself.
     Object.assign(client.options, { minPoolSizeCheckFrequencyMS: POOL_CHECK_MS });
     return client;
   } catch (error) {

@@ -8,7 +8,7 @@ declare module 'mongodb/lib/cmap/connection.js' {
     readonly closed: boolean;
     /** Runs one command; rejects when the connection closes meanwhile. */
     command(namespace: object, command: object, options?: object): Promise<unknown>;
-    /** Closes it for a reason; does nothing when it is closed already. */
+    /** Closes the connection with a reason; does nothing when it is closed. */
     cleanup(error: Error): void;
   }
 }

@@ -3,14 +3,14 @@ import { Connection } from 'mongodb/lib/cmap/connection.js';
 let repaired = false;
 
 /**
- * Repairs a hang of the driver (7.8.0, lib/cmap/connection.js `writeCommand`) that a killed store provokes: a command that
- * meets a socket which is just closing waits for `drain`, which a destroyed socket never emits. Such an operation never
- * ends, and no timeout helps. When it is the monitor's `hello` (a broken pool connection asks for a check at once, and the
- * monitor's own connection is breaking at that moment too) the client never finds the server again: of six processes about
- * one in five kills of the store was lost like that until its restart.
+ * Repairs a hang of the driver (7.8.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command that meets a
+ * closing socket waits for `drain`, which a destroyed socket never emits. Such an operation never ends, and no timeout helps. If
+ * the operation is the monitor's `hello`, the client never finds the server again. This happens because a broken pool connection
+ * triggers an immediate check while the monitor's own connection is breaking too. Of six processes, one was lost like that in
+ * about one of five kills of the store, until its restart.
  *
- * With this a closed connection tells whoever waits at its socket why, and refuses later writes, which the driver takes for
- * the network error that it is.
+ * With the repair, a closed connection reports its reason to everyone waiting on its socket and refuses later writes. The driver
+ * treats both as the network error that they are.
  */
 export function repairDriver(): void {
   if (repaired) return;
@@ -23,7 +23,7 @@ export function repairDriver(): void {
     this.socket.write = () => {
       throw error;
     };
-    // The connection listens itself and does nothing more, being closed.
+    // The connection listens too, but does nothing more once it is closed.
     this.socket.emit('error', error);
   };
 }

@@ -6,7 +6,10 @@ export function embeddedStoreDir(dataDir: string): string {
   return join(resolve(dataDir), 'store');
 }
 
-/** Where the embedded store of `storeDir` listens; the store and its clients both ask here. For this process alone. */
+/**
+ * The address on which the embedded store of `storeDir` listens. The store and its clients both get it here. Valid only in this
+ * process.
+ */
 export function embeddedSocketPath(storeDir: string): string {
   return socketAddress(storeDir, 'store.sock');
 }

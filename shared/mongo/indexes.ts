@@ -2,8 +2,8 @@ import type { CreateIndexesOptions, Db } from 'mongodb';
 import { isIndexNotFound } from './errors.ts';
 
 /**
- * Every index of the product with the query that it serves. An index on `messages` is paid in writes, several per message:
- * add one only with a measurement.
+ * Every index of the product with the query that it serves. Every index on `messages` costs writes, several per message: add one
+ * only with a measurement.
  */
 interface Index {
   readonly collection: string;
@@ -12,7 +12,7 @@ interface Index {
   readonly serves: string;
 }
 
-/** States in which few messages of an account are; a message that is delivered was in none of them. */
+/** States that few messages of an account have. A delivered message was in none of them. */
 export const RARE_STATES = ['failed', 'expired', 'rejected', 'read', 'received'] as const;
 export type RareState = (typeof RARE_STATES)[number];
 
@@ -124,22 +124,22 @@ export const INDEXES: readonly Index[] = [
     collection: 'messages',
     key: { account: 1, 'history.state': 1, 'history.at': -1 },
     options: { name: 'events_by_state', partialFilterExpression: { 'history.0': { $exists: true } } },
-    // Partial: of a message without events there is no entry to write, and none to take out at the first event. Measured on
-    // the embedded store, insert and three updates of a message: 125 µs of its CPU without, 133 with it, 152 with a full one.
+    // Partial: a message without events needs no entry, and the first event has none to remove. Measured on the embedded store,
+    // insert and three updates of a message: 125 µs of its CPU without this index, 133 with it, 152 with a full one.
     serves: 'GET /v2/events: the messages of an account that reached certain states between two times',
   },
   {
     collection: 'messages',
     key: { account: 1, state: 1, _id: 1 },
     options: { name: 'rare_states', partialFilterExpression: { state: { $in: [...RARE_STATES] } } },
-    // Partial: an SMS that is delivered has no entry. `$in` in such an expression needs MongoDB 6.
+    // Partial: a delivered SMS has no entry. `$in` in such an expression needs MongoDB 6.
     serves: 'GET /v2/messages: what failed, what customers wrote or have read, among a million that were delivered',
   },
   {
     collection: 'messages',
     key: { conversation: 1, _id: 1 },
-    // Only of the chat-app channel. Measured on the embedded store, insert and three updates of such a message, its client
-    // included: 94 µs of CPU without it, 99 with it (medians of six runs by turns).
+    // Chat-app messages only. Measured on the embedded store, insert and three updates of such a message, client included: 94 µs
+    // of CPU without it, 99 with it (medians of six alternating runs).
     options: { name: 'conversation', partialFilterExpression: { conversation: { $exists: true } } },
     serves: 'conversations: who else was sent in one whose opener failed',
   },
@@ -259,14 +259,14 @@ export const INDEXES: readonly Index[] = [
   },
 ];
 
-/** Indexes of earlier versions, which no query uses any more. */
+/** Indexes of earlier versions that no query uses any more. */
 const RETIRED: readonly { readonly collection: string; readonly name: string }[] = [
   { collection: 'messages', name: 'events' },
 ];
 
 /**
- * Creates what is missing and drops what is not used any more; may run in several processes at once. Throws when an index of
- * that name exists with another shape.
+ * Creates missing indexes and drops unused ones. May run in several processes at once. Throws when an index of that name exists
+ * with another shape.
  */
 export async function ensureIndexes(db: Db): Promise<void> {
   for (const collection of new Set(INDEXES.map((index) => index.collection))) {

@@ -2,15 +2,15 @@ import { type Db, MongoServerError } from 'mongodb';
 import { commandSlices } from './command-slices.ts';
 import { DUPLICATE_KEY } from './errors.ts';
 
-/** Documents of one command, if they are not large. */
+/** Most documents per command; fewer when they are large. */
 const SLICE = 1_000;
 
 /**
- * Inserts documents with derived ids; those that are there already are left as they are, so it may be done again after a
- * crash. Unordered, acknowledged by a majority and journaled. The same as `insertMany` without its bulk machinery, which costs
- * a client more than twice the CPU (68 instead of 27 µs a document in groups of 8); without its retries, so whoever calls it
- * must be able to do it again. Throws the driver's error, also when what was new may not be
- * on a majority yet (that is not "there already"), or the first error that is no duplicate key.
+ * Inserts documents with derived ids. Existing ones stay as they are, so it may be repeated after a crash. Unordered,
+ * acknowledged by a majority and journaled. Same as `insertMany` without its bulk machinery, which costs a client more than twice
+ * the CPU (68 instead of 27 µs a document in groups of 8). It has no retries, so the caller must be able to repeat it. Throws the
+ * driver's error (also when new documents may not be on a majority yet: that is not "exists already"), or the first error that is
+ * not a duplicate key.
  */
 export async function insertNew(db: Db, collection: string, documents: readonly object[]): Promise<void> {
   for (const slice of commandSlices(documents, SLICE)) {

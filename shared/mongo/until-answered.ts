@@ -9,13 +9,16 @@ export interface AskAgain {
   readonly what: LogFields;
 }
 
-/** How long a question whose answer was lost is asked again. What sweeps up behind dead processes must wait far longer. */
+/**
+ * How long an operation is repeated after its answer was lost. The sweep that cleans up after dead processes must wait far
+ * longer.
+ */
 export const REPEAT_MS = 4_000;
 const PAUSE_MS = 100;
 
 /**
- * Asks the store something that may be asked twice, again while its answer is lost. Rejects with the store's error only while
- * nothing can have happened; `unknown` when that cannot be told.
+ * Runs an operation that may run twice, again while its answer is lost. Rejects with the store's error only when it certainly had
+ * no effect; `unknown` when that cannot be told.
  */
 export async function untilAnswered<T>(
   { clock, log, what }: AskAgain,
@@ -29,11 +32,11 @@ export async function untilAnswered<T>(
     } catch (error) {
       if (!isStoreTrouble(error)) {
         if (!asked) throw error;
-        // The store refuses it now. What was asked before and not answered, it may have done.
+        // The store refuses it now, but it may have done the earlier attempt whose answer was lost.
         log.warn('repeat_refused', { ...what, ...errorFields(error) });
         return 'unknown';
       }
-      // Not finding a server says that nothing was sent; any other loss of the answer leaves it open.
+      // "No server found" means that nothing was sent. Any other lost answer leaves it open.
       asked ||= !(error instanceof Error && error.name === 'MongoServerSelectionError');
       if (!asked) throw error;
       log.warn('answer_lost', { ...what, ...errorFields(error) });

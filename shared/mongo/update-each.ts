@@ -7,14 +7,14 @@ export interface SingleUpdate {
   readonly update: object;
 }
 
-/** Updates of one command, if they are not large. */
+/** Most updates per command; fewer when they are large. */
 const SLICE = 1_000;
 
 /**
- * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by a
- * majority and journaled. Returns how many filters matched: which ones, the command does not tell. The same as `bulkWrite` for our use at half its CPU in
- * the client (18 instead of 35 µs an update); without its retries, so whoever calls it must be able to do it again.
- * Throws the driver's error, or the first error of an update.
+ * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by a majority
+ * and journaled. Returns how many filters matched; the command does not tell which. Like `bulkWrite` for our use, at half its CPU
+ * in the client (18 instead of 35 µs an update). It has no retries, so the caller must be able to repeat it. Throws the driver's
+ * error, or the first error of an update.
  */
 export async function updateEach(db: Db, collection: string, updates: readonly SingleUpdate[]): Promise<number> {
   let matched = 0;
@@ -38,7 +38,7 @@ export async function updateEach(db: Db, collection: string, updates: readonly S
   return matched;
 }
 
-/** "No server" tells a caller that nothing was sent (until-answered.ts), but an earlier slice is done. */
+/** To a caller "no server" means that nothing was sent (until-answered.ts), but an earlier slice is done. */
 function rethrowLater(error: unknown): never {
   if (!(error instanceof MongoServerSelectionError)) throw error;
   throw new MongoNetworkError('the store went away between two commands', { cause: error });

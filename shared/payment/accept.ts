@@ -14,49 +14,50 @@ import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
 import { type BatchOrder, priceOf } from './pending.ts';
 
 /**
- * The only way for messages into the product: the account pays and the messages exist, or neither.
+ * The only way into the product for SMS: the account pays and the messages exist, or neither.
  *
- * While one debit of an account is in flight, the requests that arrive wait together and go in the next one, and the debits of
- * several accounts are one command; each request gets its own exact answer. What a debit paid for is inserted right after it,
- * together with the groups of other accounts, while the account's next debit is already on its way; the ledger entry follows.
- * A process that dies in between leaves the whole group in the account's `pending`, and the sweep does the rest
- * (finish-pending.ts).
+ * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
+ * one command, and each request gets its own exact answer. Messages are inserted right after their debit, together with those of
+ * other accounts, while the account's next debit is already on its way. The ledger entry follows. If a process dies in between,
+ * the whole group is in the account's `pending`, and the sweep finishes it (finish-pending.ts).
  */
 export interface Accepter {
   /**
-   * Accepts all drafts of one request or none. Rejects with the store's error when nothing happened because the store
-   * could not be asked; `outcome_unknown` when that cannot be told. With `payBy` the account pays before that moment of the
-   * store's time or never, also when this process is frozen or the debit held up on its way.
+   * Accepts all drafts of one request or none. Rejects with the store's error when nothing happened because the store could not
+   * be reached; `outcome_unknown` when that cannot be told. With `payBy` the account pays before that moment of the store's time
+   * or never, even if this process freezes or the debit is delayed.
    */
   accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
 }
 
-/** The same for a message that is paid for now and released at its time (schedules/). */
+/** The same for a schedule: paid for now, released at its time (schedules/). */
 export interface Booker {
   book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
 }
 
-/** The same for a batch that is stored unpaid: in a debit of its own, and what is not paid before `payBy` may be pruned. */
+/**
+ * The same for a batch that is stored unpaid. It gets a debit of its own. A batch that is not paid before `payBy` may be pruned.
+ */
 export interface BatchAccepter {
   acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome>;
 }
 
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly credits: number }
-  /** `mayStillPay`: an attempt whose answer was lost may still be on its way to the store, until `payBy`. */
+  /** `mayStillPay`: the answer to an attempt was lost, and it may still reach the store until `payBy`. */
   | (Refusal & { readonly mayStillPay?: true })
   | { readonly kind: 'outcome_unknown' };
 
-/** Requests of one debit: at 100 single messages the account document carries about 50 KB, and a larger group gains nothing. */
+/** Most requests per debit. 100 single messages add about 50 KB to the account document, and a larger group gains nothing. */
 const GROUP_REQUESTS_MAX = 100;
-/** Accounts of one debit command; with a hundred requests each it carries some 3 MB. */
+/** Most accounts per debit command. With a hundred requests each it carries about 3 MB. */
 const GROUP_ACCOUNTS_MAX = 50;
-/** So many commands at once: while one asks for a lost answer again, the other accounts go on. */
+/** Commands in flight at once: while one repeats a lost answer, the other accounts go on. */
 const GROUPS_MAX = 4;
-/** A group that is at work for longer is slow: on a loaded machine with two cores they take 10 to 20 ms. */
+/** A group that takes longer than this is slow: on a loaded machine with two cores they take 10 to 20 ms. */
 const PATIENCE_MS = 25;
 
-/** What one request wants to pay for: drafts and bookings, or a batch. */
+/** What one request pays for: drafts and bookings, or a batch. */
 interface Order {
   readonly drafts: readonly MessageDraft[];
   readonly bookings: readonly Booking[];
@@ -72,7 +73,7 @@ interface AccountOrder {
 type Answer =
   | {
       readonly outcome: AcceptOutcome;
-      /** Resolves when what was paid for is stored. */
+      /** Resolves when everything that was paid for is stored. */
       readonly stored?: Promise<void>;
     }
   /** Nothing happened, for this reason. */
@@ -109,13 +110,13 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return outcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
   }
 
-  /** One debit for all that an account's requests want, the debits of several accounts in one command. */
+  /** One debit per account for all its requests; the debits of several accounts in one command. */
   async #payForGroup(parts: readonly KeyedPart<AccountId, Order>[]): Promise<readonly Promise<readonly Answer[]>[]> {
     const answers = await this.#pay(parts.map(({ key, items }) => ({ account: key, order: together(items) })));
     return parts.map(({ key, items }, i) => this.#answerEach(key, items, answers[i] ?? UNKNOWN));
   }
 
-  /** The answer to each of an account's orders. What could not be paid for together is tried one by one, in order. */
+  /** The answer to each order of an account. If they cannot be paid together, they are tried one by one, in order. */
   async #answerEach(account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> {
     if ('failed' in all) return orders.map(() => all);
     const { outcome } = all;
@@ -124,13 +125,13 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
       return orders.map((order) => ({ ...all, outcome: withOwnPrice(outcome, order) }));
     }
     if (outcome.kind === 'insufficient_credits' && orders.every((order) => orderPrice(order) > outcome.balance)) {
-      // Not even the cheapest fits: an empty account costs one question per group, not one per request.
+      // Not even the cheapest can be paid: an empty account costs one try per group, not one per request.
       return orders.map((order) => ({ outcome: { ...outcome, required: orderPrice(order) } }));
     }
     const answers: Answer[] = [];
     for (const order of orders) {
       const answer = await this.#payAlone(account, order);
-      // The lost attempt was for all of them.
+      // The attempt with the lost answer covered all of them.
       answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
     }
     return answers;
@@ -145,7 +146,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     }
   }
 
-  /** One command for different accounts; each answer is its own. Rejects while nothing can have happened. */
+  /** One command for different accounts; each gets its own answer. Rejects only when certainly nothing happened. */
   async #pay(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
     const today = isoDate(this.#deps.clock.now());
     const requests = orders.map((one) => debitRequest(one, today, this.#followUp.takeDone(one.account)));
@@ -153,7 +154,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     try {
       answers = await debitUntilAnswered(this.#deps, requests);
     } finally {
-      // Perhaps not cleared on the way: the next debit does it (again).
+      // They may not have been cleared: the next debit does it (again).
       requests.forEach(({ account, done }, i) => {
         if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
       });
@@ -194,7 +195,7 @@ function debitRequest({ account, order }: AccountOrder, today: string, done: rea
   };
 }
 
-/** One order for all; the earliest `payBy` is for everyone's. */
+/** One order for all. The earliest `payBy` applies to every one of them. */
 function together(orders: readonly Order[]): Order {
   let payBy: Date | undefined;
   for (const one of orders)
@@ -206,7 +207,7 @@ function together(orders: readonly Order[]): Order {
   };
 }
 
-/** Of an order without a batch. */
+/** Price of an order without a batch. */
 function orderPrice({ drafts, bookings }: Order): number {
   return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), drafts.length * CREDITS_PER_MESSAGE);
 }

@@ -9,36 +9,36 @@ import { markCancelled, markRefunded, readSchedule } from '../schedules/store.ts
 import { findBooked } from './find-booked.ts';
 
 export type Cancelled =
-  /** It never becomes a message and its credits are back; `again` when an earlier call had decided it. */
+  /** It never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */
   | { readonly kind: 'cancelled'; readonly credits: number; readonly again: boolean }
-  /** Its release was decided first. */
+  /** Its release was decided before the cancel. */
   | { readonly kind: 'released' }
   | { readonly kind: 'unknown' };
 
 /**
- * Cancels a schedule of the account. One atomic update decides between cancel and release; the refund follows, once by the
- * schedule's id. After an error the call may be repeated, and what is left of the refund is done by the schedules worker.
+ * Cancels a schedule of the account. One atomic update decides between cancel and release. The refund follows, once, by the
+ * schedule's id. After an error the call may be repeated; the schedules worker also finishes a refund that is left over.
  */
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);
   let decided = await markCancelled(db, account, id, redoAt);
   let schedule = decided ?? (await findBooked(db, account, id));
   if (decided === undefined && schedule?.state === 'scheduled') {
-    // It was paid for and not stored yet: its gateway died, or told the caller that the outcome was unknown.
+    // It was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
     schedule = decided ?? (await readSchedule(db, account, id));
   }
   if (decided !== undefined) crashPoint('cancel:decided');
   if (schedule === undefined) return { kind: 'unknown' };
   if (schedule.state !== 'cancelled') return { kind: 'released' };
-  // Still due: whoever decided it may have died before the refund.
+  // Still due: the process that decided it may have died before the refund.
   if (schedule.due !== undefined) await refundCancelled(db, [schedule]);
   return { kind: 'cancelled', credits: schedule.credits, again: decided === undefined };
 }
 
 /**
- * What follows from cancelling: the credits go back, each once by its schedule's id, and a batch is removed. May be called
- * again after a crash.
+ * Follow-up of a cancel: the credits are refunded, once per schedule id, and a batch is removed. May be called again after a
+ * crash.
  */
 export async function refundCancelled(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   const byAccount = new Map<AccountId, ScheduleDocument[]>();

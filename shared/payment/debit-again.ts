@@ -5,7 +5,7 @@ import { ledgerCollection } from '../ledger/store.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
 import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
-/** What each request of an answered `debitEach` came to, in their order, when not all have paid. May be asked again. */
+/** The result of each request of an answered `debitEach`, in order, when not all have paid. May be repeated. */
 export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
   const accounts = await readAccounts(db, requests);
   return Promise.all(
@@ -16,14 +16,17 @@ export async function readDebits(db: Db, requests: readonly DebitRequest[]): Pro
   );
 }
 
-/** Lost races in a row: each means that another debit, top-up or refund of the account went through since it was read. */
+/**
+ * Lost races in a row before the answer is `unknown`. Each means that another change of the account's balance went through since
+ * it was read.
+ */
 const TRIES_MAX = 50;
 
 /**
- * A debit that was asked before and not answered, once more. This process may have slept since (a machine that stood still, a
- * stopped process), and the sweep may have finished and cleared what it paid for, so a missing pending change proves nothing: the ledger
- * is asked too, and the account pays only as it was read before both looks (a compare-and-set on `seq`, which every change
- * raises). May be asked again. `unknown` when the account changed faster than that.
+ * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the sweep may have finished and
+ * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
+ * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
+ * account keeps changing too fast.
  */
 export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
   const accounts = db.collection<AccountDocument>('accounts');
@@ -40,7 +43,7 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
     );
     if (after !== null) return debitOf(after, request);
     const now = (await readAccounts(db, [request])).get(request.account) ?? null;
-    // Nobody came between: the account itself, or the time, stands in the way.
+    // Nothing changed in between, so the account itself, or the time, is the reason.
     if (now?.seq === before.seq) return debitOf(now, request);
   }
   return { kind: 'unknown' };
@@ -67,7 +70,7 @@ function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string
   return projection;
 }
 
-/** Whether it was paid and is not pending any more: its ledger entry is there. The account is read before this is asked. */
+/** Whether it was paid and is no longer pending: its ledger entry exists. Read the account before calling this. */
 async function isEntered(db: Db, { account, group }: DebitRequest): Promise<boolean> {
   return (await ledgerCollection(db).findOne({ account, change: group }, { projection: { _id: 1 } })) !== null;
 }

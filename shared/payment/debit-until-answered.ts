@@ -7,8 +7,8 @@ import { type Debit, type DebitRequest, debitEach, PAID } from './debit.ts';
 import { debitAgain, readDebits } from './debit-again.ts';
 
 /**
- * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt whose answer was lost may still be on
- * its way to the store. It does nothing as long as the pending change is there, so only the sweep may clear that.
+ * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still reach the
+ * store. It has no effect while the pending change exists, so only the sweep may clear that.
  */
 export type Answered =
   | (Debit & { readonly repeated?: true })
@@ -24,8 +24,8 @@ export interface DebitDeps {
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /**
- * Debits of different accounts, together, asked again when their answer was lost: each is paid once or not at all, and the
- * answer says which, or `unknown` when that cannot be told. Rejects only while nothing can have happened to any of them.
+ * Debits of different accounts, together, repeated when their answer was lost. Each is paid once or not at all, and its answer
+ * says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
  */
 export async function debitUntilAnswered(
   deps: DebitDeps,
@@ -35,7 +35,7 @@ export async function debitUntilAnswered(
     return await debitTogether(deps, requests);
   } catch (error) {
     if (isStoreTrouble(error)) throw error;
-    // The store refused one of the updates; the others may be paid. Asked again one by one, each gets its own answer.
+    // The store refused one of the updates; the others may be paid. Repeated one by one, each gets its own answer.
     return Promise.all(requests.map((request) => debitAlone(deps, request)));
   }
 }
@@ -72,7 +72,7 @@ async function debitAlone({ db, clock, log }: DebitDeps, request: DebitRequest):
   }
 }
 
-/** What the store refuses of one says nothing about the others. */
+/** A refusal of one debit says nothing about the others. */
 async function repeatOrUnknown(db: Db, request: DebitRequest): Promise<Answered> {
   try {
     return await repeat(db, request);

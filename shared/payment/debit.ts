@@ -5,7 +5,7 @@ import { updateEach } from '../mongo/update-each.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { type Decided, encodePurchase, type Purchase, priceOf } from './pending.ts';
 
-/** What one attempt to pay for a group gave. */
+/** The result of one attempt to pay for a group. */
 export type Debit = { readonly kind: 'paid' } | { readonly kind: 'refused'; readonly why: Refusal };
 
 export const PAID = { kind: 'paid' } as const;
@@ -15,19 +15,19 @@ export interface DebitRequest extends Purchase {
   readonly group: GroupId;
   /** UTC day, for the expiry of the credits. */
   readonly today: string;
-  /** Groups of this account that are followed up in full: their pending changes are cleared on the way. */
+  /** Groups of this account whose follow-up is complete: this debit clears their pending changes. */
   readonly done: readonly GroupId[];
-  /** By the store's time: from then on the debit is refused, wherever it was held up (idempotency/once.ts relies on it). */
+  /** By the store's time. From then on the debit is refused, however long it was delayed (idempotency/once.ts relies on it). */
   readonly payBy?: Date | undefined;
 }
 
 /**
- * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. For a group
- * of each of several accounts, which are different ones: as many updates as accounts, in one command. Each account decides for
- * itself. Returns how many have paid; when it is not all, `readDebits` (debit-again.ts) says which.
+ * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. Takes one
+ * group each for several different accounts: one update per account, all in one command. Each account decides for itself. Returns
+ * how many have paid; if not all have, `readDebits` (debit-again.ts) says which.
  *
- * For the first attempt: its filter lets a group be paid only once while its pending change is there. When the answer was lost,
- * or may have been, `debitAgain` (debit-again.ts) knows those too that were cleared since.
+ * For first attempts only: the filter prevents a second payment only while the pending change exists. When an answer was lost, or
+ * may have been, use `debitAgain` (debit-again.ts): it also recognizes debits that were cleared since.
  */
 export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<number> {
   return updateEach(
@@ -37,14 +37,14 @@ export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<nu
   );
 }
 
-/** What became of a debit, by the account as it is after it, whose pending change is not cleared yet. */
+/** The result of a debit, from the account as it is afterwards, while its pending change is not cleared. */
 export function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
   if (now?.pending?.[request.group] !== undefined) return PAID;
   const required = priceOf(request);
   const why = refusalOf(now, required, request.today);
   if (why !== undefined) return { kind: 'refused', why };
   if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
-  // What stood in the way is gone since; the answer is about the moment of the debit.
+  // The reason for the refusal is gone by now; the answer is about the moment of the debit.
   return { kind: 'refused', why: { kind: 'insufficient_credits', balance: now?.balance ?? 0, required } };
 }
 
@@ -59,7 +59,7 @@ export async function wouldRefuse(
   return refusalOf(now, required, today);
 }
 
-/** Who may pay, once. */
+/** The accounts that may pay, and only once per group. */
 export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   const { account, group, today, payBy } = request;
   return {

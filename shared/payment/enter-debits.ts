@@ -7,16 +7,16 @@ import type { DebitRequest } from './debit.ts';
 import { DECIDED, purchaseEntry } from './pending.ts';
 
 /**
- * Nobody waits for a ledger entry: until it is there the pending change of the account stands for it, in statements and in
- * verification too. So what several groups have paid is read and entered at once.
+ * How long debits are collected before they are entered together. Nobody waits for a ledger entry: until it exists, the account's
+ * pending change stands for it, in statements and in verification too.
  */
 const GATHER_MS = 25;
 const DEBITS_MAX = 500;
 
 /**
- * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. Gives false for one that
- * was not found pending: the sweep has entered it, or an old view of the account was read; either way the sweep clears what
- * is to be cleared. Doing it twice writes the same.
+ * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. False for a debit that is
+ * not pending: the sweep has entered it, or the account was read from an old view. Either way the sweep clears what is left.
+ * Repeating it writes the same.
  */
 export function debitEnterer(db: Db): Grouper<DebitRequest, boolean> {
   return new Grouper<DebitRequest, boolean>({

@@ -6,8 +6,8 @@ import { storeBooked } from '../schedules/store-booked.ts';
 import { readPaid } from './read-paid.ts';
 
 /**
- * A schedule that an account has paid for: stored, or still only in the account's pending changes; then it is stored here,
- * because who is told of it may cancel it next. When nobody can pay any more, undefined is final.
+ * A schedule that an account has paid for, whether stored or still only in the account's pending changes. In the latter case it
+ * is stored here, because the caller may cancel it next. Undefined is final once nobody can pay for it any more.
  */
 export async function findBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
   for (const { schedules } of (await readPaid(db, account)).values()) {

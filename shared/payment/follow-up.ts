@@ -29,17 +29,20 @@ export async function storePaid(db: Db, groups: readonly PaidGroup[]): Promise<v
   ]);
 }
 
-/** Groups of one insert. With many small accounts the debits stay single, the inserts do not. */
+/** Most groups per insert. Debits of many small accounts stay single; their inserts are shared. */
 const GROUPS_MAX = 200;
 const REPEAT_PAUSE_MS = 100;
-/** Accounts of which it is known what their next debit is to clear. */
+/** Most accounts for which the groups to be cleared are remembered. */
 const ACCOUNTS_MAX = 10_000;
-/** Groups of an account that are not in the ledger yet. Each carries its messages in the account's document; with more, an answer waits for its entry. */
+/**
+ * Most groups of an account without a ledger entry. Each carries its messages in the account's document. Above this, an answer
+ * waits for its entry.
+ */
 const UNENTERED_MAX = 16;
 
 /**
- * What follows from a debit: its messages are stored, then its ledger entry is written, then the account's next debit clears
- * the pending change. A process that dies in between leaves the group in the account's `pending`, and the sweep does the rest
+ * Follow-up of a debit: its messages are stored, then its ledger entry is written, then the account's next debit clears the
+ * pending change. If a process dies in between, the group stays in the account's `pending`, and the sweep finishes it
  * (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
@@ -47,9 +50,9 @@ export class FollowUp {
   readonly #log: Log;
   readonly #storing: Grouper<DebitRequest, true>;
   readonly #entering: Grouper<DebitRequest, boolean>;
-  /** By account: groups that are followed up in full, to be cleared by the next debit. */
+  /** By account: groups whose follow-up is complete; the next debit clears them. */
   readonly #done = new Map<AccountId, GroupId[]>();
-  /** By account: how many groups are stored and not in the ledger yet. */
+  /** By account: number of groups that are stored but not in the ledger yet. */
   readonly #unentered = new Map<AccountId, number>();
 
   constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
@@ -66,14 +69,16 @@ export class FollowUp {
     });
   }
 
-  /** What the account's next debit is to clear. Given out once; back with `addDone` when that debit did not clear it. */
+  /**
+   * The groups that the account's next debit must clear. They are returned once; call `addDone` if that debit did not clear them.
+   */
   takeDone(account: AccountId): readonly GroupId[] {
     const groups = this.#done.get(account) ?? [];
     this.#done.delete(account);
     return groups;
   }
 
-  /** What is forgotten here the sweep clears. */
+  /** The sweep clears what is forgotten here. */
   addDone(account: AccountId, groups: readonly GroupId[]): void {
     if (groups.length === 0) return;
     const [oldest] = this.#done.keys();
@@ -84,8 +89,8 @@ export class FollowUp {
   }
 
   /**
-   * Resolves when the messages and the schedules are stored; the ledger entry follows, unless too many do. Never rejects.
-   * `mayClear`: whether the next debit may clear the pending change once all is done.
+   * Resolves when the messages and the schedules are stored. The ledger entry follows later, unless too many entries are missing.
+   * Never rejects. `mayClear`: whether the next debit may clear the pending change once everything is done.
    */
   async store(request: DebitRequest, mayClear: boolean): Promise<void> {
     const { account, group } = request;
@@ -108,7 +113,7 @@ export class FollowUp {
     else this.#unentered.set(account, left);
   }
 
-  /** What it gave; undefined when it failed for too long, then the sweep does it. */
+  /** The result of `write`; undefined when it failed for too long. Then the sweep does it. */
   async #untilDone<T>(group: GroupId, write: () => Promise<T>): Promise<T | undefined> {
     const deadline = this.#clock.monotonicMs() + REPEAT_MS;
     for (;;) {

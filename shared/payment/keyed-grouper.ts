@@ -1,20 +1,20 @@
 export interface KeyedGrouperOptions<Key, Item, Result> {
-  /** The most items of one key in a group. */
+  /** Most items of one key per group. */
   readonly maxItems: number;
-  /** The most keys in a group. */
+  /** Most keys per group. */
   readonly maxKeys: number;
-  /** Groups at work at the same time. */
+  /** Most groups running at the same time. */
   readonly maxGroups: number;
-  /** How long the newest group must be at work before another one starts beside it. */
+  /** How long the newest group must have been running before another one starts beside it. */
   readonly patienceMs: number;
   /**
-   * Handles one group. The next may start when it resolves. Each part's results, in its items' order, may come later; until
-   * then its key is in no other group. A rejection rejects the items of the group or of the part.
+   * Handles one group. The next may start when it resolves. The results of each part, in the order of its items, may come later;
+   * until then its key is in no other group. A rejection rejects the items of the group or of the part.
    */
   run(parts: readonly KeyedPart<Key, Item>[]): Promise<readonly Promise<readonly Result[]>[]>;
 }
 
-/** What a group takes of one key. */
+/** The items of one key in a group. */
 export interface KeyedPart<Key, Item> {
   readonly key: Key;
   readonly items: readonly Item[];
@@ -37,14 +37,14 @@ interface Taken<Key, Item, Result> {
 }
 
 /**
- * Brings items of many keys (accounts) together into few groups, so that one round trip serves several keys. A key is in one
- * group at a time, so its items stay in order. The first item of an idle grouper starts in the same turn. A second group starts
- * beside the first only when that takes long: no key waits for a slow group of others, and otherwise more goes together.
+ * Collects items of many keys (accounts) into few groups, so that one round trip serves several keys. A key is in one group at a
+ * time, so its items stay in order. The first item of an idle grouper starts in the same turn. A second group starts only when
+ * the first takes long: so no key waits for a slow group of others, and otherwise groups stay large.
  */
 export class KeyedGrouper<Key, Item, Result> {
   readonly #options: KeyedGrouperOptions<Key, Item, Result>;
   readonly #queues = new Map<Key, Queue<Item, Result>>();
-  /** Not at work and with something waiting, longest first. */
+  /** Keys that have waiting items and are in no running group, longest waiting first. */
   readonly #ready = new Set<Key>();
   #groups = 0;
   #startPlanned = false;
@@ -68,7 +68,7 @@ export class KeyedGrouper<Key, Item, Result> {
     });
   }
 
-  /** Starts a group at the end of this turn, with all that the turn brings, if one may start now. */
+  /** Starts a group at the end of this turn, with everything that arrived in the turn, if one may start now. */
   #plan(): void {
     if (this.#startPlanned || this.#ready.size === 0) return;
     const { maxGroups } = this.#options;
@@ -115,7 +115,7 @@ export class KeyedGrouper<Key, Item, Result> {
     return parts;
   }
 
-  /** Hands a part its results when they are there; then its key may be in a group again. */
+  /** Delivers a part's results when they are ready; then its key may join a group again. */
   async #answer(
     { key, taken }: Taken<Key, Item, Result>,
     coming: Promise<readonly Result[]> | undefined,
@@ -145,7 +145,7 @@ export class KeyedGrouper<Key, Item, Result> {
     }
   }
 
-  /** The newest group has ended, or has been at work for long. */
+  /** The newest group has ended, or has been running for long. */
   #mayStartAnother(patience: NodeJS.Timeout): void {
     clearTimeout(patience);
     if (this.#patience === patience) this.#patience = undefined;

@@ -28,27 +28,27 @@ import type { ScheduleDocument } from '../schedules/schedule.ts';
  */
 export interface Paid {
   readonly messages: readonly MessageDocument[];
-  /** Released at their time. */
+  /** Schedules, released at their time. */
   readonly schedules: readonly ScheduleDocument[];
   readonly chatMessages: readonly ChatMessageDocument[];
   readonly batch: BatchId | undefined;
 }
 
-/** What one debit of SMS is to pay for: messages and schedules, or a batch. */
+/** What one debit of SMS pays for: messages and schedules, or a batch. */
 export interface Purchase {
   readonly messages: readonly MessageDocument[];
   readonly schedules?: readonly ScheduleDocument[];
   readonly batch?: BatchOrder | undefined;
 }
 
-/** A batch that is stored and waits to be paid (batches/batch.ts). */
+/** A stored batch that waits to be paid (batches/batch.ts). */
 export interface BatchOrder {
   readonly id: BatchId;
   /** Recipients. */
   readonly total: number;
 }
 
-/** The binary's content: nested documents would cost the store twice the time. */
+/** The binary's content. Nested documents would take the store twice the time. */
 interface Packed {
   readonly m: readonly MessageDocument[];
   /** Absent when there are none. */
@@ -56,20 +56,20 @@ interface Packed {
   readonly c?: readonly ChatMessageDocument[];
 }
 
-/** The parts of a pending change that the store decides; who asked for the debit knows the others. */
+/** The fields of a pending change that the store sets; the caller of the debit knows the others. */
 export const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
 
 export type Decided = (typeof DECIDED)[number];
 
 type Asked = Omit<PendingChange, Decided>;
 
-/** Credits. */
+/** The price in credits. */
 export function priceOf({ messages, schedules = [], batch }: Purchase): number {
   const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
   return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
 }
 
-/** What the ledger entry of a purchase says, as far as it was asked for. */
+/** The requested part of a purchase's ledger entry. */
 export function purchaseEntry(purchase: Purchase): Omit<Asked, 'messages'> {
   const { batch, messages, schedules = [] } = purchase;
   const [only] = schedules;
@@ -89,7 +89,7 @@ export function encodePurchase(purchase: Purchase): Asked {
   return { ...purchaseEntry(purchase), messages: packed };
 }
 
-/** What the ledger entry of a conversation says, as far as it was asked for. */
+/** The requested part of a conversation's ledger entry. */
 export function openingEntry({ id, credits }: Opening): Omit<Asked, 'messages'> {
   return { amount: -credits, reason: 'conversation', reference: id };
 }
@@ -107,7 +107,7 @@ function decodePaid(pending: PendingChange): Paid {
   return { messages: m, schedules: s, chatMessages: c, batch: paidBatch(pending) };
 }
 
-/** What the changes among these that are debits have paid for, by their groups. */
+/** What the debits among these changes paid for, by group. */
 export function decodeDebits(changes: AccountDocument['pending'] = {}): ReadonlyMap<GroupId, Paid> {
   const debits = Object.entries(changes).filter(([, { reason }]) => reason === 'send' || reason === 'conversation');
   return new Map(debits.map(([change, debit]) => [change as GroupId, decodePaid(debit)])); // a debit's change is its group

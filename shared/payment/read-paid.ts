@@ -4,9 +4,8 @@ import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { decodeDebits, type Paid } from './pending.ts';
 
 /**
- * What an account has paid for and what is perhaps not stored yet, by the debit. To be read before what is stored: what is
- * not pending any more then is stored by the time that is looked at. So, when nobody can pay any more, "not found" in both
- * is final.
+ * What an account has paid for and what may not be stored yet, by debit. Read this before reading what is stored: a group that is
+ * no longer pending is stored by the time of the second read. So once nobody can pay any more, "not found" in both is final.
  */
 export async function readPaid(db: Db, account: AccountId): Promise<ReadonlyMap<GroupId, Paid>> {
   const payer = await db

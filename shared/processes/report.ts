@@ -5,7 +5,7 @@ import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
-/** What a process last said of itself; removed by the store's TTL a minute after its last report. */
+/** The last report of a process. The store's TTL removes it a minute after the process's last report. */
 export interface ProcessDocument {
   readonly _id: string;
   readonly app: string;
@@ -15,10 +15,10 @@ export interface ProcessDocument {
 }
 
 const REPORT_MS = 10_000;
-/** Older reports are of processes that are gone. */
+/** Older reports belong to processes that are gone. */
 const STALE_MS = 2.5 * REPORT_MS;
 
-/** Starts to report the process's metrics; returns the function that stops it. A failing report is logged and left out. */
+/** Starts to report the process's metrics; returns a function that stops it. A failed report is logged and skipped. */
 export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Clock, log: Log): () => void {
   const processes = db.collection<ProcessDocument>('processes');
   const id = identityText(thisProcess());
@@ -35,7 +35,10 @@ export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Cloc
   return () => clearInterval(timer);
 }
 
-/** Living processes of an app, at least 1: the one that asks may not have reported yet. Those that ended on this machine do not count. */
+/**
+ * Number of living processes of an app. At least 1, because the calling process may not have reported yet. Processes that ended
+ * on this machine do not count.
+ */
 export async function countProcesses(app: string, db: Db, clock: Clock): Promise<number> {
   const reports = await db
     .collection<ProcessDocument>('processes')
@@ -47,7 +50,7 @@ export async function countProcesses(app: string, db: Db, clock: Clock): Promise
   return living.add(identityText(here)).size;
 }
 
-/** The figures of all living processes, summed, with `harkara_processes` by app. */
+/** The metrics of all living processes, summed, with `harkara_processes` by app. */
 export async function aggregateMetrics(db: Db, clock: Clock): Promise<Registry> {
   const since = new Date(clock.now().getTime() - STALE_MS);
   const reports = await db

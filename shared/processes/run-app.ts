@@ -15,7 +15,7 @@ import { reportProcess } from './report.ts';
 export interface AppDeps {
   readonly config: Config;
   readonly db: Db;
-  /** Only with the embedded store: all who write to it are on this machine. */
+  /** Present only with the embedded store: then all its writers are on this machine. */
   readonly listen: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,8 +24,8 @@ export interface AppDeps {
 }
 
 /**
- * The beginning that all processes but the store share: settings, log, the store with its indexes, figures that are
- * reported. `start` wires what is the process's own and calls `life.ready()`; what it registers is closed before the store.
+ * The start that all processes except the store share: settings, log, the store with its indexes, reported metrics. `start` wires
+ * the process's own parts and calls `life.ready()`. What it registers is closed before the store.
  */
 export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): void {
   runConfigured(app, async ({ config, log, life }) => {

@@ -9,8 +9,8 @@ interface Worker {
 }
 
 /**
- * A process that runs one worker of leased partitions. `partitions` is their number: all processes of the app must agree on it,
- * so it is changed only while none of them runs.
+ * Runs a process with one worker of leased partitions. `partitions` is their number. All processes of the app must agree on it,
+ * so change it only while none of them runs.
  */
 export function runLeased(
   app: string,

@@ -1,6 +1,9 @@
 import type { AccountId } from '../runtime/ids.ts';
 
-/** What `parts[].key` of a sent chat-app message is: found by it when a status comes. `wamid.…` alone is not ours to trust as unique. */
+/**
+ * The `parts[].key` of a sent chat-app message; a status finds the message by it. It includes the account, because we cannot rely
+ * on `wamid.…` being unique.
+ */
 export function chatMessageKey(account: AccountId, upstreamId: string): string {
   return `chatapp:${account}:${upstreamId}`;
 }

@@ -1,7 +1,7 @@
 import { recipientProblem } from '../messages/recipient.ts';
 import type { ProviderDocument } from './provider.ts';
 
-/** Settings of a provider that do not fit or are not there; each problem names its field. */
+/** Invalid or missing settings of a provider; each problem names its field. */
 export class BadProvider extends Error {
   readonly code = 'bad_provider';
   readonly problems: readonly string[];
@@ -12,7 +12,7 @@ export class BadProvider extends Error {
   }
 }
 
-/** What an operator may say about a provider, secrets in clear. */
+/** The settings of a provider that an operator may change, secrets in clear. */
 export type ProviderSettings = Pick<
   ProviderDocument,
   | 'baseUrl'
@@ -32,9 +32,9 @@ export type ProviderSettings = Pick<
 
 const REQUIRED = ['baseUrl', 'phoneNumberId', 'businessId', 'displayNumber', 'token', 'appSecret'] as const;
 const WEEK_MS = 604_800_000;
-/** Ids of the Graph API are digits; simulators and proxies of it take words. They become part of a path. */
+/** Ids of the Graph API are digits, but its simulators and proxies also use words. Ids become part of a path. */
 export const GRAPH_ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** What fits into an HTTP header; access tokens have some hundred characters. */
+/** Characters allowed in an HTTP header. Access tokens have a few hundred of them. */
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
 
 /** Throws `BadProvider` with all problems. */
@@ -48,7 +48,7 @@ export function checkProvider(settings: Partial<ProviderSettings>): asserts sett
     form: string,
   ): void => {
     const value = settings[name];
-    // A complete `Partial` has the values of `ProviderSettings`.
+    // A field of the `Partial` that is present has its type from `ProviderSettings`.
     if (value !== undefined && !fits(value as ProviderSettings[Name])) problems.push(`${name}: ${form}.`);
   };
   check('baseUrl', isBaseUrl, 'an http or https address with the version as its end, without a slash after it');
@@ -61,7 +61,7 @@ export function checkProvider(settings: Partial<ProviderSettings>): asserts sett
   if (problems.length > 0) throw new BadProvider(problems);
 }
 
-/** Numbers, their least and their most. */
+/** Numeric settings with their minimum and maximum. */
 export const RANGES = [
   ['perSecond', 1, 1_000],
   ['windowSize', 1, 1_000],

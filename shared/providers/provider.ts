@@ -1,45 +1,45 @@
 import type { AccountId, CallbackId } from '../runtime/ids.ts';
 
 /**
- * An account's business number on the chat-app channel and how to reach its provider, which speaks the WhatsApp Cloud API's
- * shapes. One per account; workers pick changes up within seconds.
+ * An account's business number on the chat-app channel and how to reach its provider, an API in the WhatsApp Cloud API's shapes.
+ * One per account; workers see changes within seconds.
  */
 export interface ProviderDocument {
   readonly _id: AccountId;
   readonly status: 'active' | 'paused';
-  /** Up to and including the version: `https://graph.example/v23.0`. */
+  /** Base address up to and including the version: `https://graph.example/v23.0`. */
   readonly baseUrl: string;
   readonly phoneNumberId: string;
-  /** Of the business (WABA): its templates are listed below it. */
+  /** Id of the business account (WABA); its templates are listed below it. */
   readonly businessId: string;
-  /** Digits: the `to` of what customers write. */
+  /** Digits. Messages from customers have it as their `to`. */
   readonly displayNumber: string;
-  /** Sealed by the secret box: the access token, and what signs callbacks. */
+  /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */
   readonly token: string;
   readonly appSecret: string;
-  /** What the provider must say at its verify challenge. Sealed too. */
+  /** The token that the provider must present in its verify challenge. Sealed too. */
   readonly verifyToken: string;
   /** Last part of the address that the provider posts to: `/chatapp/callback/<callback>`. */
   readonly callback: CallbackId;
   /** Messages a second; 80 for a usual number. */
   readonly perSecond: number;
-  /** Sends in flight at a time. */
+  /** Most sends in flight at a time. */
   readonly windowSize: number;
   /** Least time between two messages to one customer, in milliseconds. */
   readonly perCustomerMs: number;
-  /** For one send as a whole. */
+  /** Time limit of one send as a whole. */
   readonly timeoutMs: number;
   /** `list`: templates go only to customers on the account's opt-in list. */
   readonly optIn: 'off' | 'list';
   /**
-   * What becomes of a send whose answer never came, after `unknownWaitMs`. `assume_sent`: it counts as sent; its price: what never left
-   * is charged and never arrives. `resend`: it is sent again, and may arrive twice.
+   * What happens to a send that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent; a message that never
+   * left is then charged and never arrives. `resend`: it is sent again and may arrive twice.
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
-  /** Why it was stopped: the provider said that token, number or account are not allowed; `provider resume` starts it again. */
+  /** Why it was stopped: the provider does not allow token, number or account. `provider resume` starts it again. */
   readonly stoppedReason?: string;
-  /** What does not work just now and is tried again: each is unset by a success. */
+  /** Duties that fail just now and are retried. A success removes the entry. */
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
   readonly createdAt: Date;
 }
@@ -48,9 +48,9 @@ export interface ProviderDocument {
 export type ProviderDuty = 'templates' | 'sends';
 
 export interface ProviderTrouble {
-  /** When it was met last. */
+  /** When it last happened. */
   readonly at: Date;
-  /** For the operator; has neither secrets nor numbers of customers. */
+  /** For the operator; contains neither secrets nor customers' numbers. */
   readonly reason: string;
 }
 

@@ -8,24 +8,24 @@ import { PROVIDER_DEFAULTS, type ProviderDocument, type ProviderDuty, type Provi
 import { checkProvider, type ProviderSettings } from './provider-form.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
-  /** Makes a new verify token, for when the old one was lost: the provider asks for it only when its webhook is set up. */
+  /** Makes a new verify token, to replace a lost one. The provider needs it only when its webhook is set up. */
   readonly newVerifyToken?: boolean;
 }
 
 export interface SetProvider {
   readonly provider: ProviderDocument;
-  /** False when the account had one already. */
+  /** False when the account had a provider before. */
   readonly created: boolean;
-  /** In clear; there when it is new. */
+  /** In clear; present when it is new. */
   readonly verifyToken?: string;
 }
 
 const VERIFY_TOKEN_BYTES = 24;
 
 /**
- * Gives an account its number on the chat-app channel, or changes settings of the one that it has; what is not named stays
- * as it is, the callback address always does. A provider that was paused or stopped stays so (`resumeProvider`). Known to
- * gateways and workers within seconds. Throws `BadProvider` with all that is wrong or missing.
+ * Gives an account its number on the chat-app channel, or changes settings of its existing one. Settings that are absent stay
+ * unchanged; the callback address never changes. A paused or stopped provider stays so (`resumeProvider`). Gateways and workers
+ * see it within seconds. Throws `BadProvider` with everything that is wrong or missing.
  */
 export async function setProvider(
   db: Db,
@@ -46,10 +46,10 @@ export async function setProvider(
         ...(change.token === undefined ? {} : { token: box.seal(change.token) }),
         ...(change.appSecret === undefined ? {} : { appSecret: box.seal(change.appSecret) }),
         ...(verifyToken === undefined ? {} : { verifyToken: box.seal(verifyToken) }),
-        // So that the update is never empty, which MongoDB refuses.
+        // Keeps the update from being empty, which MongoDB refuses.
         callback: stored.callback,
       },
-      // Was met with the settings as they were.
+      // The troubles were met with the old settings.
       $unset: { troubles: '' },
     },
     { returnDocument: 'after' },
@@ -81,7 +81,7 @@ async function addProvider(
   try {
     await providers(db).insertOne(provider);
   } catch (error) {
-    // Somebody else gave it one at the same moment: that one is changed.
+    // Another call created one at the same moment: change that one.
     if (isDuplicateKey(error)) return setProvider(db, clock, box, account, change);
     throw error;
   }
@@ -92,7 +92,7 @@ export async function findProvider(db: Db, account: AccountId): Promise<Provider
   return (await providers(db).findOne({ _id: account })) ?? undefined;
 }
 
-/** Whose callback addresses they are; those of nobody are left out. In no order. */
+/** The providers of these callback addresses, in no order; unknown addresses are left out. */
 export async function providersByCallback(
   db: Db,
   callbacks: readonly CallbackId[],
@@ -107,7 +107,10 @@ export async function listProviders(db: Db): Promise<readonly ProviderDocument[]
   return providers(db).find().sort({ _id: 1 }).toArray();
 }
 
-/** What waits, waits, and sends are accepted; customers' messages come in all the same. False when there is none. Idempotent. */
+/**
+ * Pauses sending: sends are still accepted and wait. Customers' messages still come in. False when there is no provider.
+ * Idempotent.
+ */
 export async function pauseProvider(db: Db, account: AccountId): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: account },
@@ -117,8 +120,9 @@ export async function pauseProvider(db: Db, account: AccountId): Promise<boolean
 }
 
 /**
- * The provider said that token, number or account are not allowed: nothing leaves and sends are refused until
- * `resumeProvider`. Returns whether it was going until now: one of many that are told so writes the alert.
+ * Stops the channel because the provider does not allow token, number or account: nothing leaves, and sends are refused until
+ * `resumeProvider`. Returns whether it was running until now, so that only one of many processes with the same news raises the
+ * alert.
  */
 export async function stopProvider(db: Db, account: AccountId, reason: string): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
@@ -128,7 +132,9 @@ export async function stopProvider(db: Db, account: AccountId, reason: string): 
   return matchedCount === 1;
 }
 
-/** Notes what does not work, or with undefined that it does again. Known to no gateway and no other worker: only operators read it. */
+/**
+ * Records what does not work; with undefined, that it works again. Only operators read it: no gateway and no other worker does.
+ */
 export async function noteTrouble(
   db: Db,
   account: AccountId,
@@ -141,7 +147,7 @@ export async function noteTrouble(
   } else await providers(db).updateOne({ _id: account }, { $set: { [field]: trouble } });
 }
 
-/** After `pauseProvider` or `stopProvider`. False when there is none. Idempotent. */
+/** Ends `pauseProvider` or `stopProvider`. False when there is no provider. Idempotent. */
 export async function resumeProvider(db: Db, account: AccountId): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(
     { _id: account },

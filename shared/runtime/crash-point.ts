@@ -1,7 +1,7 @@
 /**
- * Places where a process may die between two effects, each with what is true at that moment. Tests make a process kill
- * itself at one (`HARKARA_CRASH_AT`) and look what the others make of it: test/flow/crash-points.test.ts has a case for
- * each, docs/crash-points.md lists them.
+ * Places where a process may die between two effects, each with the state at that moment. In tests a process kills itself at one
+ * of them (`HARKARA_CRASH_AT`), and the test checks how the other processes recover: test/flow/crash-points.test.ts has a case
+ * for each. docs/crash-points.md lists them.
  */
 export const CRASH_POINTS = {
   'accept:debited': 'The account has paid; its messages and schedules lie in `pending` only.',
@@ -42,20 +42,20 @@ export type CrashPoint = keyof typeof CRASH_POINTS;
 let armed: CrashPoint | undefined;
 let left = 0;
 
-/** `settle:updated`, or `settle:updated#3` for the third time that it is passed; undefined when it is neither. */
+/** Parses `settle:updated`, or `settle:updated#3` for the third time that the point is reached; undefined for anything else. */
 export function parseCrashPoint(text: string): { readonly name: CrashPoint; readonly pass: number } | undefined {
   const [name = '', pass = '1', more] = text.split('#');
   if (more !== undefined || !/^[1-9]\d{0,5}$/.test(pass) || !Object.hasOwn(CRASH_POINTS, name)) return undefined;
   return { name: name as CrashPoint, pass: Number(pass) }; // just found in the table
 }
 
-/** From now on this process kills itself at that point. */
+/** Makes this process kill itself at that point. */
 export function armCrashPoint({ name, pass }: { readonly name: CrashPoint; readonly pass: number }): void {
   armed = name;
   left = pass;
 }
 
-/** Dies here when a test asked for it. As with kill -9 from outside: nothing is flushed and nobody is told. */
+/** Dies here if a test asked for it. Like kill -9: nothing is flushed and nobody is told. */
 export function crashPoint(name: CrashPoint): void {
   if (armed !== name || --left > 0) return;
   process.kill(process.pid, 'SIGKILL');

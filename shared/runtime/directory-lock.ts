@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { mayLive, type ProcessIdentity, parseIdentity, thisProcess } from './process-identity.ts';
 import { isListening, listenForOwner, socketAddress } from './unix-socket.ts';
 
-/** One process's hold on a directory; it ends with the process, however that ends. */
+/** A process's lock on a directory. It ends with the process, however the process ends. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
@@ -15,17 +15,18 @@ export type Taking =
   | { readonly kind: 'taken'; readonly lock: DirectoryLock }
   | { readonly kind: 'held'; readonly by: ProcessIdentity | undefined };
 
-/** Of two that try at the same moment both may see the other and withdraw: one gets it a little later. */
+/** Two processes that try at the same moment may both see the other and withdraw: then one gets it on a later try. */
 const TRIES = 5;
 const PAUSE_MS = 100;
 
 /**
- * Takes `dir`, which must be there, for this process. `file` in it says who holds it, for people and for processes on other machines.
+ * Locks `dir`, which must exist, for this process. `file` in it names the holder, for people and for processes on other machines.
  *
- * Each taker listens on a socket of its own in the directory, under a name that nobody uses again, and holds the directory
- * when no other such socket answers. A socket appears by a rename, listening already; one that does not answer is of a
- * process that is gone, and never answers again, so anybody may remove it. Of two takers the later one therefore sees the
- * earlier: at most one holds. No process id is believed: the other may live in another container, with this host's name.
+ * Every taker listens on its own socket in the directory, under a name that is never used again. It holds the directory when no
+ * other such socket answers. A socket appears by a rename and is already listening then. A socket that does not answer belongs to
+ * a process that is gone; it never answers again, so anybody may remove it. Of two takers the later one therefore sees the
+ * earlier, so at most one holds the lock. No process id is trusted: the other process may live in another container with this
+ * host's name.
  */
 export async function takeDirectory(dir: string, file: string): Promise<Taking> {
   for (let attempt = 1; ; attempt++) {
@@ -60,7 +61,7 @@ async function makeClaim(dir: string, file: string): Promise<Claim> {
   return { name, withdraw: () => withdraw(server, join(dir, name)) };
 }
 
-/** Looks at every other claim; those of processes that are gone are removed. */
+/** Checks every other claim; removes those of processes that are gone. */
 async function isAlone(dir: string, file: string, claim: Claim): Promise<boolean> {
   const form = new RegExp(`^${file.replace('.', '\\.')}\\.[0-9a-f]{12}$`);
   for (const name of readdirSync(dir)) {
@@ -90,7 +91,10 @@ async function withdraw(server: Server, path: string): Promise<void> {
   await new Promise((done) => server.close(done));
 }
 
-/** Undefined for a file that nobody can hold: none, empty or damaged. Older versions of `npm start` wrote the identity as one string. */
+/**
+ * The holder named in a file; undefined when the file is missing, empty or damaged. Older versions of `npm start` wrote the
+ * identity as one string.
+ */
 function readHolder(path: string): ProcessIdentity | undefined {
   const text = readText(path) ?? '';
   try {

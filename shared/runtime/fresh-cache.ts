@@ -2,37 +2,39 @@ import type { Clock } from './clock.ts';
 import { Grouper } from './grouper.ts';
 
 /**
- * Remembers for a short while what was read from somewhere, also that something is not there. A read that fails is not
- * remembered. Misses have room of their own, so that a stream of made-up keys pushes out nothing that is in use.
+ * Caches what was read for a short time, also that something does not exist. Failed reads are not cached. Misses have their own
+ * limit, so that a stream of made-up keys evicts nothing that is in use.
  */
 export type FreshCacheOptions<Key extends string, Value> = Limits & (ReadOne<Key, Value> | ReadMany<Key, Value>);
 
 interface Limits {
-  /** How long an answer is believed, counted from before it was asked for. 0: no caching. */
+  /** How long an answer is valid, counted from before the read. 0: no caching. */
   readonly freshMs: number;
-  /** The most values, and the most misses, that are kept; the oldest go first. */
+  /** Most values, and most misses, that are kept; the oldest are evicted first. */
   readonly maxEntries: number;
   readonly clock: Clock;
 }
 
-/** Each key by itself: a slow one holds up no other. */
+/** Reads each key separately: a slow one delays no other. */
 interface ReadOne<Key, Value> {
   read(key: Key): Promise<Value | undefined>;
 }
 
-/** Answers for all keys in one go; what is not in the map is not there. */
+/** Reads all keys at once. A key that is missing in the map does not exist. */
 interface ReadMany<Key, Value> {
   readMany(keys: readonly Key[]): Promise<ReadonlyMap<Key, Value>>;
 }
 
-/** The part of `freshMs` after which a key that is asked for is read again, and the part for which that waits for others. */
+/**
+ * The fraction of `freshMs` after which a requested key is read again. For as long, that read may wait to be joined with others.
+ */
 const RENEW_AFTER = 0.5;
 const RENEW_WAIT = 0.15;
-/** Keys of one read that `get` has begun. */
+/** Most keys of one read that `get` starts. */
 const READ_MAX = 1_000;
 /**
- * The least time between two such reads: a stream of made-up keys costs at most 200 reads a second and process. A key that
- * comes when there was no read for that long does not wait.
+ * Least time between two such reads: a stream of made-up keys causes at most 200 reads a second per process. A key that comes
+ * after a longer gap does not wait.
  */
 const READ_GAP_MS = 5;
 
@@ -47,7 +49,7 @@ export class FreshCache<Key extends string, Value> {
   readonly #found = new Map<Key, Entry<Value>>();
   readonly #missing = new Map<Key, Entry<Value>>();
   readonly #reading = new Map<Key, Promise<Value | undefined>>();
-  /** Asked for late in their time; the next read in the background is for them. */
+  /** Keys that were requested late in their time. The next background read includes them. */
   #renewing = new Set<Key>();
   readonly #readOne: (key: Key) => Promise<Value | undefined>;
 
@@ -57,8 +59,8 @@ export class FreshCache<Key extends string, Value> {
   }
 
   /**
-   * One value. Whoever asks for the same key at the same time shares the read. With `readMany`, different keys share it too,
-   * and a key that is asked for in the second half of its time is read again in the background: what is in use waits for no read.
+   * One value. Simultaneous requests for the same key share the read. With `readMany`, different keys share it too, and a key
+   * requested in the second half of its time is read again in the background, so keys in use never wait for a read.
    */
   async get(key: Key): Promise<Value | undefined> {
     const nowMs = this.#options.clock.monotonicMs();
@@ -80,7 +82,7 @@ export class FreshCache<Key extends string, Value> {
     }
   }
 
-  /** Those of `keys` that are there, with one read for all that are not fresh. */
+  /** The values of those `keys` that exist, with one read for all keys that are not fresh. */
   async getMany(keys: Iterable<Key>): Promise<ReadonlyMap<Key, Value>> {
     const nowMs = this.#options.clock.monotonicMs();
     const values = new Map<Key, Value>();
@@ -100,7 +102,7 @@ export class FreshCache<Key extends string, Value> {
     return values;
   }
 
-  /** The last answer, however old, while it is kept. Reads nothing. */
+  /** The last answer that is still kept, however old. Reads nothing. */
   last(key: Key): Value | undefined {
     return this.#entry(key)?.value;
   }
@@ -132,11 +134,11 @@ export class FreshCache<Key extends string, Value> {
       const values = await readMany(keys);
       for (const key of keys) this.#keep(key, values.get(key), askedMs);
     } catch {
-      // The old answer counts until its time is over; then whoever asks gets the error.
+      // The old answer is valid until its time is over; after that, callers get the error.
     }
   }
 
-  /** An answer that a newer one has overtaken is not kept. */
+  /** Drops an answer when a newer one is already kept. */
   #keep(key: Key, value: Value | undefined, askedMs: number): void {
     const { freshMs, maxEntries } = this.#options;
     const untilMs = askedMs + freshMs;
@@ -151,7 +153,7 @@ export class FreshCache<Key extends string, Value> {
   }
 }
 
-/** One read at a time; what is asked for meanwhile goes into the next. */
+/** One read at a time; keys requested meanwhile go into the next. */
 function readTogether<Key, Value>({ readMany }: ReadMany<Key, Value>): (key: Key) => Promise<Value | undefined> {
   const reads = new Grouper<Key, Value | undefined>({
     maxItems: READ_MAX,

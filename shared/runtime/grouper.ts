@@ -1,17 +1,21 @@
 import { systemClock } from './clock.ts';
 
 /**
- * Brings what arrives while work is in flight together into the next group, so that a round trip and a commit serve many.
- * One group runs at a time; the first item of an idle grouper starts at once (or after `gatherMs`), so a lone item waits for nobody.
+ * Collects items that arrive while a group is in flight into the next group, so that one round trip and one commit serve many.
+ * One group runs at a time. The first item of an idle grouper starts at once (or after `gatherMs`), so a single item waits for
+ * nobody.
  */
 export interface GrouperOptions<Item, Result> {
   /** The most items of one group. */
   readonly maxItems: number;
-  /** How long an idle grouper waits for company before it starts; 0 starts at the end of the turn, with all that it brings. */
+  /**
+   * How long an idle grouper waits for more items before it starts. 0: it starts at the end of the turn, with everything that
+   * arrived in it.
+   */
   readonly gatherMs: number;
-  /** How long the next group, while it is not full, waits for company after the one before; left out: not at all. */
+  /** How long the next group waits for more items after the one before, while it is not full. Absent: not at all. */
   readonly pauseMs?: number;
-  /** The least time from the beginning of one group to that of the next, while that is not full; left out: none. */
+  /** Least time from the start of one group to the start of the next, while that is not full. Absent: none. */
   readonly gapMs?: number;
   /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
@@ -74,7 +78,7 @@ export class Grouper<Item, Result> {
 
   #gapLeftMs(): number {
     const { gapMs = 0 } = this.#options;
-    // Timers take whole milliseconds and cut off the rest.
+    // Timers take whole milliseconds and truncate fractions.
     return gapMs === 0 ? 0 : Math.max(Math.ceil(this.#beganMs + gapMs - systemClock.monotonicMs()), 0);
   }
 }

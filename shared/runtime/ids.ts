@@ -34,11 +34,11 @@ const RANDOM_CHARACTERS = 16;
 const random = Buffer.alloc(RANDOM_CHARACTERS * 256);
 let randomUsed = random.length;
 let lastMs = 0;
-/** A clock that is further behind the newest id than this was set right, and ids follow it. */
+/** If the clock is further behind the newest id than this, it was set back, and ids follow it. */
 const CLOCK_SET_BACK_MS = 60_000;
 const tail = new Uint8Array(RANDOM_CHARACTERS);
 
-/** A new id. Ids of one process never go back in order, also within a millisecond, but when its clock is set back by more than a minute. */
+/** A new id. Ids of one process never decrease, also within a millisecond, unless its clock is set back by more than a minute. */
 export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = systemClock.now().getTime()): Id<Prefix> {
   if (nowMs > lastMs || lastMs - nowMs > CLOCK_SET_BACK_MS) {
     lastMs = nowMs;
@@ -51,7 +51,7 @@ export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = sys
   return `${prefix}_${text}` as const;
 }
 
-/** All of it random, 130 bits: it is no secret, but nobody guesses where another account's provider posts to. */
+/** 130 random bits. It is not a secret, but nobody can guess the address that another account's provider posts to. */
 export function newCallbackId(): CallbackId {
   let text = '';
   for (const byte of randomFillSync(Buffer.alloc(CALLBACK_CHARACTERS))) text += ALPHABET.charAt(byte & 31);
@@ -65,12 +65,12 @@ export function isCallbackId(value: string): value is CallbackId {
   return CALLBACK_ID.test(value);
 }
 
-/** The lowest id that can be made at `at`: those made before are below it. */
+/** The lowest id of that time: all ids made before are below it. */
 export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;
 }
 
-/** The id of the event "this message reached this state"; one message reaches a state once. */
+/** The id of the event "this message reached this state". A message reaches a state once. */
 export function eventId(message: MessageId, state: string): EventId {
   return `evt_${message.slice(4)}_${state}` as const;
 }
@@ -94,38 +94,38 @@ export function isScheduleId(value: string): value is ScheduleId {
 }
 
 /**
- * The id that a schedule's message or batch gets, fixed at booking: of the moment it was booked for, so that it sorts and
- * reads as made then, and derived, so that a release done twice writes the same.
+ * The id of a schedule's message or batch, fixed at booking. It has the time it is booked for, so it sorts as if made then. It is
+ * derived, so a repeated release writes the same.
  */
 export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedule: ScheduleId, at: Date): Id<Prefix> {
   return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(schedule, RANDOM_CHARACTERS)}` as const;
 }
 
 /**
- * The id of a message from a customer: of the moment that the provider tells, and derived from the provider's id, so that
- * storing it twice writes the same.
+ * The id of a message from a customer. It has the provider's time and is derived from the provider's id, so storing it twice
+ * writes the same.
  */
 export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
   return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
 }
 
 /**
- * The id of a change that is repeated within a minute: of the minute, and derived from who changes what, so that the same again
- * within it is the same entry.
+ * The audit id of a change that may be repeated within a minute. It has the time of the minute and is derived from who changes
+ * what, so repeats within the minute share one entry.
  */
 export function minuteAuditId(what: string, at: Date): AuditId {
   const minute = Math.floor(at.getTime() / 60_000) * 60_000;
   return `aud_${numeral(minute, TIME_CHARACTERS)}${hashText(what, RANDOM_CHARACTERS)}`;
 }
 
-/** Of the 26 characters of a batch's message id: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
+/** A batch's message id has 26 characters: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
 const BATCH_HASH_CHARACTERS = 12;
 const BATCH_INDEX_CHARACTERS = 4;
 
 /**
- * The ids of a batch's messages, by index from 0: derived, so that making them twice writes the same, and contiguous, so that
- * "the messages of a batch" is a range of `_id` (`batchMessageRange`) and needs no index. The hash (60 bits) stands in for
- * the batch id's own random characters because ids of one millisecond differ only in the last of those.
+ * The ids of a batch's messages, by index from 0. They are derived, so making them twice writes the same. They are contiguous, so
+ * the messages of a batch are a range of `_id` (`batchMessageRange`) and need no index. The hash (60 bits) replaces the random
+ * characters of the batch's id, because ids of one millisecond differ only in the last of those.
  */
 export function batchMessageIds(batch: BatchId): (index: number) => MessageId {
   const stem = batch.slice(4, 4 + TIME_CHARACTERS) + hashText(batch, BATCH_HASH_CHARACTERS);
@@ -147,7 +147,7 @@ export function idTime(id: string): Date {
   return new Date(ms);
 }
 
-/** In the alphabet's 32 digits, so that texts of one length sort as the numbers do. */
+/** A number in the alphabet's 32 digits; texts of equal length sort as the numbers do. */
 function numeral(value: number, characters: number): string {
   let text = '';
   for (let i = 0, rest = value; i < characters; i++, rest = Math.floor(rest / 32)) {
@@ -156,7 +156,7 @@ function numeral(value: number, characters: number): string {
   return text;
 }
 
-/** The beginning of a hash of `of`, in the alphabet: 5 bits a character. */
+/** The beginning of a hash of `of` in the alphabet, 5 bits a character. */
 function hashText(of: string, characters: number): string {
   const digest = hash('sha256', of, 'buffer');
   let text = '';

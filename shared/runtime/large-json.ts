@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * `JSON.parse` for bodies of megabytes, in slices: it alone would hold the event loop for some 10 ms a megabyte. Large lists
- * that are members of the top-level object are cut between their entries and parsed piece by piece; the rest of the text,
+ * `JSON.parse` for bodies of megabytes, in slices: by itself it would block the event loop for about 10 ms a megabyte. Large
+ * lists that are members of the top-level object are cut between their entries and parsed piece by piece. The rest of the text,
  * with a marker in place of each such list, is parsed as a whole and must be small.
  */
 export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
@@ -33,7 +33,7 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
   return body;
 }
 
-/** Copied in one turn: 10 MB of fresh memory take 10 ms, on a busy machine several times as long. */
+/** Bytes copied in one turn: 10 MB of fresh memory take 10 ms, several times as long on a busy machine. */
 const JOIN_BYTES = 1_048_576;
 
 /** The chunks of a large body as one buffer. */
@@ -49,27 +49,36 @@ export async function joinChunks(chunks: readonly Buffer[], bytes: number): Prom
   return whole;
 }
 
-/** Well-formed perhaps, but with a part that cannot be parsed in slices, or more than any endpoint takes (RFC 8259 §9 allows limits). */
+/**
+ * The body may be well-formed, but a part of it cannot be parsed in slices, or it is larger than any endpoint accepts (RFC 8259
+ * §9 allows limits).
+ */
 export class TooLargeError extends Error {
   readonly code = 'body_part_too_large';
 }
 
 /** Lists are cut into pieces of about this size: a fraction of a millisecond each. */
 const PIECE_BYTES = 32_768;
-/** One entry; far above what any field of an entry takes. */
+/** Most bytes of one entry; far more than any entry needs. */
 const ENTRY_MAX = 65_536;
 const REST_MAX = 65_536;
 const SCAN_BYTES = 65_536;
-/** Endpoints know four levels. 10 MB of brackets in pieces parse quickly, but the collector then walks them all in one go (120 ms). */
+/**
+ * Endpoints use four levels. 10 MB of brackets parse quickly in pieces, but the garbage collector then walks them all at once
+ * (120 ms).
+ */
 const DEPTH_MAX = 64;
-/** Values in all, told by their commas: 50 for each of 10,000 recipients. Five million held the loop for 250 ms and took 0.5 GB. */
+/**
+ * Most values in all, counted by their commas: 50 for each of 10,000 recipients. Five million blocked the loop for 250 ms and
+ * took 0.5 GB.
+ */
 const VALUES_MAX = 500_000;
 
 interface LargeList {
   /** Index of its `[` and of its `]`. */
   readonly start: number;
   readonly end: number;
-  /** Of the commas at which it is cut. */
+  /** Indexes of the commas at which it is cut. */
   readonly cuts: readonly number[];
 }
 
@@ -81,13 +90,16 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The lists one level below the top that have a cut. It counts brackets and does not tell them apart: `JSON.parse` does. */
+/**
+ * The lists one level below the top that must be cut. It counts brackets without checking that they match: `JSON.parse` does
+ * that.
+ */
 async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
   const lists: LargeList[] = [];
   let depth = 0;
   let values = 1;
   let inString = false;
-  /** Of the list at depth 2; -1 outside of one. */
+  /** Start of the list at depth 2; -1 outside of one. */
   let start = -1;
   let pieceStart = 0;
   let cuts: number[] = [];
@@ -128,7 +140,7 @@ async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
   return lists;
 }
 
-/** `ends`: the places between which the pieces are, their commas and brackets not included. */
+/** `ends`: the boundaries of the pieces, which exclude their commas and brackets. */
 async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unknown[]> {
   const entries: unknown[] = [];
   for (let n = 1; n < ends.length; n++) {
@@ -136,7 +148,7 @@ async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unk
     const to = ends[n] ?? 0;
     if (to - from > PIECE_BYTES + ENTRY_MAX) throw new TooLargeError(`an entry may have at most ${ENTRY_MAX} bytes`);
     const piece: unknown = JSON.parse(`[${bytes.toString('utf8', from, to)}]`);
-    // A piece is never empty: `[1,]` has nothing behind its comma.
+    // An empty piece is an error: `[1,]` has nothing after its comma.
     if (!Array.isArray(piece) || piece.length === 0) throw new SyntaxError('a list has a comma without an entry');
     for (const entry of piece) entries.push(entry);
     await setImmediate();

@@ -1,24 +1,23 @@
 import { errorFields, type Log } from './log.ts';
 
 /**
- * A process from start to end: `main.ts` hands it a start function, which registers what must be closed. SIGINT (PM2),
- * SIGTERM and the end of PM2 itself stop it: what was registered last is closed first, each awaited, all within
- * `STOP_DEADLINE_MS`.
+ * The life of a process. `main.ts` gives it a start function, which registers what must be closed. SIGINT (PM2), SIGTERM and the
+ * end of PM2 itself stop the process: it closes the registered parts in reverse order, each awaited, within `STOP_DEADLINE_MS`.
  */
 export interface Lifecycle {
-  /** Aborted when the process begins to stop: loops look at it before they take more work. */
+  /** Aborted when the process begins to stop: loops check it before they take more work. */
   readonly stopping: AbortSignal;
   onStop(name: string, close: () => Promise<void> | void): void;
   /** Tells PM2 (`wait_ready`) that the process works. */
   ready(): void;
-  /** Begins to stop as a signal would; with an error the process exits with 1. */
+  /** Begins to stop as after a signal. With an error the process exits with 1. */
   stop(reason: string, error?: unknown): void;
 }
 
 /** Shorter than PM2's `kill_timeout` (20 s), so that the process ends by itself. */
 const STOP_DEADLINE_MS = 15_000;
 
-/** A mistake of whoever starts the process (settings, a busy port): told in one sentence, without a stack. */
+/** A mistake of the person who starts the process (settings, a busy port). It is shown as one sentence, without a stack. */
 export class StartError extends Error {
   readonly code = 'start_failed';
 }
@@ -63,7 +62,7 @@ export function runProcess(log: Log, start: (life: Lifecycle) => Promise<void>):
 
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGTERM', () => stop('SIGTERM'));
-  // PM2 is gone (killed): nobody would stop this process any more, and the next start would find its port or lock taken.
+  // PM2 was killed. Nobody could stop this process any more, and the next start would find its port or lock taken.
   process.on('disconnect', () => stop('pm2_gone'));
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);

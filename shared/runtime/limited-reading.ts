@@ -1,17 +1,20 @@
 import type { Socket } from 'node:net';
 
-/** What the connection of an answer that is longer than it may be is destroyed with. */
+/** The error that destroys a connection whose answer is too long. */
 export class AnswerTooLongError extends Error {
   readonly code = 'ANSWER_TOO_LONG';
 }
 
 /**
- * Stands between a client's connection and the HTTP client that parses what it brings, and counts all bytes of an answer: heads,
- * informational answers and chunk sizes too, of which HTTP clients count only some. An answer begins with the first byte after
- * something was written, so requests must follow one another.
+ * Counts all bytes of an answer, between a client's connection and its HTTP parser: heads, informational answers and chunk sizes
+ * too, which HTTP clients count only in part. An answer begins with the first byte after a write, so requests must follow one
+ * another.
  */
 export class LimitedReading {
-  /** For one answer, head and all. What comes beyond it is dropped, and the connection with it. May be changed for each request. */
+  /**
+   * Limit for one answer, head included. Bytes beyond it are dropped, and the connection is closed. May be changed for each
+   * request.
+   */
   bytesMax: number;
   readonly #socket: Socket;
   readonly #handOn: Socket['push'];
@@ -19,16 +22,16 @@ export class LimitedReading {
   #written = 0;
   #tooLong = false;
 
-  /** To be made before `socket` has read anything. */
+  /** Create it before `socket` has read anything. */
   constructor(socket: Socket, bytesMax: number) {
     this.bytesMax = bytesMax;
     this.#socket = socket;
     this.#handOn = socket.push.bind(socket);
-    // What a stream has read comes through here, encrypted or not. Returning false stops the reading until it is asked for more.
+    // Everything that the stream reads passes here, encrypted or not. Returning false pauses reading until more is asked for.
     socket.push = (chunk: Buffer | null) => this.#take(chunk);
   }
 
-  /** Whether more came than may. */
+  /** Whether the answer exceeded the limit. */
   get tooLong(): boolean {
     return this.#tooLong;
   }
@@ -45,7 +48,7 @@ export class LimitedReading {
     this.#bytes += chunk.length;
     if (chunk.length <= room) return this.#handOn(chunk);
     this.#tooLong = true;
-    // What is within the limit first: a status line among it counts. undici parses it in the next tick.
+    // First pass on what is within the limit, because a status line in it counts. undici parses it in the next tick.
     if (room > 0) this.#handOn(chunk.subarray(0, room));
     setImmediate(() => {
       this.#socket.destroy(new AnswerTooLongError(`the answer has more than ${this.bytesMax} bytes`));

@@ -2,8 +2,8 @@ import { openSync } from 'node:fs';
 import { pino } from 'pino';
 
 /**
- * One JSON line per fact. Values are flat scalars, so that no document, body or PDU can slip in whole; phone numbers are
- * masked and message text is hidden here, not by each caller. Expected failures are `info`; `error` means that someone should look.
+ * One JSON line per fact. Values are flat scalars, so that no whole document, body or PDU can get in. Phone numbers are masked
+ * and message text is hidden here, not by each caller. Expected failures are `info`; `error` means that someone should look.
  */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -18,7 +18,7 @@ export interface Log {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** The longest that a line waits in memory. */
+/** Longest time that a line waits in memory. */
 const FLUSH_MS = 200;
 /** Names whose value is message text or a secret, whoever logs them. */
 const HIDDEN = new Set(['text', 'message', 'body', 'password', 'secret', 'token', 'authorization', 'key']);
@@ -30,14 +30,14 @@ export function maskNumber(number: string): string {
   return number.length < 8 ? number : `${number.slice(0, 4)}${'*'.repeat(number.length - 6)}${number.slice(-2)}`;
 }
 
-/** `file`: where lines go instead of to the standard output. */
+/** `file`: write lines there instead of to standard output. */
 export function createLog(name: string, level: LogLevel, file?: string): Log {
-  // Buffered: at thousands of lines a second a write per line costs more than the request it tells of.
-  // Opened here and now: a process that cannot start ends before a file that is being opened could take its last lines.
+  // Buffered: at thousands of lines a second, a write per line would cost more than the request it describes. The file is opened
+  // synchronously: a process that fails to start would otherwise end before the file is open and lose its last lines.
   const dest = file === undefined ? 1 : openSync(file, 'a');
   const destination = pino.destination({ dest, sync: false, minLength: 12_288 });
   let timer: NodeJS.Timeout | undefined;
-  // A timer for what is there to be written, not one that wakes a quiet process five times a second.
+  // A timer only while lines wait: a fixed interval would wake a quiet process five times a second.
   const flushSoon = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -84,7 +84,7 @@ export function clean(fields: LogFields = {}): LogFields {
   return out;
 }
 
-/** What an error says, for a log line; never a stack that could quote a document. */
+/** An error's fields for a log line. Never a stack, which could quote a document. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const code =

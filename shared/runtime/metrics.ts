@@ -1,20 +1,20 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * Counters of one process. Every process stores its figures every few seconds (processes/report.ts) and any gateway shows
- * the sum of all at `/metrics`: workers need no port, and a scrape that reaches one of several gateways sees everything.
+ * Metrics of one process. Every process stores its metrics every few seconds (processes/report.ts), and any gateway shows the sum
+ * of all at `/metrics`. So workers need no port, and a scrape that reaches one of several gateways sees everything.
  */
 export const METRIC_PREFIX = 'harkara_';
 
 export class Metrics {
   readonly registry = new Registry();
 
-  /** A number that only grows; summed over processes. `name` without the prefix, unit last (`…_total`). */
+  /** A counter: it only grows; summed over processes. `name` without the prefix, unit last (`…_total`). */
   counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
     return new Counter({ name: METRIC_PREFIX + name, help, labelNames: [...labelNames], registers: [this.registry] });
   }
 
-  /** A number of now; summed over processes. */
+  /** A gauge: a current value; summed over processes. */
   gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> {
     return new Gauge({ name: METRIC_PREFIX + name, help, labelNames: [...labelNames], registers: [this.registry] });
   }

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { StartError } from './lifecycle.ts';
 
 /**
- * Makes a directory of the product's own (mode 0700, its parents too) unless it is there; a power failure does not take it
- * away again. Throws `StartError`, one sentence with the way out, when it cannot be made or written to.
+ * Creates a directory of the product (mode 0700, its parents too) unless it exists. It survives a power failure. Throws
+ * `StartError`, one sentence that says what to do, when it cannot be created or written to.
  */
 export function makeOwnDirectory(dir: string): void {
   try {
@@ -20,7 +20,7 @@ export function makeOwnDirectory(dir: string): void {
   }
 }
 
-/** What was made or renamed in a directory is there after a power failure only when the directory has been synced too. */
+/** A file created or renamed in a directory survives a power failure only after the directory itself was synced. */
 export function syncDirectory(dir: string): void {
   const fd = openSync(dir, 'r');
   try {
@@ -30,7 +30,7 @@ export function syncDirectory(dir: string): void {
   }
 }
 
-/** The directories that hold `last` and those above it, up to the one that holds `first`. */
+/** Syncs the parents of `last` and of the directories above it, up to the parent of `first`. */
 function syncParents(last: string, first: string): void {
   for (let made = last; ; made = dirname(made)) {
     syncDirectory(dirname(made));

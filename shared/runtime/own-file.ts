@@ -5,21 +5,21 @@ const GROUP_READS = 0o040;
 const OTHERS = 0o077;
 
 /**
- * Reads a file of the product's own. Throws `StartError`, one sentence with the way out, when it cannot be read; and when
- * `hasSecret` says so of its text and it is open to others (`openness`).
+ * Reads a file of the product. Throws `StartError`, one sentence that says what to do, when the file cannot be read, or when it
+ * holds a secret (`hasSecret`) and others may access it (`openness`).
  */
 export function readOwnFile(file: string, hasSecret: (text: string) => boolean = () => true): string {
   const { text, stats } = readWhole(file);
   const user = process.getuid?.();
-  // Without users there are no such modes and owners on this system.
+  // A system without users has no such modes and owners.
   const fault = user === undefined || !hasSecret(text) ? undefined : openness(file, stats, user);
   if (fault !== undefined) throw new StartError(fault);
   return text;
 }
 
 /**
- * What is wrong when `user` keeps a secret in a file: it belongs to somebody else, or others may read or change it. A file of
- * root's may let the group read: so an administrator gives a service what it cannot change.
+ * Why `user` must not keep a secret in this file: it belongs to somebody else, or others may read or change it. A file of root
+ * may be readable by the group: so an administrator can give a service a secret that the service cannot change.
  */
 export function openness(file: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, user: number): string | undefined {
   if (user !== 0 && uid !== 0 && uid !== user) {
@@ -31,7 +31,7 @@ export function openness(file: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'
   return `${file} holds a secret and is open to other users (mode ${shown}): chmod 600 ${file}`;
 }
 
-/** The text and whose it is, of one and the same file. */
+/** The text and the file's owner and mode, from the same open file. */
 function readWhole(file: string): { readonly text: string; readonly stats: Stats } {
   let descriptor: number;
   try {

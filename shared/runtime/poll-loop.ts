@@ -2,33 +2,33 @@ import { systemClock } from './clock.ts';
 import { errorFields, type Log } from './log.ts';
 
 /**
- * Asks for work again and again: at once after a round that found some, else less and less often, up to `idleMs`.
- * A failing round is logged and tried again with a growing pause (`ERROR_MS_MAX` at most): a store that is away for an
- * hour costs a line now and then, and the worker goes on by itself when it is back.
+ * Asks for work repeatedly: at once after a round that found some, else with growing pauses up to `idleMs`. A failed round is
+ * logged and retried with a growing pause (at most `ERROR_MS_MAX`). So a store that is away for an hour causes a few log lines,
+ * and the worker continues by itself when it is back.
  */
 export interface PollLoopOptions {
   readonly name: string;
-  /** The longest pause while there is nothing to do. */
+  /** Longest pause while there is nothing to do. */
   readonly idleMs: number;
   /**
-   * The least time from the beginning of a round that ended so to that of the next, also when the loop is woken: what comes in
-   * between is handled together. Left out: none.
+   * Least time from the start of a round with this result to the start of the next, even when the loop is woken. What arrives in
+   * between is handled together. Absent: none.
    */
   readonly gapMs?: Readonly<Record<'more' | 'idle', number>>;
   /**
-   * Listens for what makes work likely and wakes the loop then; returns how to stop that, or undefined when it cannot. Once
-   * it has heard anything, pauses grow to `LISTENING_MS`; a listener that hears nothing at all may be deaf.
+   * Listens for events that make work likely and wakes the loop then. Returns a function that stops listening, or undefined when
+   * listening is impossible. Once it has reported anything, pauses grow to `LISTENING_MS`; until then, it might not work at all.
    */
   readonly listen?: ((wake: () => void) => (() => void) | undefined) | undefined;
   readonly log: Log;
-  /** One round; tells whether there may be more at once. */
+  /** One round. Returns `more` when there may be more work at once. */
   work(): Promise<'more' | 'idle'>;
 }
 
 const ERROR_MS_MAX = 2_000;
 const FIRST_PAUSE_MS = 5;
 const NO_GAP = { more: 0, idle: 0 };
-/** Work that only time brings (a retry that falls due) is found this late at most. */
+/** Work that becomes due by time alone (a retry) is found at most this late. */
 const LISTENING_MS = 1_000;
 
 export class PollLoop {
@@ -52,13 +52,13 @@ export class PollLoop {
     this.#done = this.#run();
   }
 
-  /** Ends a pause early: something happened that makes work likely. */
+  /** Ends a pause early, because something happened that makes work likely. */
   wake(): void {
     this.#woken = true;
     this.#wake?.();
   }
 
-  /** Lets the round in progress end and starts no other. */
+  /** Lets the current round end and starts no other. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unlisten?.();
@@ -79,7 +79,7 @@ export class PollLoop {
         if ((await work()) === 'more') {
           notBeforeMs = beganMs + gapMs.more;
           pauseMs = FIRST_PAUSE_MS;
-          // Let sockets and timers have their turn between two rounds.
+          // Lets sockets and timers run between two rounds.
           await new Promise((resolve) => setImmediate(resolve));
           continue;
         }
@@ -98,7 +98,7 @@ export class PollLoop {
     if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 
-  /** Whether something ended it early. */
+  /** Returns whether something ended the pause early. */
   async #pause(ms: number): Promise<boolean> {
     if (!this.#woken && !this.#stopped) {
       await new Promise<void>((resolve) => {

@@ -2,17 +2,17 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * Who holds something, so that a taker on the same machine can see at once that the holder is gone: a pid alone may have
- * been given to another program since, hence the start time beside it.
+ * Identifies the process that holds something, so that another process on the same machine can see at once that the holder is
+ * gone. The pid alone does not suffice, because another program may have it by now; hence the start time.
  */
 export interface ProcessIdentity {
   /**
-   * Host name, boot and pid namespace: pids mean nothing on another machine, after a restart of this one, or in another
-   * container, which may bear the same host name.
+   * Host name, boot and pid namespace. A pid means nothing on another machine, after a reboot, or in another container, which may
+   * have the same host name.
    */
   readonly machine: string;
   readonly pid: number;
-  /** Clock ticks after boot (proc(5), `starttime`); empty where the system does not tell. */
+  /** Clock ticks after boot (proc(5), `starttime`); empty on systems that do not tell. */
   readonly startedAt: string;
 }
 
@@ -20,7 +20,7 @@ export function thisProcess(): ProcessIdentity {
   return processIdentity(process.pid);
 }
 
-/** Of a living process on this machine, a child for example. */
+/** The identity of a living process on this machine, for example a child. */
 export function processIdentity(pid: number): ProcessIdentity {
   return {
     machine: `${hostname()}${BOOT_MARK}${bootId()}${NAMESPACE_MARK}${pidNamespace()}`,
@@ -29,7 +29,7 @@ export function processIdentity(pid: number): ProcessIdentity {
   };
 }
 
-/** As one string, `<host>@<boot>#<namespace>/<pid>/<start>`: what documents hold and compare. */
+/** The identity as one string, `<host>@<boot>#<namespace>/<pid>/<start>`: documents store and compare it. */
 export function identityText(identity: ProcessIdentity): string {
   return `${identity.machine}/${identity.pid}/${identity.startedAt}`;
 }
@@ -39,7 +39,7 @@ export function parseIdentity(text: string): ProcessIdentity {
   return { machine: machine.reverse().join('/'), pid: Number(pid), startedAt };
 }
 
-/** True only with proof: the holder ran on this machine, in this boot and pid namespace, and no such process exists any more. */
+/** True only when proven: the holder ran on this machine, in this boot and pid namespace, and no such process exists any more. */
 export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
   if (holder.machine !== here.machine) return false;
   if (holder.startedAt !== '') return startTime(holder.pid) !== holder.startedAt;
@@ -52,8 +52,8 @@ export function isGone(holder: ProcessIdentity, here: ProcessIdentity = thisProc
 }
 
 /**
- * Whether the holder of a directory that does not answer there (`directory-lock.ts`) may live all the same: on another
- * machine, whose sockets cannot be reached from here, or as a process that one can see. An earlier boot of this machine is over.
+ * Whether a directory's holder that does not answer there (`directory-lock.ts`) may still be alive: on another machine, whose
+ * sockets cannot be reached from here, or as a visible process. A holder from an earlier boot of this machine is gone.
  */
 export function mayLive(holder: ProcessIdentity, here: ProcessIdentity = thisProcess()): boolean {
   const [theirs, ours] = [hostOf(holder), hostOf(here)];
@@ -61,7 +61,7 @@ export function mayLive(holder: ProcessIdentity, here: ProcessIdentity = thisPro
   return theirs.namespace === ours.namespace && !isGone({ ...holder, machine: here.machine }, here);
 }
 
-/** True only with proof: it is this very process, where the system tells start times. */
+/** True only when proven: exactly this process lives. Only on systems that tell start times. */
 export function isAlive({ machine, pid, startedAt }: ProcessIdentity): boolean {
   return machine === thisProcess().machine && startedAt !== '' && startTime(pid) === startedAt;
 }
@@ -77,7 +77,7 @@ function hostOf({ machine }: ProcessIdentity): {
 }
 
 const BOOT_MARK = '@';
-/** Neither a host name nor a boot id has it. */
+/** A character that occurs in no host name and no boot id. */
 const NAMESPACE_MARK = '#';
 
 function pidNamespace(): string {

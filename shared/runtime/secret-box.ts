@@ -11,12 +11,12 @@ import { readOwnFile } from './own-file.ts';
  */
 export interface SecretBox {
   seal(secret: string): string;
-  /** Throws `StartError`, which says what to do, when it was sealed with another key or altered. */
+  /** Throws `StartError`, which says what to do, when the text was sealed with another key or altered. */
   open(sealed: string): string;
 }
 
 const OTHER_KEY =
-  'A stored secret was sealed with another key: give back the key that it was made with (HARKARA_SECRET_KEY, or secret.key in the data directory).';
+  'A stored secret was sealed with another key. Restore the key that it was sealed with (HARKARA_SECRET_KEY, or secret.key in the data directory).';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
@@ -45,20 +45,22 @@ export function createSecretBox(key: Buffer): SecretBox {
 }
 
 /**
- * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`, which is made when it is missing, and narrowed to mode 0600.
- * Throws `StartError` when either is malformed, the file is another user's, or the directory cannot be written to.
+ * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`. A missing file is created; a file with a wider mode
+ * is set to 0600. Throws `StartError` when the key is malformed, the file belongs to another user, or the directory cannot be
+ * written to.
  */
 export function loadSecretKey(setting: string, dataDir: string): Buffer {
   if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
   const file = join(dataDir, 'secret.key');
   if (!existsSync(file)) {
     makeOwnDirectory(dataDir);
-    // Linked into place whole: of processes that start at the same moment one makes the key, the others read it.
+    // Written completely, then linked into place: when several processes start at the same moment, one creates the key and the
+    // others read it.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true });
     try {
       linkSync(draft, file);
-      syncDirectory(dataDir); // Before the first secret is sealed with it.
+      syncDirectory(dataDir); // Must be durable before the first secret is sealed with it.
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     } finally {
@@ -70,7 +72,7 @@ export function loadSecretKey(setting: string, dataDir: string): Buffer {
 
 function readKeyFile(file: string): string {
   const { mode, uid } = statSync(file);
-  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // A copy lost its mode.
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // Copying a file can lose its mode.
   return readOwnFile(file);
 }
 

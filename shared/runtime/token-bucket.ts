@@ -1,41 +1,41 @@
 import type { Clock } from './clock.ts';
 
 /**
- * A token bucket: how many segments a second a carrier gets over all its binds, or how many messages an account's chat-app provider
- * gets. It is so small that no second, wherever it begins, sees more than the limit, because carriers that count by the second
- * punish bursts (a limit of 2,000/s collapsed to 121/s under bursts of 200). When the other side throttles all the same, the rate
- * falls by a fifth, pauses for a moment and climbs back (additive increase, multiplicative decrease).
+ * A token bucket. It limits the segments a second of a carrier over all its binds, or the messages a second of an account's
+ * chat-app provider. The bucket is small, so that no second, wherever it begins, exceeds the limit: carriers that count by the
+ * second punish bursts (a limit of 2,000/s collapsed to 121/s under bursts of 200). If the other side throttles nevertheless,
+ * sending pauses for a moment, the rate falls by a fifth, and then climbs back (additive increase, multiplicative decrease).
  */
 export interface TokenBucketOptions {
   readonly clock: Clock;
   /** Segments a second; 0: no limit of ours until the carrier throttles. */
   readonly perSecond: number;
-  /** From 0 to 1; a test turns it. */
+  /** From 0 to 1; tests set it. */
   readonly random?: () => number;
 }
 
 const DECREASE = 0.8;
-/** Part of the limit that comes back each second. */
+/** Fraction of the limit that is regained each second. */
 const INCREASE_PER_SECOND = 0.05;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
-/** Answers to submits that were under way together are one event, not many. */
+/** Throttled answers within this time count as one event: their submits were in flight together. */
 const ONE_EVENT_MS = 500;
-/** Unlimited again when the rate has climbed to this many times the one that was throttled. */
+/** The rate is unlimited again when it has climbed to this multiple of the throttled rate. */
 const FORGET_FACTOR = 2;
 
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #random: () => number;
-  /** Now, in segments a second; Infinity: no limit. */
+  /** Current rate, in segments a second; Infinity: no limit. */
   #rate: number;
   /** The rate at the last throttling. */
   #peak = 0;
   #tokens: number;
   #filledMs: number;
   #pausedUntilMs = 0;
-  /** The part of the pause that is our own answer. */
+  /** Until when we pause after a throttled answer. */
   #throttledUntilMs = 0;
   #pauses = 0;
   #lastEventMs = Number.NEGATIVE_INFINITY;
@@ -73,7 +73,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Until a token can be there, at least 1 ms. */
+  /** Time until the next token, at least 1 ms. */
   waitMs(): number {
     this.#fill();
     const pauseMs = this.#pausedUntilMs - this.#clock.monotonicMs();
@@ -81,12 +81,12 @@ export class TokenBucket {
     return Math.ceil(Math.max(pauseMs, fillMs, 1));
   }
 
-  /** The carrier took a segment: pauses begin small again. */
+  /** The carrier took a segment: the next pause starts small again. */
   accepted(): void {
     if (this.#clock.monotonicMs() >= this.#pausedUntilMs) this.#pauses = 0;
   }
 
-  /** The other side said that we are too fast, and perhaps for how long at least it wants nothing (in milliseconds). */
+  /** The other side said that we are too fast, perhaps with a minimum pause (in milliseconds). */
   throttled(atLeastMs = 0): void {
     const nowMs = this.#clock.monotonicMs();
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + atLeastMs);
@@ -98,7 +98,7 @@ export class TokenBucket {
     this.#tokens = 0;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#pauses, LONGEST_PAUSE_MS);
     this.#pauses += 1;
-    // Half fixed, half random: several processes at one carrier do not come back in step.
+    // Half fixed, half random, so that several processes at one carrier do not return in step.
     this.#throttledUntilMs = nowMs + pauseMs * (0.5 + this.#random() / 2);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#throttledUntilMs);
   }
@@ -121,7 +121,7 @@ export class TokenBucket {
     this.#rate = forgotten ? this.#limit : Math.min(rate, this.#limit);
   }
 
-  /** How many were sent lately, to have a rate to fall from where there was no limit. */
+  /** Counts what was sent recently. Without a limit, this is the rate from which to fall. */
   #count(): void {
     const second = Math.floor(this.#clock.monotonicMs() / 1_000);
     if (second !== this.#second) {
@@ -133,12 +133,12 @@ export class TokenBucket {
   }
 }
 
-/** Bucket size: one token, and 20 ms worth for fast carriers, because timers are no better than that under load. */
+/** Bucket size: one token, plus 20 ms worth for fast carriers, because timers under load are no more precise than that. */
 function burstOf(rate: number): number {
   return Number.isFinite(rate) ? 1 + Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }
 
-/** Less than the rate by what a burst may add, so that burst and refill together stay within the limit in any second. */
+/** The refill is the rate minus a possible burst, so that burst and refill together stay within the limit in any second. */
 function refillOf(rate: number): number {
   return Number.isFinite(rate) ? rate - Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }

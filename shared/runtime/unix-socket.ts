@@ -6,19 +6,19 @@ import { StartError } from './lifecycle.ts';
 /** `sun_path` has 108 bytes on Linux, 104 on macOS, with the NUL at the end. */
 const PATH_BYTES_MAX = 103;
 
-/** Long directories by path. Never closed: an address that was given out rests on it. */
+/** Open handles of long directories, by path. Never closed, because addresses that were returned depend on them. */
 const opened = new Map<string, number>();
 
 /**
- * The address of the Unix socket `name` in `dir`. In a directory whose path is too long for one it goes by way of an open
- * handle of the directory (proc(5), `/proc/self/fd`), and is this process's alone: never by a name elsewhere, which others
- * could take first. Throws `StartError` where the system has no such way.
+ * The address of the Unix socket `name` in `dir`. If the directory's path is too long for a socket address, it goes through an
+ * open handle of the directory (proc(5), `/proc/self/fd`) and is valid only in this process. It never uses another directory,
+ * where others could take the name first. Throws `StartError` on systems without `/proc/self/fd`.
  */
 export function socketAddress(dir: string, name: string): string {
   const path = join(resolve(dir), name);
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return path;
   const fd = handleOf(resolve(dir));
-  if (fd === undefined) return path; // Not made yet: whoever connects there finds nobody, as it should be.
+  if (fd === undefined) return path; // The directory does not exist yet, so nobody listens there.
   const address = `/proc/self/fd/${fd}/${name}`;
   if (statSync(`/proc/self/fd/${fd}/`, { throwIfNoEntry: false }) !== undefined) return address;
   throw new StartError(
@@ -26,7 +26,7 @@ export function socketAddress(dir: string, name: string): string {
   );
 }
 
-/** Whether a living process listens there. One that is too busy to take the connection counts. */
+/** Whether a living process listens there. A process that is too busy to accept counts as living. */
 export async function isListening(address: string): Promise<boolean> {
   return new Promise((answer) => {
     const socket = connect(address);
@@ -38,10 +38,10 @@ export async function isListening(address: string): Promise<boolean> {
   });
 }
 
-/** No file; a file that nobody listens on any more; something else than a socket; a path that is too long for one. */
+/** Codes for: no file; a file without a listener; not a socket; a path that is too long for one. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'EINVAL', 'ENAMETOOLONG'];
 
-/** Listens with mode 0600, from the socket's first moment on: it replaces a password. */
+/** Listens with mode 0600 from the socket's first moment on. The mode replaces a password. */
 export async function listenForOwner(server: Server, address: string): Promise<void> {
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);

@@ -11,8 +11,8 @@ import {
 } from '../runtime/ids.ts';
 
 /**
- * A message, or a stored batch, that was paid for and waits for its time. The document is the truth; the alarm that wakes the
- * schedules worker is only a convenience. When it was booked is in its id.
+ * A message or a stored batch that is paid for and waits for its time. The document decides; the alarm that wakes the schedules
+ * worker only saves time. The id contains the time of booking.
  */
 export interface ScheduleDocument {
   readonly _id: ScheduleId;
@@ -20,21 +20,21 @@ export interface ScheduleDocument {
   /** The debit that paid for it. */
   readonly group: GroupId;
   readonly state: ScheduleState;
-  /** When it was booked for, to the millisecond. */
+  /** The time it is booked for, to the millisecond. */
   readonly at: Date;
   /** `at` as it was answered: ISO 8601 in the caller's offset, `2026-11-21T10:00:00+05:30`. */
   readonly scheduledFor: string;
-  /** When the worker must look at it: at its time, then, if that was not finished, again. Unset when nothing is left to do. */
+  /** When the worker must process it: at its time, and again if that was not finished. Unset when nothing is left to do. */
   readonly due?: Date;
-  /** What was debited, and goes back when it is cancelled. */
+  /** Credits that were debited; a cancel refunds them. */
   readonly credits: number;
-  /** When a bulk request was booked: the batch that it becomes, stored already. */
+  /** For a bulk request: the stored batch that it becomes. */
   readonly batch?: BatchId;
-  /** Unset when it is sent or refunded: the text need not lie in two places. */
+  /** Unset once it is sent or refunded, so that the text is not stored twice. */
   readonly content?: ScheduledContent;
-  /** When it left `scheduled` for `sending`: validity that was not given counts from here, also in a redo. */
+  /** When it moved from `scheduled` to `sending`. A default validity counts from here, also in a redo. */
   readonly releasedAt?: Date;
-  /** The grouped claim that took it last; lets a claimer re-read what it got. */
+  /** The grouped claim that took it last. The claimer uses it to read again what it got. */
   readonly claim?: ClaimId;
 }
 
@@ -48,7 +48,7 @@ export interface ScheduleDocument {
  */
 export type ScheduleState = 'scheduled' | 'sending' | 'sent' | 'cancelled';
 
-/** Validity is the caller's word, an instant; or else so long from the release. */
+/** Validity: an instant given by the caller, or a time from the release on. */
 export type Validity =
   | { readonly validUntil: Date; readonly validForMs?: never }
   | { readonly validUntil?: never; readonly validForMs: number };
@@ -64,12 +64,12 @@ export type ScheduledContent =
       readonly validity: Validity;
     };
 
-/** A schedule as the caller wants it: checked, not paid yet. */
+/** A schedule as requested: checked, not paid yet. */
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };
 
 /**
- * What was begun (a release, a refund) and is not finished by then is done again by whoever finds it: far longer than it
- * takes. Doing it twice, also side by side, writes the same.
+ * A release or refund that is not finished after this time is done again by the next worker that finds it. Far longer than it
+ * takes. Repeating it writes the same, even side by side.
  */
 export const REDO_MS = 10_000;
 
@@ -95,7 +95,7 @@ export function bookedSchedule(account: AccountId, group: GroupId, booking: Book
   };
 }
 
-/** Until when what is released at `releasedAt` may wait and travel. */
+/** The end of validity of what is released at `releasedAt`. */
 export function endOfValidity({ validUntil, validForMs }: Validity, releasedAt: Date): Date {
   return validUntil ?? new Date(releasedAt.getTime() + validForMs);
 }

@@ -4,8 +4,8 @@ import type { ScheduleDocument } from './schedule.ts';
 import { insertSchedules } from './store.ts';
 
 /**
- * What follows from the debit that paid for schedules: they are stored, and the batches of bulk ones wait for their time.
- * Doing it twice, also long afterwards, changes nothing.
+ * Follow-up of the debit that paid for schedules: they are stored, and the batches of bulk ones become booked. Repeating it
+ * changes nothing, also long afterwards.
  */
 export async function storeBooked(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   await insertSchedules(db, schedules);

@@ -7,7 +7,7 @@ function scheduleCollection(db: Db): Collection<ScheduleDocument> {
   return db.collection('schedules');
 }
 
-/** Inserts paid schedules; those that are there already are left as they are (they may have moved on since). */
+/** Inserts paid schedules. Existing ones stay as they are, because they may have moved on since. */
 export async function insertSchedules(db: Db, schedules: readonly ScheduleDocument[]): Promise<void> {
   await insertNew(db, 'schedules', schedules);
 }
@@ -26,7 +26,7 @@ export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | 
   return next?.due;
 }
 
-/** Up to `limit` schedules that are due by `upTo`, whatever they are due for, the longest due first. */
+/** Up to `limit` schedules that are due by `upTo`, for any reason, the longest due first. */
 export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
   return scheduleCollection(db)
     .find({ due: { $lte: upTo } })
@@ -40,13 +40,13 @@ export interface ScheduleClaim {
   readonly id: ClaimId;
   readonly now: Date;
   readonly upTo: Date;
-  /** When somebody else shall look at what this claim has taken, if it is not finished by then. */
+  /** When another worker processes what this claim took, if it is not finished by then. */
   readonly redoAt: Date;
 }
 
 /**
- * Takes what was found due, and decides for each that still waits that it is released now: `scheduled` → `sending`. Others
- * (a release or a refund that somebody left) are only taken over. Returns those that this claim took, as they are now.
+ * Takes the schedules that were found due, and decides that each waiting one is released now: `scheduled` → `sending`. For the
+ * others it only takes over an unfinished release or refund. Returns the schedules that this claim took, as they are now.
  */
 export async function claimDue(
   db: Db,
@@ -66,14 +66,14 @@ export async function claimDue(
   if (matchedCount === found.length) {
     return found.map((one) => (one.state === 'scheduled' ? { ...one, ...released } : { ...one, ...taken }));
   }
-  // Some were cancelled, or taken by another worker, since they were found.
+  // Some may have been cancelled, or taken by another worker, since they were found.
   return schedules
     .find({ _id: { $in: [...waiting, ...left] }, claim })
     .batchSize(found.length + 1)
     .toArray();
 }
 
-/** Their messages are stored: nothing is left to do. Doing it twice changes nothing. */
+/** Their messages are stored; nothing is left to do. Repeating it changes nothing. */
 export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void> {
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'sending' },
@@ -81,7 +81,7 @@ export async function markSent(db: Db, ids: readonly ScheduleId[]): Promise<void
   );
 }
 
-/** Decides that a schedule which still waits is never released, and says so; undefined when it does not wait (any more). */
+/** Decides that a waiting schedule is never released, and returns it; undefined when it does not wait (any more). */
 export async function markCancelled(
   db: Db,
   account: AccountId,
@@ -96,7 +96,7 @@ export async function markCancelled(
   return cancelled ?? undefined;
 }
 
-/** The credits of cancelled ones are back: nothing is left to do. Doing it twice changes nothing. */
+/** The credits of the cancelled schedules are refunded; nothing is left to do. Repeating it changes nothing. */
 export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<void> {
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'cancelled' },

@@ -31,7 +31,7 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
-/** Processes know it within seconds. False when the account has no such sender. Idempotent. */
+/** Processes see it within seconds. False when the account has no such sender. Idempotent. */
 export async function decideSender(
   db: Db,
   account: AccountId,
@@ -47,12 +47,12 @@ export async function listSenders(db: Db, account: AccountId): Promise<readonly 
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();
 }
 
-/** Letters count as they are: `ACME` and `Acme` are two senders. */
+/** Case matters: `ACME` and `Acme` are two senders. */
 export async function findSender(db: Db, account: AccountId, sender: string): Promise<SenderDocument | undefined> {
   return (await senders(db).findOne({ account, sender })) ?? undefined;
 }
 
-/** Names a registration, for looking up many: `<account>:<sender>`. */
+/** Key of a registration, for looking up many: `<account>:<sender>`. */
 export type SenderKey = `${AccountId}:${string}`;
 
 export function senderKey(account: AccountId, sender: string): SenderKey {

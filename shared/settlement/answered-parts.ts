@@ -1,8 +1,8 @@
 import type { Copy, Part } from '../messages/message.ts';
 
-/** What an answer says of parts, joined with what receipts told of them before. Pure. */
+/** Joins what an answer says about parts with what receipts said before. Pure. */
 
-/** What a receipt told already is kept: an answer never takes a part back. */
+/** News from an earlier receipt is kept: an answer never reverts a part. */
 export function mergeParts(known: readonly Part[] | undefined, answered: readonly Part[]): readonly Part[] {
   return answered.map((part, i) => {
     const before = known?.[i];
@@ -12,7 +12,8 @@ export function mergeParts(known: readonly Part[] | undefined, answered: readonl
 
 function mergePart(before: Part, part: Part): Part {
   if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
-  // It was refused for now, and sent again. With an id it was taken first, and failed: a status came before this answer.
+  // It was refused for now and sent again. But a refused part with an id was taken first and failed later: a status came before
+  // this answer.
   if (before.state === 'refused' && before.key === undefined && part.state === 'accepted') return part;
   const settled = before.state !== 'unknown' && before.state !== 'accepted';
   return { ...part, ...before, ...(settled ? {} : { state: part.state === 'unknown' ? before.state : part.state }) };
@@ -24,8 +25,8 @@ export interface OwnIds {
 }
 
 /**
- * An answer tells ids. A receipt may have come before with one of them, and was then taken, by its addresses, for one of another copy.
- * What it told belongs to the answered parts (`parts`); of the part that it was taken for nothing is known again (`others`).
+ * An answer reveals ids. An earlier receipt with one of them may have been matched by its addresses to a part of another copy.
+ * Its news then moves to the answered parts (`parts`), and the wrongly matched part has no news again (`others`).
  */
 export function ownIds(parts: readonly Part[], copies: readonly Copy[] = []): OwnIds {
   const keys = new Set(parts.map(({ key }) => key));
@@ -41,7 +42,7 @@ export function ownIds(parts: readonly Part[], copies: readonly Copy[] = []): Ow
   };
 }
 
-/** Whether both say the same. Parts are stored in the order of their members. */
+/** Whether both say the same. The members of stored parts have a fixed order. */
 export function sameParts(one: readonly Part[], other: readonly Part[]): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

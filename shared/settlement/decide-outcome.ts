@@ -15,12 +15,12 @@ import {
 
 const FIRST_RETRY_MS = 5_000;
 const RETRY_FACTOR = 3;
-/** Part of a retry's wait that is random, so that what failed together does not come back together. */
+/** Random fraction of a retry's wait, so that messages that failed together do not return together. */
 const RETRY_JITTER = 0.2;
 
 /**
- * The change that an outcome makes to its message. Undefined when there is nothing left to change: the message was claimed by
- * someone else since, or ended. The claim tells which copy was answered, for an answer may come late. `random` from 0 to 1. Pure.
+ * The change that an outcome makes to its message. Undefined when nothing is left to change: another worker claimed the message
+ * since, or it ended. An answer may come late, so the claim tells which copy was answered. `random` from 0 to 1. Pure.
  */
 export function decideOutcome(
   message: StoredMessage,
@@ -32,7 +32,7 @@ export function decideOutcome(
   const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
   if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
   if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
-  // It had been put back into the queue, and nobody has claimed it yet: it need not go out again.
+  // It was put back into the queue and not claimed since. It need not be sent again.
   if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
   if (message.state !== 'submitting' || isHeldOpen(message)) return lateParts(message, outcome);
   return fallBack(message, outcome, now) ?? decideCurrent(message, outcome, now, random);
@@ -59,7 +59,7 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
   }
 }
 
-/** The end of a message that was refused for good; one of which an earlier copy may have been taken is held open for that. */
+/** Ends a message that was refused for good. If an earlier copy may have been taken, the message stays open for it. */
 function refuse(
   message: StoredMessage,
   state: 'failed' | 'rejected',
@@ -104,7 +104,7 @@ function unanswered(message: StoredMessage, told: readonly Part[]): Change | und
   return isKnown ? undefined : { set: { outcome: 'unknown', parts } };
 }
 
-/** An answer that came after policy or a receipt had settled the message: it still tells the ids that receipts will name. */
+/** An answer after the policy or a receipt settled the message. It still brings the ids that receipts will name. */
 function lateParts(message: StoredMessage, outcome: SubmitOutcome): Change | undefined {
   if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
   const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
@@ -116,7 +116,7 @@ function isClaim(copy: Claim, { id, epoch }: Pick<Claim, 'id' | 'epoch'>): boole
   return copy.id === id && copy.epoch === epoch;
 }
 
-/** Nothing was accepted: it starts from the beginning. */
+/** Nothing was accepted: the message starts from the beginning. */
 function clean(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }

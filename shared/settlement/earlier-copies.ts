@@ -9,8 +9,8 @@ import { PARTIAL, type SubmitOutcome } from './submit-outcome.ts';
 /** Answers to a message that was submitted more than once (messages/copies.ts). Pure. */
 
 /**
- * What a late answer says of a copy that another one followed. Taken: the message is sent, and needs no further copy. Refused: it is as
- * if the copy had never been. An ended message changes by receipts only; they find it by the ids that the answer told.
+ * The change from a late answer about an earlier copy. Taken: the message is sent and needs no further copy. Refused: the copy is
+ * removed as if it had never existed. Only receipts change an ended message; they find it by the ids in the answer.
  */
 export function decideEarlier(
   message: StoredMessage,
@@ -34,8 +34,8 @@ export function decideEarlier(
 }
 
 /**
- * The current copy was refused, or not written, and an earlier one was taken whole: the message is sent by that one. Undefined
- * where there is no such copy, or the current one may have been taken as well.
+ * The current copy was refused or not written, and an earlier one was taken completely: the message is sent by that one.
+ * Undefined when there is no such copy, or when the current one may have been taken too.
  */
 export function fallBack(message: StoredMessage, outcome: SubmitOutcome, now: Date): Change | undefined {
   const taken = message.earlier?.find((copy) => isTaken(copy.parts));
@@ -43,7 +43,7 @@ export function fallBack(message: StoredMessage, outcome: SubmitOutcome, now: Da
   return asCurrent(message, taken, outcome.kind === 'partial' ? outcome.parts : undefined, now);
 }
 
-/** A copy that was taken becomes the current one again. `behind`: parts of the one after it, if that may be taken too. */
+/** Makes a taken copy the current one again. `behind`: parts of the copy after it, if that may be taken too. */
 function asCurrent(message: StoredMessage, taken: Copy, behind: readonly Part[] | undefined, now: Date): Change {
   const { claim: current, earlier = [] } = message;
   const { parts, ...claim } = taken;
@@ -53,7 +53,7 @@ function asCurrent(message: StoredMessage, taken: Copy, behind: readonly Part[] 
   return { ...change, set: { ...change.set, claim } };
 }
 
-/** A copy was refused after all. A message that was held open for it alone ends as its current copy did. */
+/** Removes a copy that was refused after all. A message that stayed open only for it ends as its current copy did. */
 function withoutCopy(message: StoredMessage, rest: readonly Copy[], now: Date): Change {
   if (rest.length > 0) return { set: { earlier: rest } };
   if (!isHeldOpen(message)) return { unset: ['earlier'] };

@@ -2,19 +2,19 @@ import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
-/** Streams of one lease settle side by side, each with an intent of its own. */
+/** The streams of one lease settle in parallel, each with its own intent. */
 export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
 export type Stream = (typeof STREAMS)[number];
 
-/** Under which lease something is settled. */
+/** The lease under which messages are settled. */
 export interface Holder {
   readonly lease: string;
   readonly epoch: number;
 }
 
 /**
- * The messages that a stream is about to settle, or has just settled; its next group overwrites them. Whoever takes the lease over
- * does again what follows from them (redo-intents.ts).
+ * The messages that a stream is about to settle or has just settled. Its next group overwrites them. The next holder of the lease
+ * repeats the follow-up of these messages (redo-intents.ts).
  */
 export interface IntentDocument {
   /** `<lease>/<stream>` */
@@ -46,7 +46,10 @@ export async function writeIntent(
   }
 }
 
-/** Puts the epoch into all intents of the lease, so that an earlier holder writes none any more. Throws `LeaseLostError` as above. */
+/**
+ * Writes the epoch into all intents of the lease, so that an earlier holder can write none any more. Throws `LeaseLostError` as
+ * above.
+ */
 export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
   try {
     await intentsOf(db).bulkWrite(
@@ -72,7 +75,7 @@ export async function readIntents(db: Db, lease: string): Promise<readonly Messa
   return intents.flatMap(({ messages }) => messages);
 }
 
-/** A higher epoch is there: the filter does not match it, so the upsert tried to insert a second document with this id. */
+/** The intent has a higher epoch. The filter did not match it, so the upsert tried to insert a second document with its id. */
 function asLost(error: unknown, lease: string): unknown {
   return isDuplicateKey(error) ? new LeaseLostError(`${lease} has another holder`, { cause: error }) : error;
 }

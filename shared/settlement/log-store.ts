@@ -20,16 +20,16 @@ export interface MessageLogOptions {
 const DAY_MS = 24 * 3_600_000;
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
-/** Records that wait for the store; more are dropped and counted. */
+/** Most records that wait for the store; more are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** How old the list of accounts that want everything logged may be. */
+/** Maximum age of the list of accounts that want everything logged. */
 const FRESH_MS = 5_000;
-/** Records of one message that are shown, the oldest. No message has come near that. */
+/** Most records of one message that are shown, the oldest first. No message has come near that. */
 const SHOWN_MAX = 200;
 
 /**
- * Writes records of a process in groups. Nobody waits for them: what the store does not take is reported in the process's log and
- * dropped, and a crash loses those of its last milliseconds.
+ * Writes a process's records in groups. Nobody waits for them: when the store does not take them, this is logged and they are
+ * dropped. A crash loses the records of its last milliseconds.
  */
 export class MessageLog {
   readonly #options: MessageLogOptions;
@@ -57,7 +57,7 @@ export class MessageLog {
     return this.#waiting === 0;
   }
 
-  /** Whether the account asks for what is usual too; as it was seconds ago. */
+  /** Whether the account also logs usual receipts and answers; the information may be seconds old. */
   wantsUsual(account: AccountId): boolean {
     if (this.#options.clock.monotonicMs() - this.#readAtMs >= FRESH_MS) this.#refresh();
     return this.#everything.has(account);
@@ -76,7 +76,7 @@ export class MessageLog {
     }
   }
 
-  /** Takes every error: nothing that was added waits for an answer. */
+  /** Catches every error, because nobody awaits it. */
   async #write(records: readonly StoredRecord[]): Promise<void> {
     const { db, log } = this.#options;
     try {

@@ -7,35 +7,38 @@ import type { PartReceipt, ReceiptTlvs } from './receipt-outcome.ts';
 import type { SubmitOutcome } from './submit-outcome.ts';
 
 /**
- * What a message's timeline shows beside its history. Append-only; written where something unusual happened, and always for accounts
- * that ask for it. Nothing is decided by it: a record that is lost is missing in the timeline only.
+ * What a message's timeline shows beyond its history. Append-only. Written when something unusual happened, and always for
+ * accounts that want everything. Nothing is decided by it: a lost record is only missing in the timeline.
  */
 export type LogRecord = ReceiptRecord | AnswerRecord | PolicyRecord;
 
 interface Logged {
-  /** `<message>:<hash of what it says>`: written twice it is there once, and the records of a message are a range of ids. */
+  /**
+   * `<message>:<hash of the content>`. A record that is written twice exists once, and the records of a message are a range of
+   * ids.
+   */
   readonly _id: string;
   readonly message: MessageId;
   readonly carrier: string;
   readonly at: Date;
 }
 
-/** A receipt that was taken. However often it comes again, that is one more record (`duplicate`). */
+/** A receipt that was processed. All its repeats together add one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
-  /** What it did: `duplicate` changed nothing. */
+  /** Its effect; `duplicate` changed nothing. */
   readonly result: 'matched' | 'unknown_settled' | 'duplicate';
-  /** Addresses and text as the carrier wrote them, the text up to the customer's words. */
+  /** Addresses and text as the carrier wrote them; the text is cut before the customer's words. */
   readonly from: string;
   readonly to: string;
   readonly text: string;
   readonly tlvs?: ReceiptTlvs;
-  /** What was read in it. */
+  /** What was parsed from it. */
   readonly key: string;
   readonly part: PartReceipt;
 }
 
-/** What became of one claim's submit, all segments together. */
+/** The result of one claim's submit, all segments together. */
 export interface AnswerRecord extends Logged {
   readonly kind: 'answer';
   readonly outcome: SubmitOutcome['kind'];
@@ -48,23 +51,23 @@ export interface AnswerRecord extends Logged {
 export interface PolicyRecord extends Logged {
   readonly kind: 'policy';
   readonly policy: CarrierDocument['unknownPolicy'];
-  /** `queued`: to be sent again. `failed`: it was refused when it was sent again, or never answered. Absent in older records. */
+  /** `queued`: it is sent again. `failed`: it was refused when sent again, or never answered. Absent in older records. */
   readonly became?: MessageState;
 }
 
-/** What a record keeps of a receipt as a carrier sent it. */
+/** The part of a carrier's receipt that a record keeps. */
 export interface ToldReceipt {
   readonly from: string;
   readonly to: string;
-  /** Its text up to the customer's words. */
+  /** Its text, cut before the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
   readonly part: PartReceipt;
-  /** Set when it was stored as an orphan earlier. */
+  /** Set when it was stored as an orphan before. */
   readonly orphan?: string;
 }
 
-/** Whether a receipt says more than that a sent message was delivered. `message` as it was before. */
+/** Whether a receipt says more than "a sent message was delivered". `message`: as it was before. */
 export function isUnusualReceipt(
   message: StoredMessage,
   receipt: Pick<ToldReceipt, 'part' | 'orphan'>,
@@ -78,7 +81,7 @@ export function isUnusualReceipt(
   );
 }
 
-/** Whether an answer is more than "accepted, at the first try". `claimed` as it was before. */
+/** Whether an answer says more than "accepted at the first try". `claimed`: as it was before. */
 export function isUnusualAnswer(claimed: StoredMessage, { kind }: SubmitOutcome): boolean {
   const { tries, throttles, outcome, earlier } = claimed;
   return kind !== 'sent' || tries > 0 || throttles !== undefined || outcome !== undefined || earlier !== undefined;

@@ -13,7 +13,7 @@ import type {
 import { isBeforeSent, isNext, mayBecome } from '../messages/status.ts';
 import { OPEN_FIELDS } from './sent.ts';
 
-/** What a receipt says of one part of a message. */
+/** What a receipt says about one part of a message. */
 export interface PartReceipt {
   readonly state: FinalState;
   /** The carrier's error text. */
@@ -26,7 +26,7 @@ export interface PartReceipt {
   readonly operator: string;
 }
 
-/** What a receipt says beside its text (SMPP 3.4 §5.3.2), for people. */
+/** A receipt's TLVs (SMPP 3.4 §5.3.2), for people. */
 export interface ReceiptTlvs {
   readonly receiptedMessageId?: string;
   readonly messageState?: number;
@@ -34,7 +34,7 @@ export interface ReceiptTlvs {
   readonly networkErrorCode?: string;
 }
 
-/** `none`: the part is settled already (the same receipt again, or a later one that says less). */
+/** `none`: the part is already settled (the receipt is a repeat, or says less than an earlier one). */
 export type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };
 
 /** The carrier's clock may run this far ahead of ours. */
@@ -42,15 +42,15 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** Dates of receipts are often whole minutes. */
 const MAX_BEFORE_MS = 60_000;
 
-/** The copies of a message, with what was told of them. */
+/** The copies of a message, with what is known of them. */
 interface Copies {
   readonly parts: readonly Part[];
   readonly earlier: readonly Copy[];
 }
 
 /**
- * The change that a receipt makes to the parts with its id, in whichever copy they are. Usually that is one part, but some carriers
- * give all segments the same id. A status never goes backwards. A message ends when its last part does, or when one copy is delivered.
+ * The change that a receipt makes to the parts with its id, in any copy. Usually that is one part, but some carriers give all
+ * segments the same id. A status never goes backwards. A message ends when its last part does, or when one copy is delivered.
  */
 export function decideReceipt(message: MessageDocument, key: string, receipt: PartReceipt, now: Date): ReceiptDecision {
   const told = tell(copiesOf(message), receipt, (part) => part.key === key && mayReplace(part.state, receipt.state));
@@ -58,8 +58,8 @@ export function decideReceipt(message: MessageDocument, key: string, receipt: Pa
 }
 
 /**
- * The change that a receipt with an unknown id makes to the only message that fits it by its addresses. The id is taken for that of
- * the first part without one, in the oldest copy that the receipt may mean (`mayMean`).
+ * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id is assigned to the first
+ * part without one, in the oldest copy that the receipt may mean (`mayMean`).
  */
 export function decideUnknown(
   message: MessageDocument,
@@ -87,7 +87,7 @@ function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
   return { parts, earlier };
 }
 
-/** Undefined when the receipt says nothing new of any of the parts that are `meant`. */
+/** Undefined when the receipt says nothing new about the parts for which `meant` is true. */
 function tell({ parts, earlier }: Copies, receipt: PartReceipt, meant: (part: Part) => boolean): Copies | undefined {
   let isNew = false;
   const told = (part: Part): Part => {
@@ -112,11 +112,11 @@ function toldOf(part: Part, { state, error }: PartReceipt): Part {
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
   const before = isBeforeSent(message.state);
-  // Until it counts as sent, a copy that is not known to be taken whole tells nothing of the message.
+  // Before the message counts as sent, a copy that is not known to be taken completely says nothing about the message.
   const known = before && !isTaken(parts) ? [] : parts;
   const final = endState(earlier, known);
   const isTold = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
-  // The current copy may still arrive, unless an earlier one has.
+  // The current copy may still arrive, unless an earlier copy did.
   const waits = message.state === 'submitting' && !isHeldOpen(message) && !isTaken(parts) && final !== 'delivered';
   const entries: HistoryEntry[] = before && isTold && !waits ? [entryAt('sent', now, message.history)] : [];
   const state = entries.length > 0 ? 'sent' : message.state;
@@ -126,7 +126,7 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
     ...(earlier.length === 0 ? {} : { earlier }),
   };
   if (isBeforeSent(state)) {
-    // What ends it later, an answer or the carrier's policy, does not know who delivered.
+    // Keep the operator now: a later end by an answer or by the policy does not know who delivered.
     return { set: receipt.state === 'delivered' ? { ...set, operator: receipt.operator } : set };
   }
   if (final === undefined || !mayBecome(state, final, history, now)) {
@@ -157,7 +157,7 @@ function finalFields(
   };
 }
 
-/** The carrier's own time when it can be true (after the first submit, not in the future), else now. */
+/** The carrier's time if it is plausible (after the first submit, not in the future), else now. */
 function deliveredAt(done: Date | undefined, { earlier = [], claim }: MessageDocument, now: Date): Date {
   const sentMs = (earlier[0] ?? claim)?.at.getTime() ?? 0;
   if (done === undefined) return now;

@@ -6,8 +6,8 @@ import { followUp } from './settle.ts';
 
 /**
  * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks ago. Their
- * deliveries may be gone by now (workers/maintenance/pruning/deliveries.ts), and to announce them again would post them again. The
- * shortest retention of deliveries (`DELIVERY_DAYS`) is a day longer than this.
+ * deliveries may have been pruned by now (workers/maintenance/pruning/deliveries.ts); announcing them again would post them
+ * again. The shortest retention of deliveries (`DELIVERY_DAYS`) is a day longer than this.
  */
 const OWED_MS = 20 * 86_400_000;
 
@@ -17,8 +17,8 @@ export function oldestOwed(now: Date): Date {
 }
 
 /**
- * What every holder of a lease does first. It fences off an earlier holder that only slept, then does what follows from groups that
- * were left half done: events since `since` (`oldestOwed`), refunds whatever their age.
+ * The first duty of every new lease holder. It fences off an earlier holder that may only be frozen. Then it repeats the
+ * follow-up of groups that may be unfinished: events since `since` (`oldestOwed`), refunds of any age.
  */
 export async function redoIntents(
   db: Db,

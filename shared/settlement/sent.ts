@@ -2,12 +2,15 @@ import { type Change, entryAt, fitted } from '../messages/change.ts';
 import { endState } from '../messages/copies.ts';
 import type { Copy, Part, StoredMessage } from '../messages/message.ts';
 
-/** What a message has while its submit is unknown; of one that is held open, why the current copy was refused. */
+/**
+ * Fields that a message has only while its submit is unknown, or while it stays open for an earlier copy (then: why the current
+ * one was refused).
+ */
 export const OPEN_FIELDS = ['outcome', 'errorCode', 'errorReason'] as const;
 
 /**
- * The change to a message that counts as sent from now on, with these copies: because an answer, a status or the carrier's policy says
- * so. Receipts may have come before that, and have told how it ended.
+ * The change to a message that counts as sent from now on, with these copies: an answer, a status or the carrier's policy says
+ * so. Receipts may have come before and may have reported its end.
  */
 export function sentWith(
   message: StoredMessage,

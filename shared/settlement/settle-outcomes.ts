@@ -17,7 +17,7 @@ export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly log: Log;
   /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
-  /** These messages were settled and have ids now: receipts for them may come, or have come already. */
+  /** Called for settled messages that have ids now: receipts for them may come, or may have come already. */
   onKeys(messages: readonly M[]): void;
   onGroup(size: number): void;
 }
@@ -29,22 +29,23 @@ interface Item<M> {
 
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
-/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+/** Pause between groups under load: a group costs an intent, an update and an insert, however many messages are in it. */
 const PAUSE_MS = 20;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
-/** How often the store may refuse a group although it is there: then one of its messages is the reason. */
+/** How often a reachable store may refuse a group. After that, one of its messages must be the reason. */
 const MAX_REFUSED = 3;
 
 /**
- * Settles what became of submits, in groups. Only this process knows what the carrier answered, so it tries a group again until the
- * store takes it, the lease is lost or the process gives up at its stop. What is not stored by then is unknown to the next holder.
+ * Settles the results of submits, in groups. Only this process knows what the carrier answered. So it retries a group until the
+ * store takes it, the lease is lost, or the process gives up at its stop. Results that are not stored by then are unknown to the
+ * next holder.
  */
 export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   readonly #options: OutcomeSettlerOptions<M>;
   readonly #grouper: Grouper<Item<M>, M | undefined>;
   #open = 0;
-  /** Counts of outcomes added and of those whose group has ended; groups end in order. */
+  /** Number of outcomes added, and of those whose group has ended. Groups end in order. */
   #added = 0;
   #ended = 0;
   #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
@@ -60,7 +61,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     });
   }
 
-  /** Messages whose outcome is known here and not stored yet. */
+  /** Number of messages whose outcome is known here but not stored yet. */
   get open(): number {
     return this.#open;
   }
@@ -76,7 +77,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     }
   }
 
-  /** Resolves when everything added so far is stored (or given up), at the latest after `waitMs`. */
+  /** Resolves when everything added so far is stored or given up, after `waitMs` at the latest. */
   async settled(waitMs: number): Promise<void> {
     if (this.#ended >= this.#added) return;
     const until = this.#added;
@@ -92,7 +93,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     });
   }
 
-  /** Ends retries: called when the process must end although the store is away. */
+  /** Ends retries. Called when the process must end although the store is away. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -137,7 +138,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     }
   }
 
-  /** Behind everything: what was answered is stored. */
+  /** Last, because the answer is already stored. */
   #log(claimed: StoredMessage, outcome: SubmitOutcome, at: Date): void {
     const { messageLog } = this.#options;
     if (messageLog === undefined) return;
@@ -146,7 +147,10 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     if (record !== undefined) messageLog.add([record]);
   }
 
-  /** One by one, so that a message that cannot be stored does not hold up others. It stays as it is, and the next holder finds it unknown. */
+  /**
+   * Settles one by one, so that a message that cannot be stored blocks no others. It stays as it is, and the next holder finds it
+   * unknown.
+   */
   async #settleApart(items: readonly Item<M>[], reason: unknown): Promise<readonly (M | undefined)[]> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) {

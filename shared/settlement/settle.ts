@@ -12,15 +12,15 @@ import type { Announcer } from '../webhooks/announce.ts';
 import { type Holder, type Stream, writeIntent } from './intents.ts';
 
 /**
- * A settle is one decision about a message and what follows from it: its events (deliveries to webhooks) and, where it ended
- * without having left, its refund. Many are settled at once: written into one intent, updated by one command, their events inserted
- * by one command. When the process dies between two of these steps, the next holder of the lease finds the intent and does the steps
- * again, which writes the same (redo-intents.ts).
+ * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks) and, if it ended without having
+ * left, its refund. Many are settled at once: one intent, one command that updates the messages, one command that inserts their
+ * events. If the process dies between two steps, the next holder of the lease finds the intent and repeats the steps, which
+ * writes the same (redo-intents.ts).
  */
 export interface SettleItem<M extends AnyMessage> {
-  /** As it was read, or as the claimer knows it; may be out of date. */
+  /** The message as it was read, or as the claimer knows it. May be out of date. */
   readonly message: M;
-  /** Undefined: nothing to change. Asked again, with the stored document, when the message has changed since it was read. */
+  /** Undefined: nothing to change. Called again with the stored document when the message has changed since it was read. */
   decide(message: M): Change | undefined;
 }
 
@@ -45,27 +45,27 @@ interface Decided<M extends AnyMessage> extends Open<M> {
   readonly after: M;
 }
 
-/** A message that was written, with what was added to its history. */
+/** A message that was written, with its new history entries. */
 interface Written {
   readonly message: AnyMessage;
   readonly entries: readonly HistoryEntry[];
 }
 
-/** A message that was perhaps written, and the states that it then reached. */
+/** A message that may have been written, with the states that it reached if so. */
 interface Uncertain {
   readonly message: MessageId;
   readonly states: readonly HistoryEntry['state'][];
 }
 
-/** Rounds in which some message changed between read and write. */
+/** Most rounds in which some message changed between read and write. */
 const MAX_ROUNDS = 5;
 
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #messages: Collection<AnyMessage>;
-  /** What follows from an earlier group and failed. It is done before anything else. */
+  /** Follow-up of an earlier group that failed. It is done before anything else. */
   #owed: readonly Written[] = [];
-  /** Messages of an earlier group whose answer was lost. Before anything else it is read what was written of them. */
+  /** Messages of an earlier group whose answer was lost. They are read before anything else, to see which were written. */
   #uncertain: readonly Uncertain[] = [];
 
   constructor(options: SettlerOptions) {
@@ -74,10 +74,10 @@ export class Settler {
   }
 
   /**
-   * Settles one group; one group at a time. Returns, in the items' order, the messages as they are stored now, undefined where
-   * nothing was to be changed. Throws the driver's error when the store fails: then the caller settles the same group again, or the
-   * next reader of these messages decides anew. What follows from what was written all the same, the next call does (`payOwed`).
-   * Throws `LeaseLostError` when another holder was here.
+   * Settles one group; call it for one group at a time. Returns the messages as stored now, in the items' order; undefined where
+   * nothing was to be changed. Throws the driver's error when the store fails. The caller may then settle the same group again,
+   * or the next reader of these messages decides anew; the next call finishes the follow-up of messages that were written
+   * nevertheless (`payOwed`). Throws `LeaseLostError` when another holder was here.
    */
   async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.payOwed();
@@ -94,7 +94,7 @@ export class Settler {
     return settled;
   }
 
-  /** Does again what failed after an earlier group, if anything did. May be called at any time. */
+  /** Repeats the follow-up that failed for an earlier group, if any. May be called at any time. */
   async payOwed(): Promise<void> {
     await this.#lookAgain();
     const owed = this.#owed;
@@ -108,7 +108,7 @@ export class Settler {
     if (this.#owed === owed) this.#owed = [];
   }
 
-  /** Decides and writes, again for those that somebody else has changed meanwhile. Fills `settled` and `written`. */
+  /** Decides and writes; repeats it for messages that somebody else changed meanwhile. Fills `settled` and `written`. */
   async #writeRounds<M extends AnyMessage>(
     items: readonly SettleItem<M>[],
     settled: (M | undefined)[],
@@ -142,7 +142,7 @@ export class Settler {
     }
   }
 
-  /** Undefined: all were written. Else the messages as they are stored, for each to be compared with what was decided. */
+  /** Undefined: all were written. Else the messages as stored, to compare each with its decision. */
   async #write<M extends AnyMessage>(decided: readonly Decided<M>[]): Promise<Map<MessageId, M> | undefined> {
     try {
       const updates = decided.map(({ message, change }) => changeUpdate(message, change));
@@ -158,8 +158,8 @@ export class Settler {
   }
 
   /**
-   * Perhaps the store did what it never answered. Nobody else would follow that up: who settles the group again may find nothing
-   * left to change, and the next group overwrites the intent.
+   * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
+   * find nothing left to change, and the next group overwrites the intent.
    */
   async #lookAgain(): Promise<void> {
     const uncertain = this.#uncertain;
@@ -181,7 +181,7 @@ export class Settler {
   }
 }
 
-/** What follows from changes that are written: their events, then the refunds of `messages`. May be done again. */
+/** Follow-up of written changes: their events, then the refunds of `messages`. May be repeated. */
 export async function followUp(
   { db, announcer }: Pick<SettlerOptions, 'db' | 'announcer'>,
   changes: readonly StateChange[],
@@ -197,12 +197,12 @@ function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
   return change === undefined ? [] : [{ ...open, change, after: applyChange(open.message, change) }];
 }
 
-/** It has events; or it ended before, and what is known of its copies by now may be all that its refund waited for. */
+/** It has events; or it ended earlier, and its refund may have waited for this news about its copies. */
 function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
   return (change.entries ?? []).length > 0 || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
-/** Whether the stored message is what we meant to write: then we (or an earlier try whose answer was lost) wrote it. */
+/** Whether the stored message is what we meant to write. If so, we wrote it (perhaps in a try whose answer was lost). */
 function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
   return (
     stored.v === after.v &&

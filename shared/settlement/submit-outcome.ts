@@ -1,10 +1,10 @@
 import type { Part } from '../messages/message.ts';
 
 /**
- * What became of the submit of one message, all its segments together (a chat-app message is one part):
- * `sent`: all accepted · `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted ·
- * `retry`: refused for now · `throttled`: the carrier wants less, nothing accepted · `requeue`: nothing was written ·
- * `unknown`: something was written and its answer did not come.
+ * The result of one message's submit, all its segments together (a chat-app message has one part). `sent`: all accepted ·
+ * `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted · `retry`: refused for now ·
+ * `throttled`: the carrier is asking for less, nothing accepted · `requeue`: nothing was written · `unknown`: something was
+ * written and its answer did not come.
  */
 export type SubmitOutcome =
   | { readonly kind: 'sent'; readonly parts: readonly Part[] }
@@ -23,15 +23,15 @@ export interface Refusal {
 export interface RefusalForNow {
   readonly code: string;
   readonly reason: string;
-  /** Tries until it is rejected; `MAX_TRIES` unless told. */
+  /** Tries until it is rejected; default `MAX_TRIES`. */
   readonly maxTries?: number;
-  /** The try does not count: it was made to see whether the other side is back. */
+  /** The try does not count: it only probed whether the other side is back. */
   readonly uncounted?: true;
 }
 
 /** Temporary refusals until a message is rejected. */
 export const MAX_TRIES = 5;
-/** Throttled submits of one message that count as one try: some carriers say "throttled" of a single recipient. */
+/** This many throttled submits of one message count as one try: some carriers say "throttled" about a single recipient. */
 export const THROTTLES_PER_TRY = 20;
 /** `errorCode` of a message of which some segments were taken and others refused for good. */
 export const PARTIAL = 'partial';

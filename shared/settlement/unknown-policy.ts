@@ -15,8 +15,8 @@ import {
 import { sentWith } from './sent.ts';
 
 /**
- * What becomes of a message whose submit was not answered for the carrier's waiting time; undefined when nothing is to be decided any
- * more. Pure.
+ * The change to a message whose submit was not answered within the carrier's waiting time; undefined when nothing is left to
+ * decide. Pure.
  */
 export function decideByPolicy(
   message: AnyMessage,
@@ -29,7 +29,7 @@ export function decideByPolicy(
   if (!isUnanswered(message)) return undefined;
   const count = channelOf(message).partsOf(message);
   const { parts = [], earlier: before = [] } = message;
-  // Parts that were accepted must not go out again; what is known of the others stays as it is.
+  // Accepted parts must not be sent again; what is known of the others stays as it is.
   const accepted =
     parts.some((part) => part.state !== 'unknown' && part.state !== 'refused') ||
     before.some((copy) => isTaken(copy.parts));
@@ -40,7 +40,7 @@ export function decideByPolicy(
   return { state: 'queued', set: { earlier }, unset: ['outcome', 'parts'] };
 }
 
-/** Nothing more is waited for. `failed`, not `rejected`: it may have been delivered, and a receipt may still say so. */
+/** Nothing more is awaited. `failed`, not `rejected`: it may have been delivered, and a receipt may still say so. */
 function unconfirmed(message: AnyMessage, what: string, now: Date): Change {
   return fitted(message, {
     state: 'failed',

@@ -10,16 +10,17 @@ import type { Settler } from './settle.ts';
 import { decideByPolicy } from './unknown-policy.ts';
 
 /**
- * Submits whose answer never came. They may have arrived: sending them again could reach the customer twice, so nothing is
+ * Submits that were never answered. They may have arrived, and sending them again could reach the customer twice. So nothing is
  * done until an answer or a receipt settles them, or the waiting time is over and the policy of the carrier or provider decides.
  */
 
-/** Decided in one go; more wait for the next. */
+/** Most messages decided at once; more wait for the next run. */
 const MAX_GROUP = 200;
 
 /**
- * What an earlier process under the holder's lease left `submitting` is unknown from now on: it may have been written just before that
- * process ended. The new epoch in the claim fences it off, should it still live. `own`: also what this process left in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
+ * Marks what an earlier process under the holder's lease left `submitting` as unknown: it may have been written just before that
+ * process ended. The new epoch in the claim fences off the earlier process, in case it still lives. `own`: also what this process
+ * left in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
  */
 export async function takeOverUnknowns(db: Db, holder: string, epoch: number, own = false): Promise<number> {
   const { modifiedCount } = await db
@@ -35,7 +36,7 @@ export interface UnknownsOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly settler: Pick<Settler, 'settle'>;
-  /** Whose claims they are, and what is done about those that waited long enough. */
+  /** The holder of the claims, and its policy for those that waited long enough. */
   readonly holder: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
   /** Only those of this account. */
   readonly account?: AccountId;
@@ -44,8 +45,8 @@ export interface UnknownsOptions {
 }
 
 /**
- * Applies the holder's policy to unknowns that waited long enough, and ends those that were held open for an earlier copy. Returns
- * the states that they went to.
+ * Applies the holder's policy to unknowns that waited long enough, and ends messages that were kept open for an earlier copy.
+ * Returns the states that they moved to.
  */
 export async function decideUnknowns({
   db,
@@ -72,7 +73,7 @@ export async function decideUnknowns({
     waited.map((message) => ({
       message,
       decide: (stored: AnyMessage) =>
-        // A claim of another epoch, or a later one, has not waited yet.
+        // A claim of another epoch, or a later claim, has not waited yet.
         stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
           ? decideByPolicy(stored, holder.unknownPolicy, now)
           : undefined,

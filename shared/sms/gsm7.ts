@@ -33,14 +33,14 @@ for (let code = 0; code < BASIC.length; code++) {
 }
 for (const [character, code] of Object.entries(EXTENSION)) CODES[character.charCodeAt(0)] = EXTENDED | code;
 
-/** Septets that a UTF-16 code unit takes: 1, 2 (extension), or 0 when the alphabet does not have it. */
+/** Septets of a UTF-16 code unit: 1, 2 (extension), or 0 when it is not in the alphabet. */
 export function septetsOf(codeUnit: number): 0 | 1 | 2 {
   const code = CODES[codeUnit] ?? NOT_GSM;
   if (code === NOT_GSM) return 0;
   return code < EXTENDED ? 1 : 2;
 }
 
-/** Writes a code unit of the alphabet at `offset`; returns the offset behind it. The caller checked `septetsOf`. */
+/** Writes a code unit of the alphabet at `offset`; returns the offset after it. The caller has checked `septetsOf`. */
 export function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
   const code = CODES[codeUnit] ?? NOT_GSM;
   if (code < EXTENDED) {

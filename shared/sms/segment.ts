@@ -27,9 +27,9 @@ export interface SegmentedText {
 }
 
 /**
- * How a text will travel, without encoding it: what the gateway needs to accept a message. An empty text is one segment.
- * Segments are filled greedily with whole characters; ESC + character and surrogate pairs are never split, so capacity may
- * stay unused at the end of a segment.
+ * How a text will be sent, without encoding it: what the gateway needs to accept a message. An empty text is one segment.
+ * Segments are filled greedily with whole characters. ESC + character and surrogate pairs are never split, so the end of a
+ * segment may stay unused.
  */
 export function planText(text: string): TextPlan {
   const septets = countSeptets(text);
@@ -52,7 +52,7 @@ export function segmentText(text: string): SegmentedText {
   return { encoding, units, segments };
 }
 
-/** Undefined when a character is not of the alphabet. */
+/** Undefined when a character is not in the alphabet. */
 function countSeptets(text: string): number | undefined {
   let total = 0;
   for (let i = 0; i < text.length; i++) {
@@ -70,7 +70,7 @@ function countSegments(text: string, encoding: Encoding, units: number): number 
   return segments;
 }
 
-/** Index behind each segment's last code unit. */
+/** Index after each segment's last code unit. */
 function segmentEnds(text: string, encoding: Encoding, units: number): number[] {
   if (units <= CAPACITY[encoding].alone) return [text.length];
   const ends: number[] = [];

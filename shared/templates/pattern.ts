@@ -1,11 +1,11 @@
 import { SLOT_WORDS, type Slot, type SlotLimits, type SlotRule, type SlotType, settleSlot } from './slot.ts';
 
-/** A template's content, taken apart: `Hi {#var#}!` is a literal, a slot and a literal. */
+/** A parsed template: `Hi {#var#}!` is a literal, a slot and a literal. */
 export interface Pattern {
-  /** In order; literals are never empty and never follow one another, slots may. */
+  /** In order. Literals are never empty and never adjacent; slots may be adjacent. */
   readonly parts: readonly PatternPart[];
   readonly slots: readonly Slot[];
-  /** Code units that are fixed. */
+  /** Total length of the literals, in code units. */
   readonly literalLength: number;
   /** Shortest and longest text that can match, in code units. */
   readonly minLength: number;
@@ -27,12 +27,12 @@ export type ParsedContent =
   | { readonly kind: 'pattern'; readonly pattern: Pattern }
   | { readonly kind: 'malformed'; readonly faults: readonly ContentFault[] };
 
-/** What the operators' portals take. */
+/** Longest content that the operators' portals accept. */
 export const CONTENT_MAX = 2_000;
 
 /**
- * Takes a content apart. A slot is `{#word#}` with a known word, capitals as written here; whatever looks like a slot and is
- * none is a fault, because a typo there would never match anything. `rules` say what a `{#var#}` holds, by slot order.
+ * Parses a content. A slot is `{#word#}` with a known word; its case must match. Text that looks like a slot but is none is a
+ * fault, because such a typo would never match anything. `rules` say what a `{#var#}` holds, by slot order.
  */
 export function parseContent(content: string, limits: SlotLimits, rules: readonly SlotRule[] = []): ParsedContent {
   const faults: ContentFault[] = lengthFaults(content);
@@ -64,8 +64,8 @@ export function parseContent(content: string, limits: SlotLimits, rules: readonl
 }
 
 /**
- * A slot (`word`), or what was perhaps meant as one: without its braces or signs, or its half. The word's length is bounded,
- * so that reading stays linear whatever is given.
+ * A slot (`word`), or something that was perhaps meant as one: without its braces or signs, or only half of it. The word's length
+ * is limited, so that reading stays linear for any input.
  */
 const SLOT_LIKE =
   /\{#(?<word>[A-Za-z0-9_]{1,20})#\}|\{\s{0,3}#?\s{0,3}([A-Za-z]{3,12})\s{0,3}#?\s{0,3}\}|#([A-Za-z]{3,12})#|\{#|#\}/gu;
@@ -94,7 +94,7 @@ function lengthFaults(content: string): ContentFault[] {
 }
 
 function settle(type: SlotType, limits: SlotLimits, rule: SlotRule | undefined): Slot {
-  // The text's own word is the operator's; a side table is only for the slots that say nothing.
+  // A typed slot in the text is the operator's own; the side table only applies to `{#var#}`.
   return type === 'var' && rule !== undefined
     ? settleSlot(rule.type, limits, rule.max)
     : settleSlot(type, limits, undefined);

@@ -7,13 +7,13 @@ export type Rendered =
   | { readonly kind: 'invalid'; readonly problems: readonly ParamProblem[] };
 
 export interface ParamProblem {
-  /** Index in the params; absent when it is about all of them. */
+  /** Index in the params; absent when the problem is about all of them. */
   readonly index?: number;
   readonly code: 'wrong_count' | 'too_long' | 'wrong_type';
   readonly detail: string;
 }
 
-/** Fills the slots in order. Lists every problem of every param; a text that it returns matches the pattern. */
+/** Fills the slots in order. Lists every problem of every param. A returned text matches the pattern. */
 export function renderTemplate(pattern: Pattern, params: readonly string[]): Rendered {
   const problems: ParamProblem[] = [];
   if (params.length !== pattern.slots.length) {

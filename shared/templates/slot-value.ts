@@ -1,14 +1,14 @@
 import type { SlotType } from './slot.ts';
 
 /**
- * What may stand in a slot. A *class* is any run of allowed code units, so that a matcher may cut it anywhere; a *shape* has
- * an order inside (an email has its @ once), so it tells for a start where values may end.
+ * The values that a slot accepts. A *class* is any run of allowed code units, so a matcher may cut it anywhere. A *shape* has an
+ * inner order (an email has one @), so it returns where values from a given start may end.
  */
 export type SlotValues =
   | { readonly kind: 'class'; allows(codeUnit: number): boolean }
   | { readonly kind: 'shape'; ends: ShapeEnds };
 
-/** Every index behind a value that begins at `start`, ascending, none above `limit`. Reads the text once, from `start` on. */
+/** Every index after a value that begins at `start`, ascending, none above `limit`. Reads the text once, from `start` on. */
 export type ShapeEnds = (text: string, start: number, limit: number) => number[];
 
 export const SLOT_VALUES: Readonly<Record<SlotType, SlotValues>> = {
@@ -21,7 +21,7 @@ export const SLOT_VALUES: Readonly<Record<SlotType, SlotValues>> = {
   email: { kind: 'shape', ends: emailEnds },
 };
 
-/** Whether the value is of the slot's type; its length is not looked at, but an empty value is of no type except `var`. */
+/** Whether the value is of the slot's type. Its length is not checked, but an empty value is only of type `var`. */
 export function isOfType(type: SlotType, value: string): boolean {
   const values = SLOT_VALUES[type];
   if (values.kind === 'shape') return values.ends(value, 0, value.length).at(-1) === value.length;
@@ -38,7 +38,7 @@ function isLetterOrDigit(codeUnit: number): boolean {
   return isDigit(codeUnit) || (codeUnit >= 65 && codeUnit <= 90) || (codeUnit >= 97 && codeUnit <= 122);
 }
 
-/** Letters of any script, for names and addresses; spaces and `_ / .` as Vi allows. */
+/** Letters of any script, for names and addresses; spaces and `_ / .` because the operator Vi allows them. */
 function isAlphanumeric(codeUnit: number): boolean {
   if (codeUnit < 128) return isLetterOrDigit(codeUnit) || ALSO_ALPHANUMERIC.has(codeUnit);
   return /[\p{L}\p{M}\p{N}]/u.test(String.fromCharCode(codeUnit));
@@ -81,7 +81,7 @@ function phoneEnds(text: string, start: number, limit: number): number[] {
   return ends;
 }
 
-/** Labels of letters, digits and inner hyphens with at least one dot; `next` is the first index that is not of the host. */
+/** Labels of letters, digits and inner hyphens, with at least one dot. `next` is the first index after the host. */
 function hostEnds(text: string, start: number, limit: number): { readonly ends: number[]; readonly next: number } {
   const ends: number[] = [];
   let dots = 0;

@@ -1,10 +1,10 @@
 /**
- * Slots of a DLT template: what a sender fills in. `{#var#}` takes any text; the typed ones came with TRAI's direction of
- * 18-11-2025 on tagged variables (MSG91, "Variable Tagging on DLT SMS Templates").
+ * Slots of a DLT template: the parts that a sender fills in. `{#var#}` takes any text. The typed slots came with TRAI's direction
+ * of 18-11-2025 on tagged variables (MSG91, "Variable Tagging on DLT SMS Templates").
  */
 export type SlotType = 'var' | 'numeric' | 'alphanumeric' | 'url' | 'urlott' | 'cbn' | 'email';
 
-/** The word between `{#` and `#}`, capitals counted as written, and the type it stands for. */
+/** The word between `{#` and `#}` (its case must match) and the type that it stands for. */
 export const SLOT_WORDS: ReadonlyMap<string, SlotType> = new Map([
   ['var', 'var'],
   ['numeric', 'numeric'],
@@ -27,14 +27,14 @@ export const SLOT_MEANING: Readonly<Record<SlotType, string>> = {
   email: 'an email address',
 };
 
-/** An operator's side table for a slot that the text calls `{#var#}`. */
+/** The operator's rule for a slot that the text calls `{#var#}`, from a table beside the text. */
 export interface SlotRule {
   readonly type: SlotType;
-  /** Longest value, when the operator says it. */
+  /** Longest value, if the operator gives one. */
   readonly max?: number;
 }
 
-/** A slot with its limits settled. Lengths are UTF-16 code units, as an SMS counts them (an emoji is two). */
+/** A slot with its final limits. Lengths are UTF-16 code units, as an SMS counts them (an emoji is two). */
 export interface Slot {
   readonly type: SlotType;
   readonly min: 0 | 1;

@@ -17,18 +17,18 @@ export class TemplateExists extends Error {
   readonly code = 'template_exists';
 }
 
-/** What a matcher needs of an approved template. */
+/** The fields of an approved template that a matcher needs. */
 export type ApprovedTemplate = Pick<
   TemplateDocument,
   'dltId' | 'name' | 'senders' | 'routes' | 'entityId' | 'content' | 'slots'
 >;
 
-/** What is asked of the store at a time when many are imported or read: some 300 KB. */
+/** Most templates that are imported or read at once: about 300 KB. */
 const CHUNK = 500;
-/** Behind every id: ids are digits, and a colon follows 9. */
+/** Sorts after every id: ids are digits, and a colon follows 9. */
 const KEY_END = ':';
 
-/** Registers a template that `templateFaults` has nothing against; throws `TemplateExists` when the account has its id already. */
+/** Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id. */
 export async function createTemplate(
   db: Db,
   clock: Clock,
@@ -48,11 +48,11 @@ export async function createTemplate(
 
 export interface Imported {
   readonly created: readonly string[];
-  /** Ids that the account had already: they are left as they are. */
+  /** Ids that the account already had: they stay as they are. */
   readonly known: readonly string[];
 }
 
-/** Registers many. May be repeated after a failure: what is there is only counted. */
+/** Registers many. May be repeated after a failure: existing ones are only counted. */
 export async function importTemplates(
   db: Db,
   clock: Clock,
@@ -75,10 +75,10 @@ export async function importTemplates(
   return { created, known };
 }
 
-/** `decided`: it is so now; `unchanged`: it was so before; `not_found`: the account has no such template. */
+/** `decided`: the status changed. `unchanged`: it had this status before. `not_found`: the account has no such template. */
 export type Decision = 'decided' | 'unchanged' | 'not_found';
 
-/** One atomic update from the states that `MAY_BECOME` names. Processes that match texts know it seconds later. */
+/** One atomic update from the states that `MAY_BECOME` allows. Processes that match texts see it seconds later. */
 export async function decideTemplate(
   db: Db,
   clock: Clock,
@@ -102,7 +102,7 @@ export async function decideTemplate(
   return (await templates(db).countDocuments({ _id }, { limit: 1 })) === 1 ? 'unchanged' : 'not_found';
 }
 
-/** Its messages wait from now on, or leave again; workers know it within seconds. False when there is none. Idempotent. */
+/** Pauses a template (its messages wait) or resumes it; workers see it within seconds. False when there is none. Idempotent. */
 export async function setTemplatePaused(db: Db, account: AccountId, dltId: string, paused: boolean): Promise<boolean> {
   const { matchedCount } = await templates(db).updateOne(
     { _id: templateKey(account, dltId) },
@@ -130,7 +130,7 @@ export async function findTemplate(db: Db, account: AccountId, dltId: string): P
 /** Whether a template may be used, and for what. */
 export type TemplateStanding = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
 
-/** Of many at once. */
+/** The standings of many templates at once. */
 export async function readStandings(
   db: Db,
   keys: readonly TemplateKey[],
@@ -149,14 +149,16 @@ export async function listTemplates(
   status?: TemplateStatus,
 ): Promise<readonly TemplateDocument[]> {
   if (status !== undefined) return templates(db).find({ account, status }).sort({ dltId: 1 }).toArray();
-  // Their keys stand together and in the ids' order, from the account's own on.
+  // An account's keys are adjacent and in the order of the ids, from the account's own key on.
   return templates(db)
     .find({ _id: { $gte: templateKey(account, ''), $lt: templateKey(account, KEY_END) } })
     .sort({ _id: 1 })
     .toArray();
 }
 
-/** What `GET /v2/templates` shows of an account's approved ones, by id; in chunks, so that thousands never block. */
+/**
+ * The fields of an account's approved templates that `GET /v2/templates` shows, by id; in chunks, so that thousands never block.
+ */
 export async function* readApprovedTexts(
   db: Db,
   account: AccountId,
@@ -167,7 +169,10 @@ export async function* readApprovedTexts(
   for await (const { dltId, name, content } of approved) yield { id: dltId, name, content };
 }
 
-/** Of one sender, or of all the account's, for a route, or for any; in chunks, so that thousands never block. */
+/**
+ * Approved templates of one sender or of all the account's senders, for one route or any; in chunks, so that thousands never
+ * block.
+ */
 export async function* readApproved(
   db: Db,
   account: AccountId,
@@ -186,8 +191,8 @@ export async function* readApproved(
 }
 
 /**
- * Counts the changes of an account's templates, so that a process need not read them again to know that they are the same.
- * Raised after the change: who reads the version first and the templates then has at worst read them once too often.
+ * A counter of changes to an account's templates: while it is unchanged, a process need not read them again. It is raised after
+ * the change. So a reader that reads the version first and the templates second at worst reads them once too often.
  */
 export async function readVersion(db: Db, account: AccountId): Promise<number> {
   return (await versions(db).findOne({ _id: account }))?.v ?? 0;

@@ -3,30 +3,30 @@ import type { AccountId } from '../runtime/ids.ts';
 import type { SlotRule } from './slot.ts';
 
 /**
- * A content template that the operators' DLT platform knows, registered to an account, for example
- * `{_id: 'acc_01…:1107160000000012345', dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`.
- * Its content never changes: operators give a changed text a new id. Ids are the operators', so two accounts may have the same.
+ * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
+ * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Its content never changes: operators give
+ * a changed text a new id. The operators assign the ids, so two accounts may have the same.
  */
 export interface TemplateDocument {
   readonly _id: TemplateKey;
   readonly account: AccountId;
-  /** 10 to 20 digits, given by the operator; `id` in the API, and what travels to the carrier. */
+  /** 10 to 20 digits, assigned by the operator; `id` in the API, and sent to the carrier. */
   readonly dltId: string;
   readonly name: string;
-  /** Headers that may send it: bare, without an operator's prefix or suffix. */
+  /** Headers that may send it, without an operator's prefix or suffix. */
   readonly senders: readonly string[];
   readonly routes: readonly Route[];
   /** PE id of the business that registered it, when it is not the account's own. */
   readonly entityId?: string;
   /** Text with slots, exactly as registered (pattern.ts). */
   readonly content: string;
-  /** What the slots written `{#var#}` hold, by slot order, where the operator keeps that beside the text. */
+  /** The rules of slots written `{#var#}`, by slot order, where the operator keeps them beside the text. */
   readonly slots?: readonly SlotRule[];
   readonly status: TemplateStatus;
   readonly createdAt: Date;
   /** Of the newest change of `status`. */
   readonly decidedAt?: Date;
-  /** Set by ops: messages of it are accepted, and wait. */
+  /** Set by ops: its messages are accepted, and wait. */
   readonly paused?: true;
   /** Why it was rejected, for people. */
   readonly reason?: string;
@@ -35,7 +35,7 @@ export interface TemplateDocument {
 export type TemplateKey = `${AccountId}:${string}`;
 export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
 
-/** What a decision may leave. An operator may take an approval back, and approve after all. */
+/** The transitions of a status. An operator may withdraw an approval, and may approve after a rejection. */
 export const MAY_BECOME = {
   approved: ['submitted', 'rejected'],
   rejected: ['submitted', 'approved'],

@@ -16,7 +16,7 @@ export function guardOptions(config: Pick<Config, 'webhookAllowHttp' | 'webhookA
   return { allowHttp: config.webhookAllowHttp === 'yes', allowSubnets: config.webhookAllowSubnets };
 }
 
-/** A host whose address, or one of whose addresses, must not be connected to. */
+/** At least one address of the host must not be connected to. */
 export class RefusedAddress extends Error {
   readonly code = 'refused_address';
 }
@@ -28,9 +28,9 @@ export type UrlVerdict =
 const URL_LENGTH_MAX = 2_048;
 
 /**
- * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard judges a url when it
- * is registered and every connection when it is made: names are resolved once, every address is checked, and one of those
- * checked is connected to, so that a name that changes in between (DNS rebinding) gains nothing.
+ * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard checks a url at registration
+ * and again at every connection. Names are resolved once, all addresses are checked, and the connection uses one of the checked
+ * addresses. So a name that changes in between (DNS rebinding) gains nothing.
  */
 export class AddressGuard {
   readonly #allowHttp: boolean;
@@ -54,8 +54,8 @@ export class AddressGuard {
   }
 
   /**
-   * The addresses of a host, all of them checked. `host` is a name or a literal address, IPv6 with or without brackets.
-   * Rejects with `RefusedAddress` when any is not allowed, with the resolver's error when there is none.
+   * The addresses of a host, all of them checked. `host` is a name or a literal address, IPv6 with or without brackets. Rejects
+   * with `RefusedAddress` when any address is not allowed, and with the resolver's error when there is none.
    */
   async addressesOf(host: string): Promise<readonly string[]> {
     const literal = literalAddress(host);
@@ -65,12 +65,12 @@ export class AddressGuard {
     return addresses;
   }
 
-  /** Whether a url is fit to be an endpoint's; every rule that needs no look-up. */
+  /** Whether a url may be an endpoint's: every rule that needs no DNS lookup. */
   checkForm(text: string): UrlVerdict {
     if (text.length > URL_LENGTH_MAX) return refuse(`The url must have at most ${URL_LENGTH_MAX} characters.`);
-    // The URL parser drops these at the ends and line breaks anywhere; others might make another address of it.
+    // The URL parser drops these at the ends, and line breaks anywhere; others might read the url as another address.
     if (/[\s\p{Cc}]/u.test(text)) return refuse('The url must not hold spaces or control characters.');
-    // The URL parser also brings odd spellings of IPv4 literals (0x7f.1, 2130706433) to their usual form.
+    // The URL parser also normalizes unusual IPv4 literals (0x7f.1, 2130706433).
     if (!URL.canParse(text)) return refuse('The url is malformed.');
     const url = new URL(text);
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#allowHttp)) {
@@ -96,7 +96,7 @@ export class AddressGuard {
   }
 }
 
-/** Judges a url that somebody wants to register. */
+/** Checks a url before it is registered. */
 export function checkEndpointUrl(url: string, options: GuardOptions): Promise<UrlVerdict> {
   return new AddressGuard(options).checkUrl(url);
 }

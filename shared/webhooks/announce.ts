@@ -7,18 +7,18 @@ import { type EndpointId, eventId } from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from './delivery.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-/** Follow-up of a settle: state changes become deliveries. */
+/** Part of a settle's follow-up: turns state changes into deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each endpoint that is active, is of the message's account and channel, and subscribes
-   * the event; all by one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes again, after a
-   * crash or by another process, adds nothing. Throws the driver's error when the store fails: some may be stored then, and the caller
-   * does it again.
+   * Stores one delivery for each change and each matching endpoint: active, of the message's account and channel, and subscribed
+   * to the event. All in one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
+   * again, after a crash or by another process, adds nothing. Throws the driver's error when the store fails. Some may be stored
+   * then; the caller repeats the call.
    */
   announce(changes: readonly StateChange[]): Promise<void>;
 }
 
-/** One per process: it remembers the endpoints of accounts for half a second. */
+/** Create one per process: it caches the endpoints of accounts for half a second. */
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
   const subscriptions = createSubscriptions(db, clock);
   return {
@@ -52,7 +52,7 @@ function deliveryOf(change: StateChange, endpoint: EndpointId, body: string, now
     event: eventName(entry),
     message: message._id,
     body,
-    // The change's own time, so that `sent` leaves before `delivered` also when both are announced at once.
+    // Due at the change's own time, so that `sent` is posted before `delivered` even when both are announced at once.
     due: entry.at < now ? entry.at : now,
     state: 'due',
     attempts: [],

@@ -4,7 +4,7 @@ import { updateEach } from '../mongo/update-each.ts';
 import { type EndpointId, idTime } from '../runtime/ids.ts';
 import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
 
-/** How one delivery leaves the state `due`. `discarded` may happen without a try. */
+/** The result that ends a delivery's state `due`. `discarded` may happen without a try. */
 export type Completion = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
   | { readonly state: 'done' | 'exhausted' | 'discarded' }
   | { readonly state: 'waiting'; readonly retryAt: Date }
@@ -14,7 +14,7 @@ export function deliveriesOf(db: Db): Collection<DeliveryDocument> {
   return db.collection<DeliveryDocument>('deliveries');
 }
 
-/** Between two endpoint ids, both exclusive. */
+/** A range of endpoint ids, both ends exclusive. */
 export interface EndpointRange {
   readonly after: string;
   readonly before?: string | undefined;
@@ -36,7 +36,7 @@ export function findDueOf(db: Db, endpoints: readonly EndpointId[], limit: numbe
   return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
 }
 
-/** One update each, in one command; may be done twice. Completes nothing that is not `due` any more. */
+/** One update each, in one command. May be repeated: it only completes deliveries that are `due`. */
 export async function completeDeliveries(db: Db, completions: readonly Completion[]): Promise<void> {
   const updates = completions.map((completion) => {
     const update: UpdateFilter<DeliveryDocument> = {
@@ -52,7 +52,10 @@ export async function completeDeliveries(db: Db, completions: readonly Completio
   await updateEach(db, 'deliveries', updates);
 }
 
-/** Makes up to `limit` waiting deliveries due whose time has come; returns how many were looked at. May run in several processes at once. */
+/**
+ * Moves up to `limit` waiting deliveries whose time has come to `due`. Returns how many it processed. May run in several
+ * processes at once.
+ */
 export async function promoteRetries(db: Db, now: Date, limit: number): Promise<number> {
   const ripe = await deliveriesOf(db)
     .find({ retryAt: { $lte: now } })
@@ -64,12 +67,12 @@ export async function promoteRetries(db: Db, now: Date, limit: number): Promise<
   return ripe.length;
 }
 
-/** States that a replay may leave: one in `due` or `waiting` is posted anyway. */
+/** States that allow a replay. A delivery in `due` or `waiting` is posted anyway. */
 const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
-/** The log of one delivery stays well below the largest document: a replay adds nine tries at most. */
+/** Keeps the log of one delivery well below the largest document; a replay adds at most nine tries. */
 const ATTEMPTS_MAX = 200;
 
-/** Posts one delivery again, whatever became of it. Returns false when there is none that could be. */
+/** Posts one delivery again, whatever its result was. False when no such delivery can be replayed. */
 export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
   const { matchedCount } = await deliveriesOf(db).updateOne(
     { _id: id, state: { $in: REPLAYABLE }, [`attempts.${ATTEMPTS_MAX}`]: { $exists: false } },
@@ -78,11 +81,17 @@ export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise
   return matchedCount === 1;
 }
 
-/** A delivery is made at most this long after its message, whose time its id carries: validity (7 days) and the wait for a receipt (72 h). */
+/**
+ * A delivery is created at most this long after its message: validity (7 days) plus the wait for a receipt (72 h). The delivery's
+ * id carries the message's time.
+ */
 const LIFE_MS = 10 * 86_400_000;
 const REPLAY_PAGE = 500;
 
-/** Posts again what an endpoint did not get since a time (exhausted or discarded). Returns how many. Bounded by the deliveries of that time. */
+/**
+ * Posts again everything since a time that an endpoint did not get (exhausted or discarded). Returns how many. Reads only the
+ * deliveries of that time.
+ */
 export async function replaySince(db: Db, endpoint: EndpointId, since: Date, now: Date): Promise<number> {
   const oldest = new Date(since.getTime() - LIFE_MS);
   let replayed = 0;

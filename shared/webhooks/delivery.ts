@@ -2,11 +2,11 @@ import type { EventName } from '../events/catalogue.ts';
 import type { AccountId, EndpointId, EventId, MessageId } from '../runtime/ids.ts';
 
 /**
- * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`: inserting it twice is a duplicate key.
+ * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`, so a second insert is a duplicate key.
  *
- * `due` (`due` set) → `done` | `exhausted` | `discarded`, or `waiting` (`retryAt` set) and back to `due` when that time has
- * come. Waiting ones have a field and an index of their own, so that a dead endpoint's thousands of later retries are not
- * in the way of whoever looks for what is due now; it costs one more write per retry, none per delivery that succeeds.
+ * `due` (`due` set) → `done` | `exhausted` | `discarded`, or `waiting` (`retryAt` set) and back to `due` at that time. Waiting
+ * ones have a field and an index of their own. So thousands of later retries of a dead endpoint do not slow down the search for
+ * what is due now. The price is one more write per retry, and none per delivery that succeeds.
  */
 export interface DeliveryDocument {
   readonly _id: DeliveryId;
@@ -18,14 +18,14 @@ export interface DeliveryDocument {
   readonly message: MessageId;
   /** The exact JSON that is posted and signed. */
   readonly body: string;
-  /** To be posted now, in this order per endpoint; set in state `due` only. */
+  /** To be posted now, ordered by this time per endpoint. Set in state `due` only. */
   readonly due?: Date;
   /** Set in state `waiting` only. */
   readonly retryAt?: Date;
   readonly state: DeliveryState;
-  /** The log, oldest first: every try ever made. */
+  /** All tries ever made, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
-  /** When somebody last asked for it again; earlier attempts do not count in the retry schedule. */
+  /** Time of the last replay. Earlier attempts do not count in the retry schedule. */
   readonly replayedAt?: Date;
   readonly createdAt: Date;
 }
@@ -41,7 +41,7 @@ export function deliveryId(event: EventId, endpoint: EndpointId): DeliveryId {
 
 export interface DeliveryAttempt {
   readonly at: Date;
-  /** HTTP status, or a code of ours when there was no answer (`timeout`, `refused_address`, `connect_failed`, …). */
+  /** HTTP status, or our own code when there was no answer (`timeout`, `refused_address`, `connect_failed`, …). */
   readonly result: number | string;
   readonly durationMs: number;
   /** The first bytes of the answer's body, when it was not a success. */

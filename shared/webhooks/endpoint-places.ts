@@ -3,24 +3,24 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 import type { EndpointDocument } from './endpoint.ts';
 
-/** Each event becomes one delivery per endpoint: a bound on what one account's message may cost. */
+/** A limit, because each event becomes one delivery per endpoint. */
 export const ENDPOINTS_PER_ACCOUNT = 10;
 
 /**
- * The places of an account's endpoints, 0 to 9. No two endpoints of an account have the same one, which the unique index
- * `endpoints.place` sees to: so the insert of an endpoint decides whether there was room for it, whatever is inserted beside it,
- * and removing it makes room (docs/decisions/0029).
+ * The places of an account's endpoints, 0 to 9. The unique index `endpoints.place` ensures that no two endpoints of an account
+ * have the same place. So the insert of an endpoint decides whether there was room, whatever is inserted at the same time, and
+ * removing one makes room (docs/decisions/0029).
  */
 const PLACES: readonly number[] = Array.from({ length: ENDPOINTS_PER_ACCOUNT }, (_, n) => n);
 
-/** A place that was free when it was looked for; somebody else may take it first. Undefined when all were taken. */
+/** A place that was free at the time of the read; another process may take it first. Undefined when all were taken. */
 export async function findFreePlace(db: Db, account: AccountId, id: EndpointId): Promise<number | undefined> {
   const free = await freePlaces(db, account);
-  // Not the first one: those who register at the same moment would all try that.
+  // Not always the first one: simultaneous registrations would all try the same.
   return free[Number.parseInt(id.slice(-6), 16) % free.length]; // An id is a hash.
 }
 
-/** Those that are free once the endpoints of earlier versions, which have none, have theirs. */
+/** The free places. Endpoints of earlier versions, which have no place, get theirs first. */
 async function freePlaces(db: Db, account: AccountId): Promise<readonly number[]> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   for (;;) {

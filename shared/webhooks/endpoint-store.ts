@@ -10,7 +10,7 @@ import type { EndpointDocument } from './endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT, findFreePlace } from './endpoint-places.ts';
 import { newSecret } from './sign.ts';
 
-/** How long the secret before a rotation signs beside the new one. */
+/** How long the old secret signs beside the new one after a rotation. */
 const OLD_SECRET_MS = 24 * 3_600_000;
 
 export class TooManyEndpoints extends Error {
@@ -24,28 +24,28 @@ export class TooManyEndpoints extends Error {
 export interface NewEndpoint {
   readonly account: AccountId;
   readonly channel: ChannelName;
-  /** Checked before by `checkEndpointUrl`. */
+  /** The caller has checked it with `checkEndpointUrl`. */
   readonly url: string;
   readonly events: readonly EventName[];
-  /** Kept with an endpoint that is new. */
+  /** Stored with a new endpoint. */
   readonly registration?: string;
 }
 
 export interface CreatedEndpoint {
   readonly endpoint: EndpointDocument;
-  /** `whsec_…`, to be shown to the account's owner. */
+  /** `whsec_…`, shown to the account's owner. */
   readonly secret: string;
-  /** False when the account had this url already. */
+  /** False when the account already had this url. */
   readonly created: boolean;
 }
 
-/** Each one was spent on a place that another registration of the account took first. */
+/** Most tries. Each failed one means that another registration of the account took the place first. */
 const TRIES_MAX = 100;
 
 /**
- * Registers a url. A url that the account has already keeps its id and secret, takes the new events and is active again.
- * The id derives from account, channel and url, so that two requests at once make one endpoint. One insert decides, so of
- * any number at once ten are made. Throws `TooManyEndpoints`.
+ * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id
+ * derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any number of
+ * simultaneous registrations at most ten succeed. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
   db: Db,
@@ -88,7 +88,7 @@ export async function createEndpoint(
   throw new Error(`endpoint ${_id}: no place in ${TRIES_MAX} tries`);
 }
 
-/** It is new all the same when its secret is `fresh`: the answer to its insert was lost. */
+/** An existing endpoint with the secret `fresh` was created by this call: the answer to its insert was lost. */
 function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: string) {
   const [first] = secrets;
   if (first === undefined) throw new Error(`endpoint ${_id} has no secret`);
@@ -97,12 +97,12 @@ function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: str
 
 /** The endpoints of an account, oldest first. */
 export async function listEndpoints(db: Db, account: AccountId): Promise<EndpointDocument[]> {
-  // At most ten: sorted here, so that no index is needed for it.
+  // At most ten, so they are sorted here and need no index.
   const endpoints = await db.collection<EndpointDocument>('endpoints').find({ account }).toArray();
   return endpoints.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
-/** Those of `ids` that exist, in no order. */
+/** The endpoints among `ids` that exist, in no order. */
 export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<EndpointDocument[]> {
   return db
     .collection<EndpointDocument>('endpoints')
@@ -110,7 +110,7 @@ export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<Endpo
     .toArray();
 }
 
-/** Its due deliveries are discarded by the worker. Returns whether it was active until now. */
+/** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
 export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
   const { matchedCount } = await db
     .collection<EndpointDocument>('endpoints')
@@ -118,7 +118,7 @@ export async function disableEndpoint(db: Db, id: EndpointId, reason: string): P
   return matchedCount === 1;
 }
 
-/** Returns whether there is such an endpoint. What was discarded meanwhile can be replayed. */
+/** Returns whether there is such an endpoint. Discarded deliveries can be replayed. */
 export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   const { matchedCount } = await db
     .collection<EndpointDocument>('endpoints')
@@ -126,18 +126,22 @@ export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/** Its due deliveries are discarded by the worker; the same address again is a new endpoint, with a new secret. Returns whether there was one. */
+/**
+ * Removes an endpoint; the worker discards its due deliveries. Registering the same address again makes a new endpoint with a new
+ * secret. Returns whether there was one.
+ */
 export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
   const { deletedCount } = await db.collection<EndpointDocument>('endpoints').deleteOne({ _id: id });
   return deletedCount === 1;
 }
 
-/** Secrets that sign at a time: a header with more entries serves nobody (facts: Standard Webhooks keep ten). */
+/** Most secrets that sign at a time, because the signature header has one entry for each. */
 const SECRETS_MAX = 10;
 
 /**
- * A new secret signs from now on, and until 24 hours from now the present one does too, so that a receiver may change over
- * when it likes (decisions.md, Webhooks). Two at once make two new ones. Undefined when there is no such endpoint.
+ * Adds a new secret that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
+ * (docs/specification/decisions.md, Webhooks). Two simultaneous calls make two new ones. Undefined when there is no such
+ * endpoint.
  */
 export async function rotateSecret(db: Db, clock: Clock, box: SecretBox, id: EndpointId): Promise<string | undefined> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
@@ -160,17 +164,20 @@ export async function rotateSecret(db: Db, clock: Clock, box: SecretBox, id: End
 }
 
 /**
- * Notes since when every post to an endpoint fails, or with undefined that one succeeded. Written at the change only: by the
- * worker that holds the endpoint, which alone posts to it.
+ * Records since when every post to an endpoint fails; undefined: a post succeeded. Written only when that changes, by the worker
+ * that holds the endpoint: it alone posts to it.
  */
 export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | undefined): Promise<void> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
   if (failingSince === undefined) await endpoints.updateOne({ _id: id }, { $unset: { failingSince: '' } });
-  // The first failure counts: a worker that has not read it yet must not set it later.
+  // Keep the first failure: a worker that has not read it yet must not overwrite it.
   else await endpoints.updateOne({ _id: id, failingSince: { $exists: false } }, { $set: { failingSince } });
 }
 
-/** One url may take the events of several channels, each as an endpoint of its own. SMS were the only channel once: their ids name none. */
+/**
+ * The id of an endpoint. One url may receive events of several channels, each as an endpoint of its own. SMS was once the only
+ * channel, so ids of SMS endpoints contain no channel.
+ */
 export function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;

@@ -6,19 +6,22 @@ import type { AccountId, EndpointId } from '../runtime/ids.ts';
 export interface EndpointDocument {
   readonly _id: EndpointId;
   readonly account: AccountId;
-  /** Events of this channel only are posted to it. */
+  /** Only events of this channel are posted to it. */
   readonly channel: ChannelName;
   readonly url: string;
-  /** Which of the account's places it has (endpoint-places.ts). One of an earlier version gets its own when another is registered. */
+  /**
+   * Its place among the account's endpoints (endpoint-places.ts). An endpoint of an earlier version gets one when another is
+   * registered.
+   */
   readonly place?: number;
   readonly events: readonly EventName[];
-  /** Sealed `whsec_…` secrets; the first signs, the others sign too until they expire (rotation). */
+  /** Sealed `whsec_…` secrets. All of them sign; older ones expire after a rotation. */
   readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];
   readonly status: 'active' | 'disabled';
   readonly disabledReason?: string;
-  /** Since when every post failed; unset by a success. Five days of only failures disable the endpoint. */
+  /** Since when every post has failed; unset by a success. Five days of only failures disable the endpoint. */
   readonly failingSince?: Date;
-  /** The request that made it, when that came over the API: it gets the same answer again, by this. */
+  /** The API request that created it. Repeated, that request gets the same answer. */
   readonly registration?: string;
   readonly createdAt: Date;
 }

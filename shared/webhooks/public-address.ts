@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Which addresses of the internet a customer may make us connect to. An allow-list of what is public rather than a list of
- * what is not: IPv4 outside every special range, IPv6 inside 2000::/3 (RFC 4291 §2.4) and outside every special range
- * there. That refuses loopback, private, link-local (cloud metadata at 169.254.169.254), carrier-grade NAT, multicast,
- * reserved and documentation ranges, and every IPv6 form that carries an IPv4 address (mapped, 64:ff9b::/96, 2002::/16, Teredo).
+ * The addresses that a customer may make us connect to. An allow-list of what is public, not a list of what is not: IPv4 outside
+ * every special range, IPv6 inside 2000::/3 (RFC 4291 §2.4) and outside every special range there. That refuses loopback,
+ * private, link-local (cloud metadata at 169.254.169.254), carrier-grade NAT, multicast, reserved and documentation ranges, and
+ * every IPv6 form that carries an IPv4 address (mapped, 64:ff9b::/96, 2002::/16, Teredo).
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Azure's metadata and control address: in a public range, but answered by the host itself on any Azure machine. */
@@ -12,7 +12,7 @@ const AZURE_HOST = ipaddr.IPv4.parse('168.63.129.16');
 
 export type Subnet = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** `10.0.0.0/8`, `fd00::/8`, or a single address. Undefined for any other text. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address. Undefined for any other text. */
 export function parseSubnet(text: string): Subnet | undefined {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   if (!ipaddr.isValid(text)) return undefined;
@@ -35,7 +35,9 @@ export function inSubnets(text: string, subnets: readonly Subnet[]): boolean {
   return subnets.some((subnet) => subnet[0].kind() === address.kind() && address.match(subnet));
 }
 
-/** What one machine has of addresses: an IPv4 address, the /64 of an IPv6 one (RFC 4291 §2.5.4). Throws when it is no address. */
+/**
+ * The address range of one machine: an IPv4 address, or the /64 of an IPv6 one (RFC 4291 §2.5.4). Throws when it is no address.
+ */
 export function networkOf(text: string): string {
   const address = ipaddr.process(text);
   return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString();

@@ -7,9 +7,9 @@ const TRY_MS = 2_000;
 const TRIES = 2;
 
 /**
- * Asks DNS without the system's resolver: `getaddrinfo` runs on four threads of the process, and four host names whose
- * servers do not answer would hold up every other endpoint's. Only a name that DNS surely does not have (a line of
- * /etc/hosts, a search domain), or any name where there is no DNS server, goes to the system.
+ * Asks DNS without the system's resolver. `getaddrinfo` runs on four threads of the process, so four host names whose servers do
+ * not answer would block every other endpoint. Only names that DNS certainly does not have (a line of /etc/hosts, a search
+ * domain), or all names where there is no DNS server, go to the system.
  */
 export function createHostResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
@@ -26,7 +26,9 @@ export function createHostResolver(): ResolveHost {
   };
 }
 
-/** No such name, no address of that family, no server that listens: answers that come at once, from the system too. */
+/**
+ * No such name, no address of that family, no server that listens: these answers come at once, from the system's resolver too.
+ */
 const QUICK_ANSWERS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'];
 
 function mayAskSystem(error: unknown): boolean {

@@ -4,16 +4,16 @@ import { FreshCache } from '../runtime/fresh-cache.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { EndpointDocument } from './endpoint.ts';
 
-/** What announcing needs to know of an active endpoint. */
+/** The fields of an active endpoint that announcing needs. */
 export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events'>;
 
 /**
- * How long a process goes by what it read: a new or changed endpoint gets its events after this time at the latest. A registration is
- * answered only then (gateway/chatapp/webhook.ts waits), so it is short; and long enough for a busy account to cost two reads a
- * second, not one for each group of events.
+ * How long a process uses what it read: a new or changed endpoint gets its events after this time at the latest. A registration
+ * is only answered after that (gateway/chatapp/webhook.ts waits), so it is short. It is long enough that a busy account costs two
+ * reads a second, not one per group of events.
  */
 export const SUBSCRIPTIONS_FRESH_MS = 500;
-/** Accounts; an account's endpoints are few (endpoint-store.ts). */
+/** Most accounts; each has few endpoints (endpoint-store.ts). */
 const ACCOUNTS_MAX = 10_000;
 
 /** The active endpoints of accounts; an account without any has an empty list. */

@@ -3,8 +3,9 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Target } from './targets.ts';
 
 /**
- * Keeps an endpoint's health: since when every post failed, and whether it is disabled for that (decisions.md, Webhooks:
- * 410, or five days of only failures). The store is written at a change only, never per post.
+ * Keeps an endpoint's health: since when every post has failed, and whether it is disabled because of that
+ * (docs/specification/decisions.md, Webhooks: 410, or five days of only failures). It writes to the store only at a change, never
+ * per post.
  */
 export interface HealthOptions {
   readonly log: Log;

@@ -1,4 +1,4 @@
-/** When a failed post is tried again (decisions.md, Webhooks). */
+/** When a failed post is tried again (docs/specification/decisions.md, Webhooks). */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -110,7 +110,7 @@ describe('the environment of a process', () => {
 
       expect(() => readEnvironment({ HARKARA_ENV_FILE: '', ...given })).to.throw(
         StartError,
-        `${handed()} is gone, which had the secrets that PM2 was started with`,
+        `${handed()} is gone. It had the secrets that PM2 was started with`,
       );
 
       write(`HARKARA_SECRET_KEY=${KEY}\n`); // They were moved, and PM2's list was saved before.

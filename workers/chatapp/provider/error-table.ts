@@ -1,8 +1,8 @@
 /**
- * What the provider's error codes mean for a send, as data (Cloud API; facts: chat-app errors). It branches on `code` alone,
+ * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, Error codes). It branches on `code` alone,
  * never on text, which changes.
  *
- * `stop`: nothing will go until a person mends it, the message waits · `back_off`: too fast as a whole, the message keeps its
+ * `stop`: nothing will go until a person fixes it, the message waits · `back_off`: too fast as a whole, the message keeps its
  * place · `customer_delay`: too fast for this customer · `retry`: it may go better later · `retry_once`: once, then refused ·
  * `refuse`: never.
  */

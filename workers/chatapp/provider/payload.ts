@@ -2,8 +2,8 @@ import type { ChatContent } from '../../../shared/messages/chat-message.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 
 /**
- * The JSON of one send in the Cloud API's shapes (facts: `POST /{version}/{phone_number_id}/messages`). It carries our message
- * id in `biz_opaque_callback_data`, which the provider gives back in statuses: that settles a send whose answer never came.
+ * The JSON of one send (WhatsApp Cloud API, Messages reference: `POST /{version}/{phone_number_id}/messages`). It carries our
+ * message id in `biz_opaque_callback_data`. The provider returns it in statuses, which settles a send whose answer never came.
  */
 export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
   return Buffer.from(

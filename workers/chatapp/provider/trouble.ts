@@ -26,7 +26,7 @@ function noAnswer(notSent: boolean, code: string): string {
   return notSent ? `no connection to the provider (${code})` : `no whole answer from the provider (${code})`;
 }
 
-/** Codes of the Graph API for "you may not", beside those of the table (facts: chat-app errors). */
+/** Permission errors of the Graph API, beyond those of the error table (WhatsApp Cloud API, Error codes). */
 const PERMISSION_FIRST = 200;
 const PERMISSION_LAST = 299;
 /** "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
