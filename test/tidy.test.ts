@@ -48,6 +48,44 @@ const BOTH_ENDS = /^shared\/payment\//;
 /** Folders of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
 const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
 
+/** Values that are exported though no file of the product imports them, and why. */
+const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'a bound that its tests fill to the brim': [
+    'gateway/messages/message-list.ts WALK_MAX',
+    'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
+    'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
+    'workers/webhooks/endpoint-queues.ts COMPLETING_MAX',
+    'workers/webhooks/quota.ts IN_FLIGHT_MAX',
+    'workers/webhooks/quota.ts SLOW_MAX',
+    'workers/webhooks/retry-schedule.ts RETRY_PAUSES_MS',
+  ],
+  'a table that its tests walk entry by entry': [
+    'scripts/chaos/options.ts CHAOS_DEFAULTS',
+    'scripts/ops/run.ts COMMANDS',
+    'scripts/simulator/magic-numbers.ts MAGIC_NUMBERS',
+    'scripts/simulator/provider/magic-customers.ts MAGIC_CUSTOMERS',
+    'shared/mongo/indexes.ts INDEXES',
+    'shared/settlement/intents.ts STREAMS',
+  ],
+  'a rule whose cases are too many to be told apart from outside': [
+    'gateway/messages/event-list.ts within',
+    'shared/ledger/refund.ts isRefundable',
+    'shared/runtime/log.ts clean',
+    'shared/runtime/own-file.ts openness',
+  ],
+  'a page that is compared with the file in the repository': [
+    'scripts/ops/crash-points.ts crashPointsPage',
+    'scripts/ops/env-example.ts envExample',
+  ],
+  'the tests start parts of the product themselves': [
+    'gateway/metrics.ts createMetricsServer',
+    'scripts/bench/app-process.ts logTail',
+    'shared/mongo/connect.ts storeUri',
+    'shared/runtime/log.ts silentLog',
+  ],
+  'named by a text, to a thread': ['workers/batches/render-slice.ts renderSlice'],
+};
+
 describe('house rules', () => {
   it('a package is imported only in its home', () => {
     const strays = sources.flatMap(({ path, imports }) =>
@@ -119,6 +157,16 @@ describe('house rules', () => {
     expect(strays.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
   });
 
+  it('what is exported is imported by the product, or there is a reason', () => {
+    const used = new Set([...sources, ecosystem()].flatMap(({ path, text }) => importedNames(path, text)));
+    const unused = sources
+      .flatMap(({ path, text }) => exportedValues(text).map((name) => ({ path, name })))
+      .filter(({ path, name }) => !used.has(`${path} ${name}`) && !used.has(`${path} *`))
+      .map(({ path, name }) => `${path} ${name}`);
+
+    expect(unused).to.have.members(Object.values(FOR_TESTS).flat());
+  });
+
   it('a worker imports no other worker', () => {
     const strays = sources.flatMap(({ path, imports }) => {
       const [top, worker] = path.split('/');
@@ -174,6 +222,40 @@ function importsOf(file: string, text: string): string[] {
   return [...statements]
     .filter(([, names = '']) => !/^\{(\s*type\s+\w+\s*,?)+\s*\}\s*from/.test(names.trim()))
     .map(([, , module = '']) => (module.startsWith('.') ? relative(ROOT, join(dirname(file), module)) : module));
+}
+
+/** PM2's file, which names modules as they are built. */
+function ecosystem(): Pick<Source, 'path' | 'text'> {
+  const text = readFileSync(join(ROOT, 'ecosystem.config.js'), 'utf8');
+  const asImports = text.replaceAll(
+    /const (\{[^}]*\}) = require\('\.\/dist\/([^']+)\.js'\)/g,
+    (_, names, module) => `import ${names} from './${module}.ts'`,
+  );
+  return { path: 'ecosystem.config.js', text: asImports };
+}
+
+/** Each as `<file> <name>`; `*` for all names of a file. */
+function importedNames(path: string, text: string): string[] {
+  const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(\.{1,2}\/[^']+)'/gm);
+  const dynamic = text.matchAll(/()\bimport\('(\.{1,2}\/[^']+)'\)/g);
+  return [...statements, ...dynamic].flatMap(([, clause = '', module = '']) => {
+    const file = relative(ROOT, join(ROOT, dirname(path), module));
+    const [, names] = /\{([^}]*)\}/.exec(clause) ?? [];
+    if (names === undefined) return [`${file} *`];
+    return names.split(',').map(
+      (name) =>
+        `${file} ${name
+          .trim()
+          .replace(/^type /, '')
+          .replace(/ as .*$/s, '')}`,
+    );
+  });
+}
+
+/** Functions, classes and constants. An exported type costs nothing, and often stands in the signature of one of these. */
+function exportedValues(text: string): string[] {
+  const declared = text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) (\w+)/gm);
+  return [...declared].map(([, name = '']) => name);
 }
 
 /** Folders that `from` imports, and that these import in turn. */

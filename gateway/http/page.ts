@@ -1,8 +1,8 @@
 import type { FieldProblems } from './fields.ts';
 
 /** Lists are answered in pages, newest first: `{data, next_cursor, has_more}`. */
-export const LIMIT_DEFAULT = 50;
-export const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 500;
 
 /** Entries of one page. */
 export function parseLimit(text: string | undefined, problems: FieldProblems): number {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../http/context.ts';
  * SHA-256 of the method, the path and the body with sorted members. Requests are the same if they differ only in the
  * order of members, in white space or in how characters are escaped.
  */
-export function fingerprintOf(method: string, path: string, body: JsonObject): string {
+function fingerprintOf(method: string, path: string, body: JsonObject): string {
   return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
 }
 

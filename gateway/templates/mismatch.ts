@@ -8,7 +8,7 @@ import type { IndexedTemplate, TemplateIndex } from './template-index.ts';
  * The codes with which a carrier's DLT scrubbing refuses such texts. The lists of adwings, smsgatewayhub and Exotel
  * agree on these.
  */
-export const SCRUB_CODES = {
+const SCRUB_CODES = {
   template_not_found: '630',
   text_not_matched: '633',
   header_not_of_template: '634',

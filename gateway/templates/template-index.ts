@@ -52,16 +52,6 @@ export type IndexedPart =
 /** Lengths are kept in 16 bits. No text is longer: 255 segments have 39,015 septets. */
 const LENGTH_MAX = 0xffff;
 
-export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIndex {
-  const builder = new TemplateIndexBuilder();
-  for (const template of templates) builder.add(template);
-  const building = builder.build();
-  for (;;) {
-    const step = building.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** Takes templates one by one as they come from the store, so that thousands of them do not hold the event loop. */
 export class TemplateIndexBuilder {
   readonly #numbers = new PartNumbers();

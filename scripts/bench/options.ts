@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { APPS, type AppName } from './app-process.ts';
 
-export const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle'] as const;
+const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle'] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** What the command line asks for; README.md explains each. */

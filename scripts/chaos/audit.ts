@@ -25,7 +25,7 @@ const EXAMPLES = 5;
 const FINAL: readonly string[] = ['delivered', 'read'];
 
 /** All pages of a list of the API. */
-export async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
+async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
   let cursor: string | undefined;
   do {
     const { body }: Answer = await client.get(

@@ -22,9 +22,6 @@ const STOP_MS = 45_000;
 /** A process that lost PM2 ends by itself in 15 s. */
 const ORPHAN_MS = 17_000;
 
-/** What the guard hears. */
-export type GuardOrder = 'stop' | 'kill';
-
 const pm2 = spawn(process.execPath, [pm2Runtime, 'start', '--no-auto-exit', ecosystem], {
   stdio: ['ignore', 'pipe', 'pipe'],
 });

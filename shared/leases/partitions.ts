@@ -138,7 +138,7 @@ export class Partitions {
 }
 
 /** FNV-1a over the id: cheap, and the same in every process and version. */
-export function partitionOf(id: string, partitions: number): number {
+function partitionOf(id: string, partitions: number): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
   return (hash >>> 0) % partitions;

@@ -80,7 +80,7 @@ export async function topUp(db: Db, account: AccountId, amount: number, id: stri
   return { kind: 'already', balance, added: before?.amount };
 }
 
-export class UnknownAccount extends Error {
+class UnknownAccount extends Error {
   readonly code = 'unknown_account';
   constructor(account: string) {
     super(`There is no account ${account}.`);

@@ -57,7 +57,7 @@ export function isOpenPart({ key, state }: Part): boolean {
 }
 
 /** The state in which a copy with these parts ends; undefined while one of them may still change. */
-export function finalState(parts: readonly Part[]): FinalState | undefined {
+function finalState(parts: readonly Part[]): FinalState | undefined {
   // A part without an id gets no receipt of its own: some carriers give one id, or send one receipt, for all segments.
   const telling = parts.filter(isTelling);
   if (telling.length === 0) return undefined;

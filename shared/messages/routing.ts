@@ -3,12 +3,6 @@ import type { Route } from './message.ts';
 /** The values of `route` ("SMS message (request to send)"), the default first. */
 export const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
 
-export const DEFAULT_ROUTE: Route = 'transactional';
-
-export function isRoute(value: string): value is Route {
-  return (ROUTES as readonly string[]).includes(value); // widened only to compare
-}
-
 /** The routing group of a message, fixed at accept: the carriers that serve it claim from it. */
 export function pathOf(route: Route): string {
   return route;
@@ -17,12 +11,6 @@ export function pathOf(route: Route): string {
 /** The values of `priority` (extension), the default first. `otp` is for the transactional route. */
 export const PRIORITIES = ['normal', 'otp', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
-
-export const DEFAULT_PRIORITY: Priority = 'normal';
-
-export function isPriority(value: string): value is Priority {
-  return (PRIORITIES as readonly string[]).includes(value); // widened only to compare
-}
 
 const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
   transactional: { otp: 0, normal: 1, low: 2 },
@@ -34,6 +22,6 @@ const LANES: Readonly<Record<Route, Readonly<Record<Priority, number>>>> = {
 export const HOURS_LANE = 4;
 
 /** The lane of a single message; a lower lane leaves first (message.ts). `dlt` is the account's setting. */
-export function laneOf(route: Route, priority: Priority = DEFAULT_PRIORITY, dlt: 'on' | 'off' = 'off'): number {
+export function laneOf(route: Route, priority: Priority = 'normal', dlt: 'on' | 'off' = 'off'): number {
   return dlt === 'on' && route === 'promotional' ? HOURS_LANE : LANES[route][priority];
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** The error that destroys a connection whose answer is too long. */
-export class AnswerTooLongError extends Error {
+class AnswerTooLongError extends Error {
   readonly code = 'ANSWER_TOO_LONG';
 }
 

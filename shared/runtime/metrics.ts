@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
  * Metrics of one process. Every process stores its metrics every few seconds (processes/report.ts), and any gateway shows the sum
  * of all at `/metrics`. So workers need no port, and a scrape that reaches one of several gateways sees everything.
  */
-export const METRIC_PREFIX = 'harkara_';
+const METRIC_PREFIX = 'harkara_';
 
 export class Metrics {
   readonly registry = new Registry();

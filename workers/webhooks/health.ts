@@ -61,7 +61,7 @@ export class Health {
 }
 
 /** Why an endpoint must not be posted to any more; undefined while it may. */
-export function disableReason(result: number | string, failingSince: Date, now: Date): string | undefined {
+function disableReason(result: number | string, failingSince: Date, now: Date): string | undefined {
   if (result === GONE) return 'the endpoint answered 410 Gone';
   if (now.getTime() - failingSince.getTime() < FAILING_MS_MAX) return undefined;
   return `every post has failed since ${failingSince.toISOString()}, for five days`;

@@ -10,7 +10,7 @@ export interface Reply {
   readonly octets: number;
 }
 
-export const PLAIN_REPLY: Reply = { status: 200, headers: {}, delayMs: 0, drop: false, octets: 0 };
+const PLAIN_REPLY: Reply = { status: 200, headers: {}, delayMs: 0, drop: false, octets: 0 };
 
 /** Longest wait, so that a forgotten request does not stay for ever. */
 const MAX_DELAY_MS = 600_000;

@@ -2,7 +2,7 @@ import { TAG } from './commands.ts';
 import type { Tlvs } from './read-fields.ts';
 
 /** esm_class bit that says: the message begins with a user data header (SMPP 3.4 §5.2.12). */
-export const UDH_INDICATOR = 0x40;
+const UDH_INDICATOR = 0x40;
 
 /** One part of a longer text. `kind` keeps an 8-bit reference apart from a 16-bit one of the same value. */
 export interface Concatenation {

@@ -7,7 +7,7 @@ const SCRATCH_OCTETS = 70_000;
 const scratch = Buffer.alloc(SCRATCH_OCTETS);
 
 /** Appends parameters to the PDU in the making. Throws RangeError when it would grow past {@link SCRATCH_OCTETS}. */
-export class FieldWriter {
+class FieldWriter {
   at = HEADER_OCTETS;
 
   uint8(value: number): this {

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { matchTemplate } from '../../../gateway/templates/match.ts';
 import { captureSlots } from '../../../gateway/templates/reach.ts';
-import { type IndexedTemplate, indexTemplates } from '../../../gateway/templates/template-index.ts';
+import type { IndexedTemplate } from '../../../gateway/templates/template-index.ts';
 import type { SlotLimits } from '../../../shared/templates/slot.ts';
-import { fits, patternOf, referenceMatches, templateOf } from '../../shared/templates/reference.ts';
+import { fits, indexTemplates, patternOf, referenceMatches, templateOf } from '../../shared/templates/reference.ts';
 
 const x = (count: number) => 'x'.repeat(count);
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Lease } from '../../../shared/leases/lease.ts';
-import { Partitions, partitionOf } from '../../../shared/leases/partitions.ts';
+import { Partitions } from '../../../shared/leases/partitions.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -122,14 +122,15 @@ describe('partitions by lease', () => {
     await eventually(() => second.held === PARTITION_COUNT, 'all taken');
   });
 
-  it('spreads endpoints over all partitions, always the same way', () => {
+  it('spreads endpoints over all partitions, always the same way', async () => {
+    const [one, other] = [await worker('a'), await worker('b')];
     const counts = new Array<number>(PARTITION_COUNT).fill(0);
     for (let n = 0; n < 8_000; n++) {
-      const partition = partitionOf(`whk_${n}`, PARTITION_COUNT);
+      const partition = one.of(`whk_${n}`);
       counts[partition] = (counts[partition] ?? 0) + 1;
     }
 
     for (const count of counts) expect(count).to.be.within(700, 1_300);
-    expect(partitionOf('whk_01jd8x', PARTITION_COUNT)).to.equal(partitionOf('whk_01jd8x', PARTITION_COUNT));
+    expect(one.of('whk_01jd8x')).to.equal(other.of('whk_01jd8x'));
   });
 });

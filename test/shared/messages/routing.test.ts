@@ -1,18 +1,9 @@
 import { expect } from 'chai';
-import {
-  HOURS_LANE,
-  isPriority,
-  isRoute,
-  laneOf,
-  PRIORITIES,
-  pathOf,
-  ROUTES,
-} from '../../../shared/messages/routing.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, pathOf, ROUTES } from '../../../shared/messages/routing.ts';
 
 describe('routing', () => {
   it('knows the routes of the specification and nothing else', () => {
     expect(ROUTES).to.deep.equal(['transactional', 'promotional']);
-    for (const name of ['Transactional', '', 'otp', '__proto__', 'constructor']) expect(isRoute(name)).to.equal(false);
   });
 
   it('lets transactional messages leave before promotional ones', () => {
@@ -22,7 +13,6 @@ describe('routing', () => {
 
   it('knows the priorities and nothing else', () => {
     expect(PRIORITIES).to.have.members(['otp', 'normal', 'low']);
-    for (const name of ['OTP', '', 'high', '__proto__', 'constructor']) expect(isPriority(name)).to.equal(false);
   });
 
   it('lets otp leave first and low after normal, promotional last of all', () => {

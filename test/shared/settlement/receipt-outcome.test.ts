@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { applyChange } from '../../../shared/messages/change.ts';
-import { finalState } from '../../../shared/messages/copies.ts';
+import { endState } from '../../../shared/messages/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideReceipt, decideUnknown, type PartReceipt } from '../../../shared/settlement/receipt-outcome.ts';
@@ -195,9 +195,9 @@ describe('decideUnknown', () => {
   });
 });
 
-describe('finalState', () => {
+describe('end state of a message', () => {
   it('is open while a part is', () => {
-    expect(finalState(THREE)).to.equal(undefined);
-    expect(finalState([])).to.equal(undefined);
+    expect(endState([], THREE)).to.equal(undefined);
+    expect(endState([], [])).to.equal(undefined);
   });
 });

@@ -1,4 +1,8 @@
-import type { IndexedTemplate } from '../../../gateway/templates/template-index.ts';
+import {
+  type IndexedTemplate,
+  type TemplateIndex,
+  TemplateIndexBuilder,
+} from '../../../gateway/templates/template-index.ts';
 import type { Pattern } from '../../../shared/templates/pattern.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
@@ -35,4 +39,15 @@ export function templateOf(
   limits: Partial<SlotLimits> = {},
 ): IndexedTemplate {
   return { dltId, name: `template ${dltId}`, senders: ['HARKRA'], pattern: patternOf(content, limits) };
+}
+
+/** The whole index at once; the gateway lets others run between its steps. */
+export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIndex {
+  const builder = new TemplateIndexBuilder();
+  for (const template of templates) builder.add(template);
+  const building = builder.build();
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return step.value;
+  }
 }

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { matchTemplate } from '../../../gateway/templates/match.ts';
-import { indexTemplates } from '../../../gateway/templates/template-index.ts';
 import { renderTemplate } from '../../../shared/templates/render.ts';
-import { patternOf, templateOf } from './reference.ts';
+import { indexTemplates, patternOf, templateOf } from './reference.ts';
 
 describe('templates/render', () => {
   it('fills the slots in order', () => {

@@ -118,7 +118,7 @@ function onNumbers(operation: Arithmetic, x: number, y: number): number {
   return operation === 'add' ? x + y : operation === 'subtract' ? x - y : x * y;
 }
 
-export function toDouble({ type, buf, pos }: Value): number {
+function toDouble({ type, buf, pos }: Value): number {
   return type === TYPE.int64 ? Number(buf.readBigInt64LE(pos)) : simpleNumber(type, buf, pos);
 }
 

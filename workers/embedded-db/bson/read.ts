@@ -162,7 +162,7 @@ export class Elements {
 const NAMES: (string | undefined)[] = new Array(1024).fill(undefined);
 const LONGEST_CACHED = 40;
 
-export function textAt(buf: Buffer, start: number, end: number): string {
+function textAt(buf: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length > LONGEST_CACHED) return buf.toString('utf8', start, end);
   let hash = length;

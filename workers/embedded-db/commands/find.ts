@@ -17,7 +17,7 @@ import type { Store } from './store.ts';
 const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-export const FIND_REFUSED = [
+const FIND_REFUSED = [
   'collation',
   'let',
   'min',
