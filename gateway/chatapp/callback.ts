@@ -41,7 +41,7 @@ export class Callback {
     this.#store = new CallbackStore(deps.db);
     this.#counted = deps.metrics.counter(
       'chatapp_callback_items_total',
-      'Entries of provider callbacks, by what became of them.',
+      'Entries of provider callbacks, by what was done with them.',
       ['fate'],
     );
   }

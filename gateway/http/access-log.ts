@@ -19,7 +19,7 @@ export function accessLog({
 }: Pick<GatewayDeps, 'clock' | 'log' | 'metrics'>): (res: Reply, status: number) => void {
   const requests = metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']);
   const seconds = metrics.histogram('http_request_seconds', 'Time to the answer.', DURATION_BUCKETS, ['route']);
-  /** By method, route and status, which are few: looking a figure up by its labels costs more than counting. */
+  /** By method, route and status, which are few. Looking a metric up by its labels costs more than counting. */
   const kinds = new Map<
     string,
     { readonly requests: Counter.Internal; readonly seconds: Histogram.Internal<'route'> }
@@ -30,14 +30,14 @@ export function accessLog({
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
     const ms = clock.monotonicMs() - locals.startedMs;
-    const kind = `${req.method} ${route} ${status}`;
-    let figures = kinds.get(kind);
-    if (figures === undefined) {
-      figures = { requests: requests.labels(req.method, route, String(status)), seconds: seconds.labels(route) };
-      kinds.set(kind, figures);
+    const name = `${req.method} ${route} ${status}`;
+    let kind = kinds.get(name);
+    if (kind === undefined) {
+      kind = { requests: requests.labels(req.method, route, String(status)), seconds: seconds.labels(route) };
+      kinds.set(name, kind);
     }
-    figures.requests.inc();
-    figures.seconds.observe(ms / 1000);
+    kind.requests.inc();
+    kind.seconds.observe(ms / 1000);
     log.info('request', {
       method: req.method,
       route,

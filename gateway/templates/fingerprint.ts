@@ -69,19 +69,19 @@ function rarestOf(pieces: Uint16Array, seen: Uint32Array, count: number): number
 export function mostAlike({ pieces }: Fingerprints, text: string, count: number): number[] {
   const inText = new Uint8Array(1 << 16);
   for (let i = 0; i + PIECE_LENGTH <= text.length; i++) inText[hashAt(text, i)] = 1;
-  const best: { readonly template: number; readonly share: number }[] = [];
+  const best: { readonly template: number; readonly similarity: number }[] = [];
   for (let t = 0; t * PIECES < pieces.length; t++) {
-    const share = shareOf(pieces, t * PIECES, inText);
+    const similarity = similarityOf(pieces, t * PIECES, inText);
     const worst = best.at(-1);
-    if (best.length === count && worst !== undefined && share <= worst.share) continue;
-    const place = best.findIndex((one) => share > one.share);
-    best.splice(place === -1 ? best.length : place, 0, { template: t, share });
+    if (best.length === count && worst !== undefined && similarity <= worst.similarity) continue;
+    const place = best.findIndex((one) => similarity > one.similarity);
+    best.splice(place === -1 ? best.length : place, 0, { template: t, similarity });
     if (best.length > count) best.pop();
   }
   return best.map((one) => one.template);
 }
 
-function shareOf(pieces: Uint16Array, first: number, inText: Uint8Array): number {
+function similarityOf(pieces: Uint16Array, first: number, inText: Uint8Array): number {
   let has = 0;
   let of = 0;
   for (let i = first; i < first + PIECES; i++) {

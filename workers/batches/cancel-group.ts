@@ -12,21 +12,24 @@ import type { Announcer } from '../../shared/webhooks/announce.ts';
 export interface CancelDeps {
   readonly db: Db;
   readonly announcer: Announcer;
-  /** Whether the batch's lease is ours still. */
+  /** Whether we still hold the batch's lease. */
   held(): boolean;
 }
 
-/** States in which a message has not left. */
+/** States of messages that have not left. */
 export const WAITING = ['queued', 'waiting'] as const;
-/** Messages of one update: the store runs it to its end (some 15 ms) while others wait. */
+/** The most messages in one update. It takes the store some 15 ms, and other commands wait for it. */
 const SLICE_MAX = 500;
 
 /**
- * Cancels the messages of a stop group, the batch's `number`th, slice by slice, then refunds them by one change; may be done
- * again, also by two at once. A message is cancelled only in the version in which it was found waiting, and versions only
- * rise: so when this has run once, by whomever, it is settled for ever which messages bear the group's refund, and everyone
- * who runs it counts the same. What has left since is not among them. They bear the refund's id so that no redo of a worker
- * that had them in hand refunds them by their own. False when the lease went: somebody else will finish it.
+ * Cancels the messages of the batch's stop group `number` in slices, then refunds them by one change.
+ *
+ * May be repeated, and two workers may do it at once. A message is cancelled only in the version in which it was
+ * found waiting, and versions only rise. So once this has run, the set of messages that carry the group's refund is
+ * final, and every run counts the same. Messages that left meanwhile are not in the set. The cancelled messages carry
+ * the refund's id, so that no worker refunds them a second time when it redoes its own work.
+ *
+ * False when the lease is lost; the next holder finishes the group.
  */
 export async function cancelGroup(
   deps: CancelDeps,
@@ -49,7 +52,7 @@ export async function cancelGroup(
       })
       .sort({ _id: 1 })
       .limit(SLICE_MAX)
-      .batchSize(SLICE_MAX + 1) // all in one answer: the server's own first batch holds 101
+      .batchSize(SLICE_MAX + 1) // everything in one reply; MongoDB's default for the first is 101
       .toArray();
     const last = found.at(-1);
     if (last === undefined) {
@@ -66,7 +69,10 @@ export async function cancelGroup(
   return false;
 }
 
-/** Those of `found` that bear the refund when this is done: some bore it already, some may have left since they were read. */
+/**
+ * The messages of `found` that carry the refund after this update. Some may have carried it before; others may have
+ * left since they were read.
+ */
 async function cancelSlice(
   db: Db,
   found: readonly MessageDocument[],
@@ -91,7 +97,7 @@ async function cancelSlice(
   );
 }
 
-/** What waits has no history yet. */
+/** A message that waits has no history yet. */
 function entryOf({ at }: StopGroup): HistoryEntry {
   return { state: 'rejected', at };
 }

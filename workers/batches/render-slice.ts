@@ -2,7 +2,7 @@ import { type Encoding, planText } from '../../shared/sms/segment.ts';
 import type { Pattern } from '../../shared/templates/pattern.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
 
-/** What a thread is asked for: one text per list of params, in order. */
+/** The work of a thread: one text for each list of params, in order. */
 export interface RenderJob {
   readonly pattern: Pattern;
   readonly params: readonly (readonly string[])[];
@@ -14,7 +14,10 @@ export interface RenderedText {
   readonly segments: number;
 }
 
-/** Runs in a thread (render-threads.ts). The gateway has checked the params against this very pattern: one that does not fit is a fault. */
+/**
+ * Runs in a thread (render-threads.ts). The gateway has checked the params against the same pattern, so params that
+ * do not fit are a bug.
+ */
 export function renderSlice({ pattern, params }: RenderJob): RenderedText[] {
   return params.map((values, index) => {
     const rendered = renderTemplate(pattern, values);

@@ -4,15 +4,18 @@ import { Piscina } from 'piscina';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
 const THREADS_MAX = 4;
-/** A thread costs some 30 MB: it ends when no batch with a template has come for so long. */
+/** A thread costs some 30 MB. It ends after so long without a batch that has a template. */
 const IDLE_MS = 30_000;
 
-/** Threads that render: 250 texts of ten params keep an event loop busy for milliseconds, and there are 10,000 in a batch. */
+/**
+ * Threads that render templates. Rendering 250 texts of ten params blocks an event loop for milliseconds, and a batch
+ * has up to 10,000.
+ */
 export class RenderThreads {
   readonly #pool: Piscina;
 
   constructor() {
-    // `tsc` does not rewrite this name: the file beside us has the extension that we have.
+    // `tsc` does not rewrite this name. The file beside this one has the same extension as this one.
     const extension = extname(import.meta.url);
     this.#pool = new Piscina({
       filename: new URL(`./render-slice${extension}`, import.meta.url).href,
@@ -24,7 +27,7 @@ export class RenderThreads {
     });
   }
 
-  /** Rejects when a text cannot be rendered, or the process stops. */
+  /** Rejects when a text cannot be rendered, or when the process stops. */
   render(job: RenderJob): Promise<RenderedText[]> {
     return this.#pool.run(job);
   }

@@ -14,13 +14,13 @@ export interface SplitDeps {
   render(job: RenderJob): Promise<readonly RenderedText[]>;
 }
 
-/** Messages of one insert. The store runs a command to its end: what others ask meanwhile waits some 10 ms. */
+/** The most messages in one insert. The store runs it in one piece, so other commands wait some 10 ms. */
 const GROUP_MAX = 250;
 
 /**
- * Goes one step on with a paid batch: makes messages of the entries that are reserved, then reserves the next chunk (or finds
- * that there is none). Whoever dies in between: the next worker makes the same messages of the same entries again, whose ids
- * are derived. Returns how many entries became messages.
+ * Takes a paid batch one step further: makes the messages of the reserved entries, then reserves the next chunk or
+ * finds that there is none. If a worker dies in between, the next one makes the same messages again; their ids derive
+ * from the entries. Returns how many entries became messages.
  */
 export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<number> {
   const made = await makeReserved(deps, batch);
@@ -29,12 +29,12 @@ export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<
   return made;
 }
 
-/** Makes messages of the entries that are reserved and perhaps not made; those that are there are left as they are. */
+/** Makes the messages of the reserved entries. Messages that exist already are not changed. */
 export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promise<number> {
   const { done, reserved } = batch;
   if (done === reserved) return 0;
   const chunk = await readChunk(deps.db, batch, done);
-  // Only of a batch that another worker has finished meanwhile.
+  // The chunk is missing only if another worker has finished the batch meanwhile.
   if (chunk === undefined) return 0;
   const first = done % batch.perChunk;
   for (let start = 0; start < reserved - done; start += GROUP_MAX) {
@@ -44,7 +44,7 @@ export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promi
   return reserved - done;
 }
 
-/** The messages of the entries `start` to `end` (excluded) of a chunk. */
+/** The messages of a chunk's entries from `start` up to, not including, `end`. */
 async function makeMessages(
   deps: SplitDeps,
   batch: BatchDocument,
@@ -77,7 +77,7 @@ async function makeMessages(
   });
 }
 
-/** A plain text is the same for all, and the gateway has planned it: only templates are work for threads. */
+/** A plain text is the same for all recipients, and the gateway has planned it. Only templates need the threads. */
 async function textsOf(
   { render }: SplitDeps,
   { content }: BatchDocument,

@@ -16,15 +16,17 @@ export interface StopDeps extends SplitDeps, CancelDeps {
   readonly clock: Clock;
 }
 
-/** Messages that a group names; they are stored in the batch. */
+/** The most messages that a group names. Their ids are stored in the batch. */
 const LISTED_MAX = 500;
 
 /**
- * Does what follows from stopping a batch; each step may be done again. `reserved` cannot grow any more, so what lies behind
- * it never becomes a message and is refunded as a whole, once by the batch's id. What lies before it is made first, if it is
- * not there (a frozen worker then finds it and makes none after the refund), and cancelled where it waits: in groups, each
- * decided by one update of the batch before anything of it is done, and refunded by one change. A message that a carrier's
- * worker claims at the same moment is either claimed or cancelled: the filters decide.
+ * Stops a batch. Every step may be repeated.
+ *
+ * `reserved` no longer grows, so the entries after it never become messages. They are refunded together, once, under
+ * the batch's id. The entries before it are made into messages first, if they are missing: a frozen worker then finds
+ * them when it wakes and makes none after the refund. Messages that wait are cancelled in groups. One update of the
+ * batch fixes each group before it is cancelled, and one change refunds it. If a carrier's worker claims a message at
+ * the same moment, the filters of both updates let only one of them succeed.
  */
 export async function stopBatch(deps: StopDeps, batch: BatchDocument): Promise<void> {
   const { db } = deps;
@@ -45,8 +47,8 @@ export async function stopBatch(deps: StopDeps, batch: BatchDocument): Promise<v
 }
 
 /**
- * Of a stopped batch whose last messages were with a carrier: cancels those that came back (throttled, for example), and
- * tells whether none can come back any more.
+ * For a stopped batch whose last messages were with a carrier: cancels those that came back (because they were
+ * throttled, for example). Returns whether none can come back any more.
  */
 export async function stopLeftovers(deps: StopDeps, batch: BatchDocument): Promise<boolean> {
   const { db } = deps;
@@ -63,13 +65,13 @@ export async function stopLeftovers(deps: StopDeps, batch: BatchDocument): Promi
 }
 
 /**
- * Group by group until nothing waits. Returns how many groups were decided and done in all; undefined when the lease went, or
- * somebody else has the batch in hand.
+ * Cancels group by group until no message waits. Returns the number of groups so far. Undefined when the lease is
+ * lost or another worker has decided a group.
  */
 async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<number | undefined> {
   const { db, clock } = deps;
   const { _id, stopGroups = 0, stopGroup } = batch;
-  // Who decided it may have died at any line since.
+  // The worker that decided this group may have died before it finished.
   if (stopGroup !== undefined && !(await cancelGroup(deps, batch, stopGroups, stopGroup))) return undefined;
   for (let groups = stopGroups; ; ) {
     const group = await nextGroup(db, _id, clock.now());
@@ -82,12 +84,14 @@ async function cancelWaiting(deps: StopDeps, batch: BatchDocument): Promise<numb
 }
 
 /**
- * What waits and was never taken by a carrier's worker is one group, whatever it is: it is in the first version, and none comes
- * back to that. What was taken and came back is named one by one. (How a group is done: cancel-group.ts.)
+ * The messages that wait and were never claimed by a carrier's worker form one group. They are in their first
+ * version, and no message returns to it. Messages that were claimed and came back are named one by one.
+ * cancel-group.ts says how a group is cancelled.
  */
 async function nextGroup(db: Db, batch: BatchId, at: Date): Promise<StopGroup | undefined> {
   const messages = db.collection<MessageDocument>('messages');
-  // One that may have left before and waits to be sent again is not cancelled: it is refused when it is about to leave (departures.ts).
+  // A message of which an earlier copy may have left is not cancelled here. departures.ts refuses it when it is about
+  // to leave again.
   const filter = { _id: batchMessageRange(batch), batch, state: { $in: WAITING }, earlier: { $exists: false } };
   const first = await messages.findOne(filter, { sort: { _id: 1 }, projection: { v: 1 } });
   if (first === null) return undefined;

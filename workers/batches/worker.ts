@@ -14,25 +14,25 @@ export interface BatchWorkerOptions extends LeasedWorkerOptions {
 }
 
 const IDLE_MS = 100;
-/** Batches that a round looks at, the oldest: five million messages. */
+/** The most batches that a round looks at, the oldest first. They can have five million messages. */
 const OPEN_MAX = 500;
-/** Batches that are split side by side, each of another account. */
+/** Batches that are split at the same time. Each belongs to a different account. */
 const SIDE_BY_SIDE = 4;
-/** How often a stopped batch whose last messages are with a carrier is looked at. */
+/** How often to check a stopped batch whose last messages are with a carrier. */
 const LEFTOVERS_MS = 1_000;
 
 /**
- * Makes messages of the batches in its partitions, and stops those that are to be stopped. A round takes the open batches,
- * stops first, and makes one more chunk of the oldest batch of each account, the accounts in rotation. After a crash the next
- * holder goes on at the same chunk.
+ * Makes messages of the batches in its partitions, and stops batches. A round reads the open batches, does the stops
+ * first, then makes one chunk of the oldest batch of each account, the accounts in rotation. After a crash the next
+ * holder continues at the same chunk.
  */
 export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #options: BatchWorkerOptions;
   readonly #threads = new RenderThreads();
   readonly #made: ReturnType<Metrics['counter']>;
-  /** Batches of the round that runs. */
+  /** The batches of the current round. */
   #inHand: readonly BatchDocument[] = [];
-  /** The account whose batch was split last. */
+  /** The account that was served last. */
   #cursor = '';
   readonly #leftoversAtMs = new Map<BatchId, number>();
 
@@ -60,7 +60,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     return this.#threads.close();
   }
 
-  /** Whether anything went on: what only failed is tried again after a pause. */
+  /** Returns whether any batch made progress. If all failed, the next round comes after a pause. */
   async #work(open: readonly BatchDocument[]): Promise<boolean> {
     const inState = (wanted: BatchState) => open.filter(({ state }) => state === wanted);
     let went = false;
@@ -94,7 +94,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     this.#leftoversAtMs.delete(batch._id);
   }
 
-  /** The oldest batch of each account, beginning behind the account that was split last. */
+  /** The oldest batch of each account, starting after the account that was served last. */
   #nextInRotation(paid: readonly BatchDocument[]): readonly BatchDocument[] {
     const oldest = new Map<AccountId, BatchDocument>();
     for (const batch of paid) if (!oldest.has(batch.account)) oldest.set(batch.account, batch);

@@ -26,14 +26,17 @@ export interface AccountRunDeps {
 
 export interface AccountRunOptions {
   readonly provider: ProviderDocument;
-  /** Of the provider's settings: other settings mean another run. */
+  /** Version of the provider's settings. Other settings need a new run. */
   readonly version: string;
-  /** Opened. */
+  /** Decrypted. */
   readonly token: string;
   readonly partition: HeldPartition;
 }
 
-/** One account that this process serves, with one version of its provider's settings: sends its messages, copies its templates. */
+/**
+ * One account that this process serves, with one version of its provider's settings. Sends its messages and copies
+ * its templates.
+ */
 export class AccountRun {
   readonly version: string;
   readonly partition: HeldPartition;
@@ -65,7 +68,7 @@ export class AccountRun {
     this.sends.wake();
   }
 
-  /** Begins nothing new. Resolves when all that was sent is settled. */
+  /** Starts nothing new. Resolves when everything that was sent is settled. */
   async close(): Promise<void> {
     this.#closed = true;
     this.sends.close();
@@ -74,7 +77,7 @@ export class AccountRun {
     this.#client.close();
   }
 
-  /** What is in flight ends now, as unknown. */
+  /** Ends what is in flight now, as unknown. */
   cutOff(): void {
     this.#client.close();
   }
@@ -100,7 +103,10 @@ export class AccountRun {
     });
   }
 
-  /** What is told by a send that began before the settings were changed says nothing of the new ones. */
+  /**
+   * A send that began before the settings were changed says nothing about the new ones, so it does not stop the
+   * channel.
+   */
   async #stopChannel(reason: string, code: string): Promise<void> {
     const { db, log, metrics } = this.#deps;
     const { _id: account } = this.#provider;
@@ -116,7 +122,7 @@ export class AccountRun {
   }
 }
 
-/** The template that a message was to be made of is what the provider says, until the list is copied again. */
+/** The provider's answer to a send named the template's state. It is kept until the list is copied again. */
 export async function markTemplateOf(db: Db, { account, content }: ChatMessageDocument, status: string): Promise<void> {
   if (content.kind === 'template') await markChatTemplate(db, account, content.name, content.language, status);
 }

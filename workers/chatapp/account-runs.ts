@@ -9,19 +9,22 @@ export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
   readonly box: SecretBox;
 }
 
-/** A provider as it was read; another version means another run. */
+/** A provider as it was read from the store. Another version needs another run. */
 export interface KnownProvider {
   readonly provider: ProviderDocument;
   readonly version: string;
 }
 
-/** The accounts that this process serves: opened and closed as providers and partitions come, change and go. */
+/** The accounts that this process serves. Opens and closes runs as providers and partitions come, change and go. */
 export class AccountRuns {
   readonly #options: AccountRunsOptions;
   readonly #open = new Map<AccountId, AccountRun>();
-  /** What was sent is waited for; only then may the account have a new run, or two would write to one customer at once. */
+  /**
+   * A closing run is waited for before the account gets a new one. Otherwise both could send to one customer at the
+   * same time.
+   */
   readonly #closing = new Map<AccountId, { readonly run: AccountRun; readonly closed: Promise<void> }>();
-  /** Versions whose token cannot be opened: logged once. */
+  /** Versions whose token cannot be decrypted, so that each is logged once. */
   readonly #unreadable = new Map<AccountId, string>();
   #claimed = 0;
 
@@ -29,7 +32,7 @@ export class AccountRuns {
     this.#options = options;
   }
 
-  /** Messages that were ever claimed. */
+  /** Messages claimed since the start. */
   get claimed(): number {
     return this.#claimed;
   }
@@ -43,17 +46,17 @@ export class AccountRuns {
     return this.#runs().filter(([, { sends }]) => sends.broken).length;
   }
 
-  /** Whether anything is in hand of an account that fits. */
+  /** Whether there is unsettled work for an account for which `fits` is true. */
   hasInHand(fits: (account: AccountId) => boolean): boolean {
     return this.#runs().some(([account, { sends }]) => sends.inHand > 0 && fits(account));
   }
 
-  /** There is something to send. */
+  /** Tells the account's run that there is something to send. */
   wake(account: AccountId): void {
     this.#open.get(account)?.sends.wake();
   }
 
-  /** Opens and closes until there is one run for each active provider whose partition is held. */
+  /** Opens and closes runs until each active provider whose partition is held has one. */
   update(
     known: ReadonlyMap<AccountId, KnownProvider>,
     partitionOf: (account: AccountId) => HeldPartition | undefined,
@@ -69,13 +72,13 @@ export class AccountRuns {
     }
   }
 
-  /** Claims nothing more; resolves when all that is in hand is settled. */
+  /** Claims nothing more. Resolves when all claimed messages are settled. */
   async drain(): Promise<void> {
     for (const [account, run] of this.#open) this.#close(account, run);
     await Promise.all([...this.#closing.values()].map(({ closed }) => closed));
   }
 
-  /** Cuts off what is in flight: it ends now, as unknown. */
+  /** Ends what is in flight now, as unknown. */
   cutOff(): void {
     for (const { run } of this.#closing.values()) run.cutOff();
   }

@@ -1,9 +1,10 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 
 /**
- * Keeps an account's messages from being tried one after the other at a provider that fails. `closed`: sends go · `open`:
- * after `FAILURES` failures in a row nothing goes for a pause · `half_open`: then one send probes whether it is back; a success
- * closes it, a failure opens it for longer. Any answer about a message is a success, a refusal too.
+ * A circuit breaker: while a provider fails, it keeps the account's messages from being tried one after the other.
+ * `closed`: sends may begin · `open`: after `FAILURES` failures in a row no send begins during a pause · `half_open`:
+ * after the pause one send probes the provider; its success closes the breaker, its failure opens it for longer.
+ * Every answer about a message is a success, even a refusal.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
@@ -20,7 +21,7 @@ export class Breaker {
   #openUntilMs = 0;
   #probing = false;
 
-  /** `random` from 0 to 1. */
+  /** `random`: from 0 to 1. */
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
@@ -37,19 +38,22 @@ export class Breaker {
     return this.#state === 'half_open' && !this.#probing ? 1 : 0;
   }
 
-  /** Until a probe may go; 0 when that is now, or not a matter of time. */
+  /** Time until a probe may begin. 0 when it may begin now, or does not depend on time. */
   get waitMs(): number {
     return this.state === 'open' ? Math.ceil(this.#openUntilMs - this.#clock.monotonicMs()) : 0;
   }
 
-  /** A send begins; returns whether it is the probe. */
+  /** A send begins. True when it is the probe. */
   begin(): boolean {
     if (this.state !== 'half_open') return false;
     this.#probing = true;
     return true;
   }
 
-  /** The provider answered. Sends that began before it failed tell nothing about now, only the probe does. */
+  /**
+   * The provider answered. While the breaker is not closed only the probe counts: other sends began before the
+   * provider failed.
+   */
   succeeded(probe: boolean): void {
     if (this.#state !== 'closed' && !probe) return;
     this.#state = 'closed';
@@ -65,11 +69,11 @@ export class Breaker {
     this.#failures = 0;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#pauses, LONGEST_PAUSE_MS);
     this.#pauses = Math.min(this.#pauses + 1, 16);
-    // Half fixed, half random: the accounts of one provider do not come back in step.
+    // Half fixed, half random, so that the accounts of one provider do not probe it at the same moment.
     this.#openUntilMs = this.#clock.monotonicMs() + pauseMs * (0.5 + this.#random() / 2);
   }
 
-  /** The send did not take place after all. */
+  /** The send did not take place. */
   withdrawn(probe: boolean): void {
     if (probe) this.#probing = false;
   }

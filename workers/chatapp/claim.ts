@@ -8,7 +8,7 @@ export interface ChatClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly account: AccountId;
-  /** Of the account's partition; both stand in the claim. */
+  /** Lease of the account's partition, and its epoch. Claims carry both. */
   readonly lease: string;
   readonly epoch: number;
 }
@@ -16,7 +16,10 @@ export interface ChatClaimerOptions {
 const QUEUE = { path: CHAT_PATH, lane: CHAT_LANE, state: 'queued' } as const;
 const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
 
-/** Takes queued messages of one account: queued → submitting. Only the holder of the partition does, so there is no race. */
+/**
+ * Takes queued messages of one account: queued → submitting. Only the holder of the partition does this, so there is
+ * no race.
+ */
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
   readonly #messages: Collection<ChatMessageDocument>;
@@ -29,7 +32,10 @@ export class ChatClaimer {
     this.#taker = new QueuedTaker({ db, clock, holder, epoch });
   }
 
-  /** The oldest queued message of each customer but those of `without`; at most `limit`. What has expired is left to the maintenance. */
+  /**
+   * The oldest queued message of each customer, except the customers in `without`; at most `limit`. Leaves expired
+   * messages to the maintenance.
+   */
   async queued(limit: number, without: readonly string[]): Promise<ChatMessageDocument[]> {
     const { account, clock } = this.#options;
     const found = await this.#messages
@@ -47,23 +53,24 @@ export class ChatClaimer {
     return [...first.values()];
   }
 
-  /** Those of the messages that are ours now, as they are after the claim. */
+  /** Claims the messages. Returns those that are ours now, as they are after the claim. */
   take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
     return this.#taker.take(messages);
   }
 
-  /** What a claim took whose answer was lost. */
+  /** The messages of a claim whose answer was lost. */
   recover(): Promise<ChatMessageDocument[]> {
     return this.#taker.recover();
   }
 }
 
-/** Messages that one look reads, of as many accounts as they happen to be. */
+/** Messages that one read covers, of any number of accounts. */
 const PAGE = 32;
 
 /**
- * Accounts that have queued chat-app messages, behind `after` in the order of their ids. `more`: there may be others behind the
- * last. One read of the queue's index; the backlog of one account is skipped by asking again behind it.
+ * Accounts with queued chat-app messages, after `after` in the order of their ids. `more`: there may be others after
+ * the last one. One read of the queue's index. To skip the backlog of one account, ask again with that account as
+ * `after`.
  */
 export async function accountsWithWork(
   db: Db,

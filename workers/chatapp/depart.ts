@@ -18,7 +18,7 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { ConversationId, MessageId } from '../../shared/runtime/ids.ts';
 
-/** Whether a message that was accepted earlier may leave now. */
+/** Whether a claimed message may leave now. */
 export type Departure =
   | { readonly kind: 'go'; readonly conversation: ConversationId }
   | {
@@ -27,7 +27,10 @@ export type Departure =
       readonly reason: string;
     };
 
-/** Conversations that a message may go through in one look, each given back as it comes; then it is asked about again later. */
+/**
+ * The most conversations that one look tries for a message. Each may be refunded while it looks. After that it asks
+ * again later.
+ */
 const MOVES_MAX = 10;
 
 export interface DepartureDeps {
@@ -37,14 +40,19 @@ export interface DepartureDeps {
 }
 
 /**
- * Looks again at messages that are about to be sent, and are claimed: a session may have closed while one waited, and the opener
- * of a conversation that one rides in may have failed. Then it stands for the conversation itself, or another one does; or,
- * when that was given back, it goes in another one, which it opens and pays for when there is none. Two reads for all. The
- * claim must be stored before: who decides about the conversation counts it as perhaps taken from then on (charge-store.ts).
- * Rejects with the store's error: none of them may leave then; asked again, each pays once.
+ * Checks messages again when they are claimed and about to be sent. A message may have waited until its session
+ * closed. A message that rides in a conversation may find that the opener failed. Then this message, or another
+ * rider, becomes the one that the conversation is charged with. If the conversation was refunded already, the message
+ * joins another conversation, or opens and pays for a new one.
  *
- * A message whose conversation was given back is changed in the store (`conversation`, `opened`, a new version): a settle
- * that decides from the copy in hand reads it again by itself. Missing in the map: not known, ask again later.
+ * Two reads for all messages together. Their claims must be stored first: from then on, decisions about their
+ * conversations count them as perhaps sent (charge-store.ts).
+ *
+ * Rejects with the store's error. Then none of the messages may leave. Asking again is safe: each message pays once.
+ *
+ * A message that moved to another conversation is changed in the store (`conversation`, `opened`, a new version). A
+ * settle that begins with the old copy reads it again by itself. A message that is missing in the result is
+ * undecided; ask again later.
  */
 export async function checkDeparture(
   deps: DepartureDeps,
@@ -57,7 +65,7 @@ export async function checkDeparture(
     messages.map((message) => keyOfCharge(chargeOf(message))),
   );
   const documentOf = (charge: Charge) => documents.get(keyOfCharge(charge));
-  // Who opens it itself needs nobody else.
+  // A message that opens its conversation depends on no other message.
   const riders = messages.filter((message) => {
     const charge = chargeOf(message);
     return openerOf(charge, documentOf(charge)) !== message._id;
@@ -90,12 +98,16 @@ async function leave(
   if (moves === MOVES_MAX) return undefined;
   const outcome = await moveOn(deps, message);
   if (outcome?.kind !== 'accepted' || outcome.credits > 0) return outcome && departureOf(outcome);
-  // It rides in one that another opened, which may have failed before this one was seen in it.
+  // The message rides in a conversation that another message opened. That opener may have failed before this rider
+  // was seen.
   const moved = await db.collection<ChatMessageDocument>('messages').findOne({ _id: message._id });
   return moved === null ? undefined : leave(deps, moved, await readCharge(db, moved), moves + 1);
 }
 
-/** Into another conversation. Void comes before the refund, which may be just what is short: until it is there, it is not known. */
+/**
+ * Moves the message into another conversation. A conversation becomes void before its credits are back. So if credits
+ * are short, the decision waits until the refund is there.
+ */
 async function moveOn(
   { db, accepter }: DepartureDeps,
   message: ChatMessageDocument,

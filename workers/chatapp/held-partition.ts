@@ -11,16 +11,19 @@ import { takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import type { ChatMetrics } from './metrics.ts';
 
-/** A partition of the accounts while this process holds its lease in one epoch. What is settled is settled under both. */
+/**
+ * A partition of the accounts, while this process holds its lease in one epoch. Settles run under this lease and
+ * epoch.
+ */
 export interface HeldPartition {
   readonly lease: string;
   readonly epoch: number;
-  /** Three streams, so that sends, statuses and unknowns settle side by side. */
+  /** Three streams, so that sends, statuses and unknowns are settled at the same time. */
   readonly outcomes: OutcomeSettler<ChatMessageDocument>;
   readonly statuses: Settler;
   readonly unknowns: Settler;
   readonly messageLog: MessageLog;
-  /** As of this moment. */
+  /** Whether the lease is held at this moment. */
   held(): boolean;
 }
 
@@ -31,13 +34,13 @@ export interface TakeOptions {
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   readonly lease: Lease;
-  /** What providers answer that is unusual is kept for the timelines. */
+  /** Keeps unusual answers of providers for the timelines. */
   readonly messageLog: MessageLog;
 }
 
 /**
- * Takes a partition over: does again what an earlier holder may have left half done, and marks what it left `submitting` as
- * unknown. Throws when the store fails; it is taken again then, which is harmless.
+ * Takes over a partition: redoes what an earlier holder may have left unfinished, and marks messages that it left
+ * `submitting` as unknown. Throws when the store fails. Taking the partition again is harmless.
  */
 export async function takePartition(options: TakeOptions): Promise<HeldPartition> {
   const { db, clock, log, metrics, announcer, lease, messageLog } = options;
@@ -56,11 +59,11 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
       log,
       settler: settler('outcomes'),
       messageLog,
-      // Statuses are looked up in the store: few come in the same second as the answer.
+      // Statuses are looked up in the store, because they rarely arrive in the same second as the answer.
       onKeys: () => {},
       onGroup: (size) => metrics.settleSize.observe(size),
     }),
-    // Stored under the name of what says the same of an SMS.
+    // Stored under the name of the SMS stream for receipts, which is the same for SMS.
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
     messageLog,

@@ -7,7 +7,7 @@ export interface HeldPartitionsOptions extends Omit<TakeOptions, 'lease'> {
   readonly leases: readonly TakeOptions['lease'][];
 }
 
-/** The partitions that this process holds, each taken anew in each epoch of its lease. */
+/** The partitions that this process holds. Each is taken again in each epoch of its lease. */
 export class HeldPartitions {
   readonly #options: HeldPartitionsOptions;
   readonly #held = new Map<number, HeldPartition>();
@@ -16,7 +16,7 @@ export class HeldPartitions {
     this.#options = options;
   }
 
-  /** Takes what is new and lets go of what was lost. Throws when the store fails; what was taken until then stays taken. */
+  /** Takes new partitions and drops lost ones. Throws when the store fails; partitions taken before that stay taken. */
   async update(): Promise<void> {
     const { partitions, leases } = this.#options;
     for (const [number, partition] of this.#held) {
@@ -32,7 +32,7 @@ export class HeldPartitions {
     }
   }
 
-  /** Undefined: another process serves the account, or is about to. */
+  /** Undefined when another process serves the account, or is about to. */
   of(account: AccountId): HeldPartition | undefined {
     const { partitions } = this.#options;
     if (!partitions.owns(account)) return undefined;
@@ -44,7 +44,7 @@ export class HeldPartitions {
     return [...this.#held.values()].filter((partition) => partition.held());
   }
 
-  /** What could not be stored so far will not be: the process ends. */
+  /** Stops retrying to store, because the process ends. */
   giveUp(): void {
     for (const { outcomes } of this.#held.values()) outcomes.giveUp();
   }

@@ -2,12 +2,12 @@ import type { InboundItem } from '../../shared/chat-inbox/inbox-item.ts';
 import type { InboundMessageDocument } from '../../shared/messages/chat-message.ts';
 import { type AccountId, inboundMessageId } from '../../shared/runtime/ids.ts';
 
-/** A provider may deliver what waited for a while; older or future times are a broken clock. */
+/** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
 const OLDEST_MS = 30 * 86_400_000;
 
 /**
- * A customer's message as it is stored. All of it derives from the item, its id from the provider's: making it twice writes
- * the same. `to` is the business's number. Pure.
+ * A customer's message as it is stored. Everything derives from the item, and its id from the provider's id, so
+ * repeating it writes the same. `to` is the business's number. Pure.
  */
 export function inboundMessage(
   account: AccountId,

@@ -14,24 +14,25 @@ export interface InboxRotationOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
-  /** Undefined: another process serves the account by now. */
+  /** Undefined when another process serves the account by now. */
   partitionOf(account: AccountId): HeldPartition | undefined;
-  /** Works off items, all of accounts of that partition. */
+  /** Works off items that all belong to accounts of this partition. */
   workOff(items: readonly InboxItemDocument[], partition: HeldPartition): Promise<void>;
 }
 
-/** Items of one read, and reads of one look. */
+/** `ITEMS_MAX`: items of one read. `READS_MAX`: reads of one look. */
 const ITEMS_MAX = 200;
 const READS = 4;
-/** How long an account is left alone whose items cannot be read or worked off. */
+/** How long an account is skipped after its items could not be read or worked off. */
 const ASIDE_MS = 30_000;
 
 type Page = Awaited<ReturnType<typeof dueItems>>;
 
 /**
- * Whose items are next. Accounts come one after the other, in the order of their ids. A read ends with the account that fills
- * it; the next read begins behind that account, and the next look where this one stopped. So a flood of one account's items
- * delays no other account. An account that makes the store or us fail is set aside for half a minute, and logged.
+ * Decides which account's items are next. Accounts come one after the other, in the order of their ids. A read ends
+ * with the account that fills it. The next read begins after that account, and the next look where this one stopped.
+ * So a flood of items for one account delays no other account. An account whose items fail is skipped for half a
+ * minute, and logged.
  */
 export class InboxRotation {
   readonly #options: InboxRotationOptions;
@@ -44,8 +45,8 @@ export class InboxRotation {
   }
 
   /**
-   * One look at the items of these accounts, all of this process; whether any had some. Throws when the store is away or a
-   * partition is lost, but not before all that was begun has ended.
+   * One look at the items of these accounts, which this process serves. Returns whether there were any. Throws when
+   * the store is not available or a partition is lost, but only after everything that was begun has ended.
    */
   async work(accounts: readonly AccountId[]): Promise<boolean> {
     const groups = new Map<HeldPartition, InboxItemDocument[]>();
@@ -83,7 +84,10 @@ export class InboxRotation {
     return items;
   }
 
-  /** When it fails for another reason than the store's own: by halves, until the account is found for which it does. */
+  /**
+   * If a read fails for a reason other than the store's availability, reads the accounts by halves until the failing
+   * account is found.
+   */
   async #read(accounts: readonly AccountId[]): Promise<Page> {
     const { db, clock } = this.#options;
     try {

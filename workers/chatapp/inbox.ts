@@ -22,21 +22,21 @@ export interface InboxOptions {
   readonly log: Log;
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
-  /** Items are worked off: they stay, without `due`, so that they are not taken again. */
+  /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
-  /** A status said what a template's state is. */
+  /** A status named the state of a template. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
 
-/** How long a status is tried again that fits no message: its send's answer may be on its way into the store. */
+/** How long a status that fits no message is tried again. The answer to its send may not be stored yet. */
 const ORPHAN_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
 
 /**
- * Works off what the callback stored: customers' messages become messages and events, statuses settle ours. The item is the
- * intent: it stays due until everything that follows from it is written, and doing that twice writes the same.
+ * Works off what the callback stored. Customers' messages become messages and events; statuses settle our messages.
+ * An item stays due until everything that follows from it is written. Repeating that writes the same.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -46,8 +46,8 @@ export class Inbox {
   }
 
   /**
-   * Works off due items, all of accounts of one partition. `settler` is the partition's; `numberOf` gives an account's business
-   * number. Throws when the store is away or the partition is lost; the items are still due then.
+   * Works off due items of accounts of one partition. `settler` is the partition's. `numberOf` gives an account's
+   * business number. Throws when the store is not available or the partition is lost; the items are still due then.
    */
   async work(
     items: readonly InboxItemDocument[],
@@ -103,7 +103,7 @@ export class Inbox {
     await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
-  /** What failures say beyond their messages: of templates, and of the account's standing at the provider. */
+  /** Handles what failures say beyond their own messages: about templates, and about the account at the provider. */
   async #tellFailures(told: readonly ToldMessage[]): Promise<void> {
     const { markTemplate, metrics, log } = this.#options;
     const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
@@ -117,7 +117,7 @@ export class Inbox {
     }
     for (const fields of standing.values()) {
       metrics.troubles.inc({ code: fields.code });
-      // The channel is not stopped for it: a status may come days late, and tell of what was mended since.
+      // This does not stop the channel: a status may come days late and report a problem that has been solved since.
       log.error('provider_trouble_told', fields);
     }
   }
@@ -126,17 +126,18 @@ export class Inbox {
     const { clock, retry, finish, metrics, log } = this.#options;
     const nowMs = clock.now().getTime();
     if (nowMs - item.at.getTime() >= ORPHAN_MS) {
-      // Of a message that was not sent by us, or whose answer is lost for good: it is kept as it came until it expires.
+      // Either we did not send this message, or the answer to its send is lost for good. The item is kept unchanged
+      // until it expires.
       await finish([item._id]);
       metrics.inbox.inc({ result: 'orphan' });
-      // Without the provider's id: the customer's number can be read out of it.
+      // Logged without the provider's id, because that contains the customer's number.
       log.info('chat_status_orphan', { account: item.account });
       return;
     }
     await retry(item._id, new Date(nowMs + retryPause(item.tries)));
   }
 
-  /** The item itself is the reason: it is tried again as long as an orphan would be, and then kept. */
+  /** Something in the item itself fails. It is tried again for as long as an orphan would be, and then only kept. */
   async #putOff(item: InboxItemDocument, error: unknown): Promise<void> {
     const { clock, retry, finish, log } = this.#options;
     const nowMs = clock.now().getTime();

@@ -7,7 +7,7 @@ import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { checkDeparture } from './depart.ts';
 import { ChatWorker } from './worker.ts';
 
-/** Partitions of the accounts. */
+/** Number of partitions that the accounts are divided into. */
 const PARTITIONS = 8;
 
 runLeased('chatapp', PARTITIONS, (deps) => {
@@ -17,7 +17,7 @@ runLeased('chatapp', PARTITIONS, (deps) => {
   return new ChatWorker({
     ...deps,
     box: createSecretBox(loadSecretKey(config.secretKey, config.dataDir)),
-    // Hours are a matter of SMS; what is asked here is whose messages are held.
+    // Promotional hours apply to SMS only. Here the gates only say whose messages are on hold.
     gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
     messageLog: new MessageLog({ db, clock, log, days: config.messageLogDays }),
     depart: (messages) => checkDeparture({ db, clock, accepter }, messages),

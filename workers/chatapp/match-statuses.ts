@@ -4,7 +4,7 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 
-/** A message, and all that some items tell of it. */
+/** A message with all items that concern it. */
 export interface ToldMessage {
   readonly message: ChatMessageDocument;
   readonly statuses: StatusItem[];
@@ -17,7 +17,7 @@ interface Status {
   readonly key: string;
 }
 
-/** The messages that the statuses among these items tell of, and the items that fit none (yet). */
+/** Finds the messages that the statuses among these items concern, and the items that fit no message (yet). */
 export async function matchStatuses(
   db: Db,
   items: readonly InboxItemDocument[],
@@ -32,7 +32,7 @@ export async function matchStatuses(
     db,
     statuses.filter(({ key }) => !byKey.has(key)),
   );
-  // By message, not by key: two groups of one message would be in each other's way.
+  // By message, not by key: two groups with the same message would conflict.
   const told = new Map<MessageId, ToldMessage>();
   const unmatched: InboxItemDocument[] = [];
   for (const { item, status, key } of statuses) {
@@ -60,7 +60,10 @@ async function findByKey(db: Db, statuses: readonly Status[]): Promise<ReadonlyM
   );
 }
 
-/** By the id of ours that a status gives back, where the answer that told the provider's id was not stored, or never came. */
+/**
+ * Finds messages by our id, which the status repeats. Needed when the answer with the provider's id was not stored,
+ * or never came.
+ */
 async function findByOurs(db: Db, statuses: readonly Status[]): Promise<ReadonlyMap<string, ChatMessageDocument>> {
   const ids = statuses.flatMap(({ status: { ours } }) => (ours !== undefined && isMessageId(ours) ? [ours] : []));
   if (ids.length === 0) return new Map();

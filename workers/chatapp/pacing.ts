@@ -9,15 +9,18 @@ export interface PacingOptions {
   readonly random: () => number;
 }
 
-/** What the provider means by "too fast for this customer" (131056: about one message in 6 s), doubled while it says so. */
+/**
+ * First pause after the provider's "too fast for this customer" (131056: about one message in 6 s). Doubled each time
+ * it is repeated.
+ */
 const CUSTOMER_DELAY_MS = 6_000;
 const CUSTOMER_DELAY_MAX_MS = 60_000;
-/** Customers whose delays are remembered; beyond that all begin anew. */
+/** The most customers whose delays are remembered. Beyond that all are forgotten. */
 const DELAYS_MAX = 10_000;
 
 /**
- * How fast one account sends: messages a second, sends in flight, and for each customer one at a time with a pause in between,
- * so that a customer's messages stay in order.
+ * How fast one account sends: messages per second, sends in flight, and for each customer one message at a time with
+ * a pause in between, so that a customer's messages stay in order.
  */
 export class Pacing {
   readonly #options: PacingOptions;
@@ -25,9 +28,9 @@ export class Pacing {
   readonly #inFlight = new Set<string>();
   /** Customers whose message is being settled without having been sent. */
   readonly #settling = new Set<string>();
-  /** Customers that get nothing before then, by the monotonic clock. */
+  /** The time before which a customer gets nothing, by the monotonic clock. */
   readonly #notBefore = new Map<string, number>();
-  /** How often in a row the provider wanted a customer left alone. */
+  /** How often in a row the provider asked for a pause for a customer. */
   readonly #delays = new Map<string, number>();
 
   constructor(options: PacingOptions) {
@@ -40,12 +43,12 @@ export class Pacing {
     return this.#inFlight.size;
   }
 
-  /** Messages that may be sent now. */
+  /** How many messages may be sent now. */
   get room(): number {
     return Math.min(this.#options.provider.windowSize - this.#inFlight.size, this.#tokens.available());
   }
 
-  /** Customers that get nothing just now. */
+  /** Customers that must not get a message now. */
   busy(): readonly string[] {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [customer, ms] of this.#notBefore) {
@@ -54,7 +57,7 @@ export class Pacing {
     return [...new Set([...this.#inFlight, ...this.#settling, ...this.#notBefore.keys()])];
   }
 
-  /** Until something may change by time alone: a token, or the first customer that waits. Undefined: nothing waits for time. */
+  /** Time until a token or a waiting customer is ready. Undefined when nothing waits for time. */
   get waitMs(): number | undefined {
     const nowMs = this.#options.clock.monotonicMs();
     const waits = [...this.#notBefore.values()].filter((ms) => ms > nowMs).map((ms) => ms - nowMs);
@@ -62,21 +65,22 @@ export class Pacing {
     return waits.length === 0 ? undefined : Math.max(Math.ceil(Math.min(...waits)), 1);
   }
 
-  /** A send to this customer begins: one token, one place in the window. */
+  /** A send to this customer begins. It takes one token and one place in the window. */
   begin(customer: string): void {
     this.#tokens.take();
     this.#inFlight.add(customer);
     this.hold(customer, this.#options.provider.perCustomerMs);
   }
 
-  /** It has ended, and what became of it is stored or known to be left. */
+  /** The send has ended. Its outcome is stored, or it is certain that it cannot be. */
   end(customer: string): void {
     this.#inFlight.delete(customer);
   }
 
   /**
-   * A message to this customer is refused here, or put back: until `work` has stored that, the customer gets nothing. The
-   * conversation that it opened is settled by then, and its next message is behind it again. Takes no token and no place.
+   * A message to this customer is refused here, or put back. Until `work` has stored that, the customer gets nothing:
+   * first the conversation that the message opened must be settled, or the message must be queued again. Takes no
+   * token and no place.
    */
   async settling(customer: string, work: Promise<unknown>): Promise<void> {
     this.#settling.add(customer);
@@ -87,25 +91,25 @@ export class Pacing {
     }
   }
 
-  /** The customer gets nothing for so long: its message is tried again first. */
+  /** The customer gets nothing for this time, so that its own message is retried first. */
   hold(customer: string, ms: number): void {
     if (ms <= 0) return;
     const untilMs = this.#options.clock.monotonicMs() + ms;
     this.#notBefore.set(customer, Math.max(this.#notBefore.get(customer) ?? 0, untilMs));
   }
 
-  /** The provider took a message for this customer. */
+  /** The provider accepted a message for this customer. */
   accepted(customer: string): void {
     this.#tokens.accepted();
     this.#delays.delete(customer);
   }
 
-  /** The provider wants less from this account. */
+  /** The provider asks for fewer messages from this account. */
   throttled(atLeastMs: number): void {
     this.#tokens.throttled(atLeastMs);
   }
 
-  /** The provider wants less for this customer. */
+  /** The provider asks for fewer messages to this customer. */
   delayCustomer(customer: string): void {
     const delays = this.#delays.get(customer) ?? 0;
     if (this.#delays.size >= DELAYS_MAX) this.#delays.clear();

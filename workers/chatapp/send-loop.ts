@@ -12,29 +12,29 @@ export interface SendLoopOptions extends SendContext {
   readonly claimer: ChatClaimer;
   /** From 0 to 1. */
   random(): number;
-  /** Whether the account's messages may leave at all (shared/claim/claim-gates.ts). */
+  /** Whether messages of this account may leave at all (shared/claim/claim-gates.ts). */
   mayLeave(): Promise<boolean>;
-  /** Asked between claim and send (depart.ts): a message whose session has closed is refused and never sent. */
+  /** Asked between claim and send (depart.ts). A message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
 }
 
 const MAX_CLAIM = 100;
-/** After a round that failed. */
+/** Pause after a round that failed. */
 const ERROR_PAUSE_MS = 1_000;
 /**
- * A queue in which busy customers' messages stand before the others' is read through again and again without result. After each
- * such read the loop rests nine times as long as it took, so that these reads take a tenth of the time at most.
+ * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
+ * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most.
  */
 const READ_REST = 9;
 const READ_REST_MAX_MS = 1_000;
-/** A message of which it cannot be known whether it may leave is asked about again. */
+/** Pause before a message is asked about again when it is undecided whether it may leave. */
 const DEPART_AGAIN_MS = 1_000;
 
 /**
- * How one account's messages leave: claim what can be sent now, send it, settle what became of it. Every account has a loop of its
- * own, so a slow, failing or throttling provider delays no other account. The store knows of every message in hand here: it
- * is `submitting` there until it is settled.
+ * Sends one account's messages: claims what can be sent now, sends it, and settles the outcome. Every account has its
+ * own loop, so a slow, failing or throttling provider delays no other account. The store knows every message that the
+ * loop holds: it is `submitting` until it is settled.
  */
 export class SendLoop {
   readonly #options: SendLoopOptions;
@@ -43,11 +43,11 @@ export class SendLoop {
   readonly #sender: MessageSender;
   readonly #timer: WakeTimer;
   readonly #running = new Set<Promise<void>>();
-  /** Claimed, and looked at before they are sent. */
+  /** Claimed messages that are checked before they are sent. */
   #departing: readonly ChatMessageDocument[] = [];
   #round: Promise<void> | undefined;
   #woken = false;
-  /** No more claims. */
+  /** True after `close`: no more claims. */
   #closed = false;
 
   constructor(options: SendLoopOptions) {
@@ -64,7 +64,7 @@ export class SendLoop {
     });
   }
 
-  /** Messages that were claimed and are not settled. */
+  /** Messages that were claimed and are not settled yet. */
   get inHand(): number {
     return this.#running.size + this.#departing.length;
   }
@@ -73,12 +73,12 @@ export class SendLoop {
     return this.#pacing.inFlight;
   }
 
-  /** The provider fails. */
+  /** Whether the provider fails. */
   get broken(): boolean {
     return this.#breaker.state !== 'closed';
   }
 
-  /** There may be something to send. Returns at once; a round is under way when it may be. */
+  /** There may be something to send. Returns at once and starts a round if it may. */
   wake(): void {
     this.#woken = true;
     if (this.#round !== undefined || this.#closed || this.#timer.resting) return;
@@ -87,13 +87,13 @@ export class SendLoop {
     });
   }
 
-  /** Claims no more. */
+  /** Claims nothing more. */
   close(): void {
     this.#closed = true;
     this.#timer.close();
   }
 
-  /** Resolves when nothing is in hand any more; to be called after `close`. */
+  /** Resolves when all claimed messages are settled. Call it after `close`. */
   async drained(): Promise<void> {
     await this.#round;
     await Promise.all(this.#running);
@@ -112,14 +112,14 @@ export class SendLoop {
     }
   }
 
-  /** Whether there may be more at once. */
+  /** One round. Returns whether there may be more to do at once. */
   async #once(): Promise<boolean> {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
     await this.#leave(await claimer.recover());
     const room = Math.min(this.#pacing.room, this.#breaker.room, MAX_CLAIM);
     if (room < 1) {
-      // Whatever is in flight wakes the loop too when it ends.
+      // A send that ends also wakes the loop.
       const waitMs = this.#breaker.waitMs || this.#pacing.waitMs;
       if (waitMs !== undefined) this.#timer.wakeIn(waitMs);
       return false;
@@ -142,13 +142,13 @@ export class SendLoop {
     if (queued.length === 0 && busy.length > 0) {
       const restMs = Math.min((clock.monotonicMs() - startedMs) * READ_REST, READ_REST_MAX_MS);
       this.#timer.rest(restMs);
-      // By then the first busy customer's pause is over. Others' messages wake the loop before.
+      // By then the first busy customer's pause is over. Messages to other customers wake the loop earlier.
       this.#timer.wakeIn(Math.max(restMs, this.#pacing.waitMs ?? 0));
     }
     return queued;
   }
 
-  /** What is claimed is sent, or refused, or goes back to its place. Rejects when the store failed; then all went back. */
+  /** Each claimed message is sent, refused or put back. Rejects when the store failed; then all were put back. */
   async #leave(claimed: readonly ChatMessageDocument[]): Promise<void> {
     if (claimed.length === 0) return;
     this.#departing = claimed;

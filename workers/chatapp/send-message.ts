@@ -13,7 +13,7 @@ import { sendPayload } from './provider/payload.ts';
 import { sendTrouble } from './provider/trouble.ts';
 import { outcomeOf } from './verdict-outcome.ts';
 
-/** What a send needs of its account's run. */
+/** What a send needs from its account's run. */
 export interface SendContext {
   readonly provider: ProviderDocument;
   readonly client: ProviderClient;
@@ -21,32 +21,37 @@ export interface SendContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
-  /** The partition is held, as of this moment: asked right before each send. */
+  /** Whether the partition is held at this moment. Asked right before each send. */
   held(): boolean;
-  /** The provider said that token, number or account are not allowed. */
+  /** The provider said that the token, the number or the account is not allowed. */
   stopChannel(reason: string, code: string): Promise<void>;
-  /** Why sends have paused, for the operator; undefined when one was answered again. */
+  /** Stores why sends have paused, for the operator. Undefined when one was answered again. */
   note(trouble: string | undefined): Promise<void>;
-  /** The provider said what a template's state is. */
+  /** The provider named the state of a template. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
 
 interface MessageSenderOptions extends SendContext {
   readonly pacing: Pacing;
   readonly breaker: Breaker;
-  /** Nothing more is to be sent for so long. */
+  /** Sends nothing for this time. */
   rest(ms: number): void;
 }
 
-/** A message that waited for its retry is back in the queue so long after it fell due; until then its customer gets no other. */
+/**
+ * A message that waits for its retry returns to the queue so long after its due time. Until then its customer gets no
+ * other message.
+ */
 const BACK_IN_QUEUE_MS = 2_000;
-/** After the provider has stopped the channel: by then the worker has read that in the store and closed the account's run. */
+/**
+ * Pause after the provider stopped the channel. By its end the worker has read that in the store and closed this run.
+ */
 const STOPPED_MS = 3_000;
 
-/** What becomes of one claimed message: it is sent to the provider and its answer settled, or it is refused or put back unsent. */
+/** Handles one claimed message: sends it and settles the answer, refuses it, or puts it back unsent. */
 export class MessageSender {
   readonly #options: MessageSenderOptions;
-  /** Whether the store says that sends fail. */
+  /** Whether the store has a note that sends fail. */
   #noted: boolean;
 
   constructor(options: MessageSenderOptions) {
@@ -54,12 +59,12 @@ export class MessageSender {
     this.#noted = options.provider.troubles?.sends !== undefined;
   }
 
-  /** From the claim to the stored outcome. `probe`: to see whether the provider is back. Never rejects. */
+  /** From the claim to the stored outcome. `probe`: this send tests whether the provider is back. Never rejects. */
   async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
     const { client, clock, metrics, held, provider, pacing, breaker } = this.#options;
     try {
       if (!held()) {
-        // The next holder of the partition finds it.
+        // The next holder of the partition finds the message.
         breaker.withdrawn(probe);
         return;
       }
@@ -79,18 +84,18 @@ export class MessageSender {
     }
   }
 
-  /** It may not leave: it is rejected. Never rejects itself. */
+  /** Rejects a message that may not leave. The promise itself never rejects. */
   async refuse(message: ChatMessageDocument, code: string, reason: string): Promise<void> {
     this.#options.metrics.departures.inc({ code });
     await this.#settle(message, { kind: 'rejected', parts: [], code, reason });
   }
 
-  /** It goes back to its place in the queue. Never rejects. */
+  /** Puts the message back in its place in the queue. Never rejects. */
   async putBack(message: ChatMessageDocument): Promise<void> {
     await this.#settle(message, { kind: 'requeue' });
   }
 
-  /** What the verdict says of the provider's and the customer's pace. */
+  /** Adjusts the pace of the account and of the customer to the verdict. */
   #learn({ to }: ChatMessageDocument, verdict: SendVerdict, probe: boolean): void {
     const { breaker, pacing, rest } = this.#options;
     switch (verdict.kind) {
@@ -118,7 +123,7 @@ export class MessageSender {
     breaker.succeeded(probe);
   }
 
-  /** What others must know: the account's channel is stopped, a template is not to be used. */
+  /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
     const { breaker, stopChannel, markTemplate, note, log } = this.#options;
     try {
@@ -130,12 +135,12 @@ export class MessageSender {
       await note(trouble);
       this.#noted = trouble !== undefined;
     } catch (error) {
-      // The next message that ends so tells it again.
+      // The next message with the same verdict reports it again.
       log.warn('provider_news_not_stored', { message_id: message._id, ...errorFields(error) });
     }
   }
 
-  /** A failure here means that the partition or the store is gone for good: the next holder finds the message `submitting`. */
+  /** If this fails, the partition or the store is gone for good. The next holder finds the message `submitting`. */
   async #settle(
     message: ChatMessageDocument,
     outcome: Parameters<OutcomeSettler<ChatMessageDocument>['add']>[1],

@@ -12,8 +12,8 @@ import { errorRule } from './provider/error-table.ts';
 const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;
 
 /**
- * The change that the provider's statuses of one message make together, whatever their order: skipped ones are skipped, late
- * ones change nothing. `key` is the message's in the statuses. Undefined: they tell nothing new. Pure.
+ * The change that all given statuses of one message make together, in any order. Missing statuses are skipped, and
+ * late ones change nothing. `key` is the message's key in the statuses. Undefined when they say nothing new. Pure.
  */
 export function decideStatuses(
   message: ChatMessageDocument,
@@ -44,7 +44,8 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
     }
   }
   const another = known?.key !== undefined && known.key !== key;
-  // Of an unknown that was sent again: what became of the other try decides, unless this one arrived.
+  // For a message of unknown fate that was sent again: the other copy's outcome decides, unless this copy was
+  // delivered.
   if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
   const left = !isBeforeSent(message.state);
   const entries: HistoryEntry[] = left ? [] : [entryAt('sent', now, message.history)];
@@ -65,7 +66,8 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   return {
     state: next,
     set: {
-      // Failed before it arrived: the provider bills nothing, and a conversation that it opened is given back (void.ts).
+      // It failed before it was delivered. The provider charges nothing, and a conversation that it opened is
+      // refunded (void.ts).
       parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'refused'), ...errorOf(failure) }],
       ...(failure === undefined ? deliveredAt(message, status, now) : failure),
     },
@@ -74,14 +76,17 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   };
 }
 
-/** The earlier copy that a status with this id means: the one that has it, else the first of which nothing is known. */
+/** The earlier copy that has this id; otherwise the first earlier copy whose fate is unknown. */
 function earlierCopy({ earlier = [] }: ChatMessageDocument, key: string): Copy | undefined {
   return (
     earlier.find(({ parts }) => parts.some((one) => one.key === key)) ?? earlier.find(({ parts }) => isOpen(parts))
   );
 }
 
-/** The provider took it. Unless the current copy is under way, and may be the one that is meant, it is the only one that was. */
+/**
+ * The provider accepted this earlier copy. It counts as the only accepted one, unless the current copy is in
+ * progress, because the status might mean that one.
+ */
 function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now: Date): Change | undefined {
   const { state, earlier = [] } = message;
   if (!isOpen(copy.parts) || !isBeforeSent(state)) return undefined;
@@ -90,8 +95,8 @@ function earlierSent(message: ChatMessageDocument, copy: Copy, key: string, now:
 }
 
 /**
- * The provider took it and failed it: that copy never was. It is the end of a message of which nothing else is under way or in doubt,
- * as if it had been the only one.
+ * The provider accepted this earlier copy and then failed it. If no other copy is in progress or unknown, the message
+ * has failed, as if this had been its only copy.
  */
 function earlierFailed(
   message: ChatMessageDocument,
@@ -113,12 +118,12 @@ function earlierFailed(
   return fitted(message, { state: 'failed', set: { ...set, parts, ...failure }, unset: ['due', 'outcome'], entries });
 }
 
-/** Its current copy was claimed, and what became of it is not known. */
+/** Whether its current copy was claimed and has no known outcome yet. */
 function isUnderWay(message: ChatMessageDocument): boolean {
   return message.state === 'submitting' && !isHeldOpen(message);
 }
 
-/** An id that no answer told: later statuses are found by it. */
+/** Stores an id that no answer contained, so that later statuses find the message. */
 function adopted(known: Part | undefined, key: string): Change | undefined {
   return known?.key === undefined ? { set: { parts: [part(known, key, 'accepted')] } } : undefined;
 }
@@ -139,7 +144,10 @@ function errorOf(failure: { readonly errorCode: string } | undefined): Pick<Part
   return failure === undefined ? {} : { error: failure.errorCode };
 }
 
-/** The provider's own time where it can be true. A message that was read without having been delivered before was delivered then. */
+/**
+ * The provider's time, if it is plausible. A message that was read without a `delivered` status counts as delivered
+ * at that time.
+ */
 function deliveredAt(message: ChatMessageDocument, { at }: StatusItem, now: Date): { readonly deliveredAt?: Date } {
   if (message.deliveredAt !== undefined) return {};
   const sentMs = message.claim?.at.getTime() ?? 0;

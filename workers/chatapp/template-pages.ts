@@ -18,18 +18,18 @@ export interface TemplateList {
 export interface TemplatePagesOptions {
   readonly account: AccountId;
   readonly clock: Clock;
-  /** The page behind a cursor, the first one without. */
+  /** The page after a cursor; the first page without one. */
   ask(after: string | undefined): Promise<Exchange>;
 }
 
-/** WhatsApp allows 6,000. Entries of a list, be they templates or not. */
+/** The most entries of a list, templates or not. WhatsApp allows 6,000. */
 const TEMPLATES_MAX = 10_000;
-/** As many of the size that is asked for, and some more: a list without an end is not followed further. */
+/** The most pages: enough for `TEMPLATES_MAX`, and some more. A list that never ends is not followed further. */
 const PAGES_MAX = 250;
-/** Read in one turn of the event loop. */
+/** Entries that are read without giving way to the event loop. */
 const AT_ONCE = 5;
 
-/** All of an account's templates as the provider lists them, or why they cannot be had. */
+/** All templates of an account, as the provider lists them; otherwise the reason why they are not available. */
 export async function readTemplates({ account, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
   const templates = new Map<string, ChatTemplateDocument>();
   let entries = 0;
@@ -48,7 +48,7 @@ export async function readTemplates({ account, clock, ask }: TemplatePagesOption
         skipped += 1;
         firstSkipped ??= read;
       } else {
-        // A page may repeat what moved meanwhile; the later word counts.
+        // A later page may repeat an entry that moved. The later one counts.
         templates.set(read._id, read);
       }
     }
@@ -63,7 +63,7 @@ async function readPage(exchange: Exchange): Promise<TemplatePage | string> {
   try {
     return readTemplatePage(objectOf(await parseLargeJson(exchange.body)));
   } catch (error) {
-    // What a parser says may quote the text that it could not read.
+    // The parser's message is left out, because it can quote the text.
     return error instanceof TooLargeError ? `the answer cannot be read: ${error.message}` : 'the answer is no JSON';
   }
 }

@@ -15,20 +15,23 @@ export interface TemplatesSyncOptions {
   /** From 0 to 1. */
   random(): number;
   replace(templates: readonly ChatTemplateDocument[]): Promise<void>;
-  /** Why the list cannot be had, for the operator; undefined when it could. */
+  /** Stores why the list is not available, for the operator. Undefined when it is. */
   note(trouble: string | undefined): Promise<void>;
 }
 
-/** Copied again so often: a template that was approved is seen then at the latest. */
+/** Pause between two copies. A newly approved template is seen after it at the latest. */
 const EVERY_MS = 10 * 60_000;
-/** After a failure, with the same jitter. */
+/** Pause after a failure, with the same jitter. */
 const AGAIN_MS = 60_000;
-/** The first time: at once, but not all accounts of a starting worker in the same instant. */
+/** The first copy comes soon, but not at the same moment for all accounts of a starting worker. */
 const FIRST_WITHIN_MS = 500;
-/** Part of a pause that is random. */
+/** The part of a pause that is random. */
 const JITTER = 0.2;
 
-/** Keeps the copy of one account's templates like the provider's list. A list that cannot be had whole changes nothing; an entry that cannot be read is left out. */
+/**
+ * Copies the provider's list of one account's templates. An incomplete list changes nothing. An entry that cannot be
+ * read is left out.
+ */
 export class TemplatesSync {
   readonly #options: TemplatesSyncOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +46,7 @@ export class TemplatesSync {
     this.#schedule(this.#options.random() * FIRST_WITHIN_MS);
   }
 
-  /** To be followed by closing the client, which ends a request that is under way. */
+  /** Close the client after this. That ends a request that is in progress. */
   close(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -60,7 +63,7 @@ export class TemplatesSync {
     }, inMs);
   }
 
-  /** Never rejects; returns the pause until the next round. */
+  /** Never rejects. Returns the pause until the next round. */
   async #round(): Promise<number> {
     const { account, client, clock, log, metrics, replace, note, random } = this.#options;
     const jitter = 1 + JITTER * (2 * random() - 1);

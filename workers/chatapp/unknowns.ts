@@ -9,13 +9,13 @@ import type { HeldPartition } from './held-partition.ts';
 
 type Policy = ProviderDocument['unknownPolicy'];
 
-/** Unknowns that one look reads to see whose they are. */
+/** The most unknown sends that one look reads to see which accounts they belong to. */
 const LOOK_MAX = 500;
 
 /**
- * Applies each account's policy to its sends whose answer never came, when they have waited long enough. Returns how many were
- * decided by each policy, and how many claims were found that an earlier holder, frozen in the middle of one, has made after it
- * was taken over. Throws when the store fails.
+ * Applies each account's policy to sends that have waited long enough for their answer. Also finds claims that a
+ * frozen earlier holder stored after its partition was taken over. Returns how many sends each policy decided, and
+ * how many such claims were found. Throws when the store fails.
  */
 export async function decideUnknownsOf(
   db: Db,

@@ -3,12 +3,13 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { SubmitOutcome } from '../../shared/settlement/submit-outcome.ts';
 import type { SendVerdict } from './provider/answer.ts';
 
-/** Once more, then it is refused. */
+/** The message is tried once more, then it is refused. */
 const TWO_TRIES = 2;
 
 /**
- * What a verdict makes of the message; the change itself is decided as for an SMS of one part (settlement/decide-outcome.ts).
- * `probe`: it was sent to see whether the provider is back, so that its failure tells nothing about the message. Pure.
+ * The outcome of a verdict for its message. The change is decided as for an SMS of one part
+ * (settlement/decide-outcome.ts). `probe`: the send tested whether the provider is back, so its failure says nothing
+ * about the message. Pure.
  */
 export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boolean): SubmitOutcome {
   switch (verdict.kind) {
@@ -16,7 +17,8 @@ export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boole
       return { kind: 'sent', parts: [{ key: chatMessageKey(account, verdict.upstreamId), state: 'accepted' }] };
     case 'unknown':
       return { kind: 'unknown', parts: [{ state: 'unknown' }] };
-    // Nothing left, or nothing may leave until a person has mended it: it waits in its place.
+    // Nothing was sent, or nothing may be sent until a person solves the problem. The message keeps its place in the
+    // queue.
     case 'not_sent':
     case 'stop':
       return { kind: 'requeue' };

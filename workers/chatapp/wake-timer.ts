@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 
-/** When a loop looks again by itself, and until when it rests whoever wakes it. */
+/** Wakes a loop after a time. Until a rest is over, nothing wakes it. */
 export class WakeTimer {
   readonly #clock: Clock;
   readonly #wake: () => void;
@@ -17,16 +17,16 @@ export class WakeTimer {
     return this.#clock.monotonicMs() < this.#notBeforeMs;
   }
 
-  /** Rests for so long, then wakes. */
+  /** Rests for this time, then wakes. */
   rest(ms: number): void {
     this.#notBeforeMs = this.#clock.monotonicMs() + ms;
     this.wakeIn(ms);
   }
 
-  /** Wakes after so long, and not at the time that was set before. */
+  /** Wakes after this time. Replaces the time that was set before. */
   wakeIn(ms: number): void {
     clearTimeout(this.#timer);
-    // One more, because a timer may come early by a part of a millisecond.
+    // One millisecond more, because a timer can fire slightly early.
     if (!this.#closed) this.#timer = setTimeout(this.#wake, Math.ceil(ms) + 1);
   }
 

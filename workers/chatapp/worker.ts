@@ -27,19 +27,23 @@ export interface ChatWorkerOptions extends LeasedWorkerOptions {
 }
 
 const IDLE_MS = 100;
-/** From one round's start to the next: after one that found work, and after one that did not and was woken by somebody else's. */
+/**
+ * Shortest time from one round's start to the next. `more`: after a round that found work. `idle`: after a round that
+ * found none.
+ */
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
 const UNKNOWNS_MS = 10_000;
-/** Reads of the queue in one round; where it stopped, the next goes on. */
+/** The most reads of the queue in one round. The next round continues where it stopped. */
 const LOOKS_MAX = 16;
-/** An empty inbox is not looked into more often, whatever else wakes the worker. */
+/** How often an empty inbox is read at most, whatever wakes the worker. */
 const INBOX_MS = 100;
 const STOP_MS = { answers: 9_000, lastWrites: 3_000 };
 
 /**
- * Serves the accounts in its partitions. Each has a run of its own, by which its messages leave (account-run.ts); what providers
- * posted to the callback is worked off (inbox.ts). A round looks at queue and inbox together; what may be slow is in the runs.
+ * Serves the accounts in its partitions. Each account has a run that sends its messages (account-run.ts). inbox.ts
+ * works off what providers posted to the callback. A round looks at the queue and the inbox together. Slow work is
+ * done in the runs.
  */
 export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #options: ChatWorkerOptions;
@@ -94,7 +98,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     return this.#runs.hasInHand(fits);
   }
 
-  /** SMS change `messages` too: where no account has a provider, nobody wakes for them. */
+  /** SMS change `messages` too, so a worker without any provider ignores those changes. */
   protected override minds(): boolean {
     return this.#providers.size > 0;
   }
@@ -128,7 +132,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const startedMs = clock.monotonicMs();
     const providers = await listProviders(db);
     this.#providers = new Map(
-      // What a run notes of its provider must not close that run.
+      // A run writes notes into its provider's document. Those must not close the run.
       providers.map((provider) => [
         provider._id,
         { provider, version: JSON.stringify({ ...provider, troubles: undefined }) },
@@ -137,7 +141,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#providersReadMs = startedMs;
   }
 
-  /** Wakes the accounts that have something queued; whether anything was claimed since the last look. */
+  /** Wakes the accounts with queued messages. Returns whether anything was claimed since the last look. */
   async #lookForWork(): Promise<boolean> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const { accounts, more } = await accountsWithWork(this.#options.db, this.#lookedUpTo);
@@ -145,13 +149,13 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       this.#lookedUpTo = more ? (accounts.at(-1) ?? '') : '';
       if (!more) break;
     }
-    // What those just woken claim is seen in the next round.
+    // Claims of the accounts that were woken just now are seen in the next round.
     const claimed = this.#runs.claimed > this.#claimsSeen;
     this.#claimsSeen = this.#runs.claimed;
     return claimed;
   }
 
-  /** Whether there was anything. */
+  /** Returns whether there were any items. */
   async #workInbox(): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;

@@ -2,12 +2,12 @@ import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
 import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
 
-/** How long after its validity a `sent` message may still get a receipt; then it is closed as it is. */
+/** How long a `sent` message may still get a receipt after its validity. Then it is closed as `sent`. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
-/** A submit in flight belongs to the carrier's worker: it is looked at again later. */
+/** A submit in flight belongs to the carrier's worker. The message is looked at again after this time. */
 const SUBMITTING_AGAIN_MS = 10 * 60_000;
 
-/** What becomes of a message whose `due` has come. Pure. */
+/** Decides what happens to a message whose `due` has come. Pure. */
 export function decideDue(message: AnyMessage, now: Date): Change {
   const over = message.validUntil <= now;
   switch (message.state) {
@@ -31,7 +31,10 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
-/** It never left, or came back with proof that nothing was accepted, unless a copy before that may have been: not refunded then. */
+/**
+ * The message never left, or came back with proof that no carrier accepted it. An earlier copy may still have been
+ * accepted; then it is not refunded.
+ */
 function expired(message: AnyMessage, now: Date): Change {
   const mayHave = mayHaveLeft(message);
   const reason = 'The message could not be handed on within its validity.';

@@ -23,14 +23,14 @@ export interface DutiesDeps {
 }
 
 /**
- * What the holder of the maintenance lease does, each duty at its time (main.ts). A failed duty is logged and tried again the
- * next time. Without the lease the duties do nothing.
+ * The duties of the process that holds the maintenance lease; main.ts says when each runs. A failed duty is logged
+ * and tried again at its next time. Without the lease, duties do nothing.
  */
 export class Duties {
   readonly #deps: DutiesDeps;
   readonly #lease: Lease;
   readonly #counters: ReturnType<typeof countersOf>;
-  /** There while this process holds the lease and has redone what the one before left half done. */
+  /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
   #epoch = 0;
 
@@ -40,7 +40,7 @@ export class Duties {
     this.#counters = countersOf(deps.metrics);
   }
 
-  /** Takes or renews the lease; a new holder first does again what the one before left half done. */
+  /** Takes or renews the lease. A new holder first redoes the unfinished work of the one before. */
   keepLease(): Promise<void> {
     return this.#guarded('lease', async () => {
       const { db, clock, log, announcer } = this.#deps;
@@ -57,10 +57,10 @@ export class Duties {
     });
   }
 
-  /** Retries that waited, validity that passed, `sent` that nobody confirmed. */
+  /** Settles due messages: retries, ended validity, `sent` without a receipt. */
   sweepDue(): Promise<void> {
     return this.#guarded('due', async () => {
-      // Until nothing is due: a backlog does not wait for the next time.
+      // Loops until nothing is due, so that a backlog does not wait for the next run.
       while (this.#settler !== undefined && this.#lease.held) {
         const count = await sweepDue(this.#deps.db, this.#settler, this.#deps.clock);
         this.#counters.swept.inc(count);
@@ -69,7 +69,7 @@ export class Duties {
     });
   }
 
-  /** What dead gateways left pending in accounts. */
+  /** Finishes what dead gateways left pending in accounts. */
   finishPending(): Promise<void> {
     return this.#guarded('pending', async () => {
       if (!this.#lease.held) return;
@@ -79,7 +79,7 @@ export class Duties {
     });
   }
 
-  /** Batches that were stored and never paid. */
+  /** Removes batches that were stored and never paid for. */
   pruneBatches(): Promise<void> {
     return this.#guarded('batches', async () => {
       if (!this.#lease.held) return;
@@ -88,12 +88,12 @@ export class Duties {
     });
   }
 
-  /** What ended long ago. It may take hours, and ends early when the lease goes. */
+  /** Removes what ended long ago. Can take hours, and stops when the lease is lost. */
   pruneOld(): Promise<void> {
     return this.#guarded('prune', () => pruneOld(this.#pruning()));
   }
 
-  /** Customers of the chat-app channel with whom nothing was exchanged for long. */
+  /** Removes chat-app customers without an exchange for a long time. */
   pruneConversations(): Promise<void> {
     return this.#guarded('prune_conversations', () => pruneConversations(this.#pruning()));
   }

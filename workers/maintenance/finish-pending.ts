@@ -10,21 +10,21 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 
 /**
- * A pending change is finished by the sweep when it has rested this long: no process can still be repeating the debit
- * (whose filter relies on the pending change), and a gateway that lives clears its own.
+ * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose
+ * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
 const REST_MS = 5 * REPEAT_MS;
-/** Accounts of one round: each may carry some 50 KB of messages. */
+/** The most accounts in one round. Each can have some 50 KB of messages. */
 const ACCOUNTS_MAX = 50;
 
 /** What one round reads of an account. */
 type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
 
 /**
- * Does what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid for, hands
- * paid batches to the workers, then clears those pending changes. Doing it twice, or beside a gateway that lives, writes the
- * same. Returns how many accounts it worked on. An account for which it cannot be done holds up no other: its error is thrown
- * behind them all.
+ * Finishes what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid
+ * for, hands paid batches to the workers, then clears those pending changes. Repeating it, or doing it at the same
+ * time as a living gateway, writes the same. Returns how many accounts it finished. An account that fails does not
+ * hold up the others: its error is thrown at the end.
  */
 export async function finishPending(db: Db, clock: Clock): Promise<number> {
   const now = clock.now();
@@ -49,7 +49,7 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
 }
 
 async function finish(db: Db, account: Payer, restedSince: Date, now: Date): Promise<void> {
-  // Keys of `pending` are written as change ids only (payment/debit.ts, ledger/change.ts).
+  // Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts).
   const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
   const rested = changes.filter(([, pending]) => pending.at <= restedSince);
   const debits = [...decodeDebits(Object.fromEntries(rested))];
@@ -82,7 +82,7 @@ async function finish(db: Db, account: Payer, restedSince: Date, now: Date): Pro
   );
 }
 
-/** Removes the finished changes. An account that is busy has younger ones, which are looked at when they have rested. */
+/** Removes the finished changes. A busy account can have younger ones; they are looked at when they are old enough. */
 async function clear(db: Db, account: Payer, finished: readonly ChangeId[], all: boolean, now: Date): Promise<void> {
   const accounts = db.collection<AccountDocument>('accounts');
   if (all) {

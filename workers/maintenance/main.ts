@@ -18,9 +18,9 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   await duties.keepLease();
   const timetable = new Timetable(log);
   life.onStop('timetable', () => timetable.stop());
-  // Every third of the lease's time.
+  // A third of the lease's time.
   timetable.every(5, () => duties.keepLease());
-  // A waiting message leaves at most this much late.
+  // Also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.sweepDue());
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());

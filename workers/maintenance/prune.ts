@@ -10,12 +10,12 @@ import { scheduleWalk } from './pruning/schedules.ts';
 import { strayChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong } from './pruning/walk.ts';
 
-/** How long things are kept after their end, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
+/** How long ended things are kept, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
 export interface Retention {
-  /** Conversations too. */
+  /** Also for conversations. */
   readonly messages: number;
   readonly deliveries: number;
-  /** Schedules too. */
+  /** Also for schedules. */
   readonly batches: number;
 }
 
@@ -24,18 +24,21 @@ export interface PruneDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly retention: Retention;
-  /** Whether the duty is still ours. */
+  /** Whether we still hold the lease. */
   held(): boolean;
   onRemoved(what: string, count: number): void;
 }
 
 const DAY_MS = 86_400_000;
-/** Between two commands; at least nine times what the one before took, so that a busy store is asked for less. */
+/**
+ * The shortest pause between two commands. The pause is at least nine times the last command's duration, so that a
+ * busy store gets less to do.
+ */
 const PAUSE_MS = 50;
 const PAUSE_PER_WORK = 9;
 const PAUSE_MAX_MS = 5_000;
 
-/** Removes what is old, group by group. Throws the driver's error; the next round goes on. */
+/** Removes what is old, group by group. Throws the driver's error; the next run continues. */
 export async function pruneOld(deps: PruneDeps): Promise<void> {
   const { db, clock, log, retention } = deps;
   const now = clock.now();
@@ -53,7 +56,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   await prune(deps, 'messages', () => messageWalk(db, messagesBefore));
 }
 
-/** Apart from the others and seldom: it looks at all of them. */
+/** Runs rarely and apart from the others, because it reads all conversations. */
 export async function pruneConversations(deps: PruneDeps): Promise<void> {
   const { db, clock, retention } = deps;
   const now = clock.now();

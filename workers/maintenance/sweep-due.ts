@@ -4,12 +4,15 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import { decideDue } from './decide-due.ts';
 
-/** Messages of one group: what is overdue in masses (a carrier was down for two days) is worked off group by group. */
+/**
+ * The most messages in one group. A large backlog (a carrier was down for two days, say) is worked off group by
+ * group.
+ */
 const GROUP_MAX = 200;
 
 /**
- * Settles one group of messages whose `due` has come, the longest overdue first; returns how many there were. What an earlier
- * group still owes (events, refunds) is done also when nothing is due.
+ * Settles one group of messages whose `due` has come, the longest overdue first. Returns how many there were. If
+ * nothing is due, still finishes the events and refunds of earlier groups.
  */
 export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
   await settler.payOwed();
@@ -29,7 +32,7 @@ export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<
   return found.length;
 }
 
-/** Somebody else may have settled it since it was read. */
+/** Another process may have settled it since it was read. */
 function isDue(message: AnyMessage, now: Date): boolean {
   return message.due !== undefined && message.due <= now;
 }

@@ -2,8 +2,8 @@ import { type Logger, type ScheduledTask, schedule } from 'node-cron';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 
 /**
- * When each duty runs. Duties find their work by its due time, so a run that comes late does all that the missed ones would
- * have done: no run is made up for, and a missed one is no error.
+ * When each duty runs. Duties find their work by its due time, so one late run does the work of all missed ones.
+ * Missed runs are not repeated and are no error.
  */
 export class Timetable {
   readonly #log: Log;
@@ -16,8 +16,8 @@ export class Timetable {
   }
 
   /**
-   * A run so many seconds after the last one ended. Not a cron pattern: after a night of a suspended machine node-cron walks
-   * through every second of it before it goes on (9 s of CPU for a day).
+   * Runs `seconds` after the end of the last run. Not a cron pattern: after a machine was suspended for a night,
+   * node-cron walks through every missed second first (9 s of CPU for a day).
    */
   every(seconds: number, run: () => Promise<void>): void {
     const id = this.#timers.size;
@@ -31,15 +31,18 @@ export class Timetable {
     arm();
   }
 
-  /** Runs at the times of a cron pattern with seconds. A run that comes late still happens, unless the next is due already. */
+  /**
+   * Runs at the times of a cron pattern with seconds. A late run still takes place, unless the next one is due
+   * already.
+   */
   at(duty: string, pattern: string, run: () => Promise<void>): void {
     const task = schedule(pattern, run, {
       noOverlap: true,
-      // By default a run that is a second late is left out, a nightly one until the next night.
+      // By default node-cron skips a run that is a second late. A nightly run would then wait for the next night.
       missedExecutionTolerance: Number.POSITIVE_INFINITY,
       logger: this.#logger(duty),
     });
-    // node-cron tells of each missed run at once; a machine that slept for a week is one line.
+    // node-cron reports all missed runs at once. They are logged as one line, even after a week.
     let missed = 0;
     task.on('execution:missed', () => {
       missed += 1;
@@ -52,14 +55,14 @@ export class Timetable {
     this.#tasks.push(task);
   }
 
-  /** No further run begins; one in progress goes on. */
+  /** Starts no further run. A run in progress continues. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     for (const task of this.#tasks) void task.destroy();
   }
 
-  /** Where node-cron writes; left to itself it is the process's standard error. Its one warning is of a run that was left out. */
+  /** Where node-cron writes its messages instead of standard error. Its only warning is about a skipped run. */
   #logger(duty: string): Logger {
     return {
       debug: () => {},

@@ -7,20 +7,22 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 export interface AlarmOptions {
   readonly db: Db;
   readonly log: Log;
-  /** Called at each second that was set, by one process of all. Must not reject, and must end well within `LOCK_MS`. */
+  /**
+   * Called at each second that was set, in one of the processes. Must not reject, and must end well within `LOCK_MS`.
+   */
   ring(second: Date): Promise<void>;
 }
 
 const JOB = 'release';
-/** How often Agenda looks which alarms come next; it runs them by a timer at their second. */
+/** How often Agenda looks for the next alarms. It starts each by a timer at its second. */
 const PROCESS_EVERY_MS = 1_000;
-/** An alarm whose process died while it rang rings again elsewhere after this. */
+/** If a process dies while its alarm rings, another process rings it again after this time. */
 const LOCK_MS = 10_000;
 const DRAIN_MS = 1_000;
-/** Alarms that a killed process left behind finished, looked for at a start. */
+/** The most finished alarms of dead processes that a start removes. */
 const LEFTOVERS_MAX = 1_000;
 
-/** The alarm clock: Agenda, with one job per second. The only file that knows Agenda. */
+/** The alarm clock: Agenda, with one job per second. Only this file knows Agenda. */
 export class Alarm {
   readonly #agenda: Agenda;
 
@@ -31,35 +33,38 @@ export class Alarm {
       defaultLockLifetime: LOCK_MS,
       removeOnComplete: true,
     });
-    // A store that is away is told by the worker's own rounds.
+    // The worker's own rounds report a store that is not available.
     this.#agenda.on('error', (error) => {
       if (!isStoreTrouble(error)) log.warn('alarm_failed', errorFields(error));
     });
     this.#agenda.define<{ readonly second: Date }>(JOB, ({ attrs }) => ring(new Date(attrs.data.second)));
   }
 
-  /** Begins to ring, also for what was set before, by whomever. */
+  /** Begins to ring. Alarms that any process set earlier ring too. */
   async start(): Promise<void> {
     await this.#agenda.ready;
     await this.#removeFinished();
     await this.#agenda.start();
   }
 
-  /** Idempotent: a second that is set already stays as it is, whichever process set it. A second that is over rings at once. */
+  /**
+   * Sets an alarm. Idempotent: an alarm that any process has set for this second stays as it is. A second in the past
+   * rings at once.
+   */
   async set(second: Date): Promise<void> {
     const job = this.#agenda.create(JOB, { second });
     await job.unique({ 'data.second': second }, { insertOnly: true }).schedule(second).save();
   }
 
   /**
-   * Rings no more. `drain` because `stop` would leave locks; with a limit because Agenda takes a job out of its list only
-   * after the last event that drain waits for, so that it never ends when one is running.
+   * Stops ringing. Uses `drain`, because `stop` would leave locks. Limits the wait, because Agenda removes a job from
+   * its list only after the last event that `drain` waits for: while a job is running, `drain` would never end.
    */
   async stop(): Promise<void> {
     await this.#agenda.drain({ timeout: DRAIN_MS, closeConnection: false });
   }
 
-  /** Agenda removes a job after it has run; a process that dies in between leaves it, never to run again. */
+  /** Agenda removes a job after its run. If the process dies in between, the job stays and never runs again. */
   async #removeFinished(): Promise<void> {
     const { jobs } = await this.#agenda.queryJobs({ name: JOB, limit: LEFTOVERS_MAX });
     const ids = jobs.filter(({ nextRunAt }) => nextRunAt === null).flatMap(({ _id }) => _id ?? []);

@@ -11,19 +11,19 @@ import { newId } from '../../shared/runtime/ids.ts';
 import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
 import { claimDue, findDue, markSent } from '../../shared/schedules/store.ts';
 
-/** Schedules of one group. The store runs a command to its end: what others ask meanwhile waits some 20 ms. */
+/** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
 const GROUP_MAX = 250;
 
-/** How many a group had in hand, and how many of them were released by it. */
+/** How many schedules a group had, and how many of them it released. */
 export interface Release {
   readonly found: number;
   readonly released: number;
 }
 
 /**
- * Does what one group of due schedules is due for, the longest due first. One atomic update claims: from then on a schedule
- * is released and cannot be cancelled. Its message follows, with an id that was fixed at booking, or its batch is
- * handed on; a release (or a refund) that a dead worker left is done again the same way and writes the same.
+ * Works off one group of due schedules, the longest due first. One atomic update claims them: from then on they count
+ * as released and cannot be cancelled. Then their messages are stored, with ids that were fixed at booking, or their
+ * batches are handed on. If a dead worker left a release or a refund, it is repeated and writes the same.
  */
 export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Release> {
   const found = await findDue(db, upTo, GROUP_MAX);
@@ -50,7 +50,7 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
   return { found: found.length, released: sending.length };
 }
 
-/** None when it is a batch. Pure: done twice, it is the same message. */
+/** The schedule's message; none if it has a batch. Pure: repeated, it gives the same message. */
 function releasedMessage(schedule: ScheduleDocument): readonly MessageDocument[] {
   const { account, group, content, releasedAt } = schedule;
   assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');

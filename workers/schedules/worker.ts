@@ -14,28 +14,31 @@ export interface WorkerOptions {
   readonly metrics: Metrics;
 }
 
-/** How often the near future is looked at for seconds without an alarm. */
+/** How often a round runs. */
 const ROUND_MS = 1_000;
-/** How far ahead alarms are set: what is later than this waits in its document alone, however long. */
+/** How far ahead alarms are set. Later schedules wait in the store only. */
 const AHEAD_MS = 10_000;
-/** What is due for so long was missed by its alarm (its process died, Agenda failed), or is to be done again. */
+/**
+ * A schedule that has been due for so long was missed by its alarm (its process died, Agenda failed), or has to be
+ * redone.
+ */
 const MISSED_MS = 2_000;
-/** One release goes on at most so long; what is left is missed by then and taken by the next round. */
+/** The longest time of one release. What is left then counts as missed, and the next round takes it. */
 const RELEASE_MS = 5_000;
 
 /**
- * Releases schedules at their time. Each round sets alarms for the seconds of the near future that have schedules, and takes
- * what alarms have missed. An alarm releases all that is due at its second, group by group. Nothing that matters is in
- * memory, and any number of workers may do this side by side: each schedule is claimed by one atomic update.
+ * Releases schedules at their time. Each round sets an alarm for every second of the near future that has schedules,
+ * and releases what alarms have missed. An alarm releases everything that is due at its second, group by group.
+ * Nothing important is in memory, and any number of workers can run at once: one atomic update claims each schedule.
  */
 export class ScheduleWorker {
   readonly #options: WorkerOptions;
   readonly #alarm: Alarm;
   readonly #loop: PollLoop;
   readonly #released: ReturnType<Metrics['counter']>;
-  /** Seconds with an alarm, in milliseconds. */
+  /** The seconds that have an alarm, in milliseconds. */
   readonly #set = new Set<number>();
-  /** The release in progress; whoever comes meanwhile raises `#upTo` and waits for the same. */
+  /** The release in progress. A caller that comes meanwhile raises `#upTo` and waits for the same release. */
   #running: Promise<void> | undefined;
   #upTo = new Date(0);
   #stopped = false;
@@ -49,23 +52,23 @@ export class ScheduleWorker {
     this.#released = metrics.counter('schedules_released_total', 'Schedules that became messages');
   }
 
-  /** Throws when the store cannot be asked. */
+  /** Throws when the store is not available. */
   async start(): Promise<void> {
     await this.#alarm.start();
     this.#loop.start();
   }
 
-  /** Ends the group in progress; what is left is released by another worker or the next start. */
+  /** Ends after the group in progress. Another worker, or the next start, releases the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#loop.stop();
     await this.#alarm.stop();
-    await this.#running?.catch(() => {}); // logged by who began it
+    await this.#running?.catch(() => {}); // the caller that began it logs the error
   }
 
   async #round(): Promise<'idle'> {
     const nowMs = this.#options.clock.now().getTime();
-    // What came due while no worker ran need not wait any longer.
+    // Schedules that came due while no worker ran are released at once.
     const missedMs = this.#firstRound ? nowMs : nowMs - MISSED_MS;
     await this.#release(new Date(missedMs));
     this.#firstRound = false;
@@ -74,14 +77,17 @@ export class ScheduleWorker {
     return 'idle';
   }
 
-  /** For each second in the range that has schedules: one read, and one alarm when it is new here. */
+  /**
+   * Sets an alarm for each second in the range that has schedules. Takes one read; an alarm is set only if it is new
+   * here.
+   */
   async #setAlarms(fromMs: number, untilMs: number): Promise<void> {
     const until = new Date(untilMs);
     let after = new Date(fromMs);
     while (!this.#stopped) {
       const due = await nextDue(this.#options.db, after, until);
       if (due === undefined) return;
-      // The second is full when all that is due in it is due: nothing leaves early.
+      // Rounded up to the full second: everything of that second is due by then, and nothing leaves early.
       const second = new Date(Math.ceil(due.getTime() / 1_000) * 1_000);
       if (!this.#set.has(second.getTime())) {
         await this.#alarm.set(second);
@@ -91,7 +97,7 @@ export class ScheduleWorker {
     }
   }
 
-  /** Timers may be a moment early, so the second counts and not the clock. */
+  /** A timer can fire slightly early, so this uses the second and not the clock. */
   async #ring(second: Date): Promise<void> {
     const now = this.#options.clock.now();
     try {
@@ -101,7 +107,7 @@ export class ScheduleWorker {
     }
   }
 
-  /** Releases all that is due by `upTo`, as far as it comes. */
+  /** Releases what is due by `upTo`, for at most `RELEASE_MS`. */
   #release(upTo: Date): Promise<void> {
     if (upTo > this.#upTo) this.#upTo = upTo;
     this.#running ??= this.#releaseGroups();
@@ -122,7 +128,7 @@ export class ScheduleWorker {
         if (found === 0 && this.#upTo <= upTo) return;
       }
     } finally {
-      // In the same turn as the last look at `#upTo`: nobody can raise it unseen in between.
+      // No `await` since the last look at `#upTo`, so nobody can have raised it in between.
       this.#running = undefined;
       if (count > 0) log.info('released', { count, ms: Math.round(clock.monotonicMs() - startedMs) });
     }

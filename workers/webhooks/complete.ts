@@ -4,9 +4,12 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Completion } from '../../shared/webhooks/delivery-store.ts';
 
 const GROUP_MAX = 200;
-/** Nobody waits for a completion: the next post of its endpoint has begun already. */
+/**
+ * How long completions are gathered into one group. Nothing waits for them: the endpoint's next post has already
+ * begun.
+ */
 const GATHER_MS = 15;
-/** Pause before a group is written again while the store is away. */
+/** Pause before a group is written again while the store is not available. */
 const TROUBLE_PAUSE_MS = 250;
 
 export interface CompleterOptions {
@@ -14,7 +17,10 @@ export interface CompleterOptions {
   write(completions: readonly Completion[]): Promise<void>;
 }
 
-/** Writes completions in groups. What was posted is written for as long as it takes: else it would be posted again. */
+/**
+ * Writes completions in groups. Retries until they are stored, because a delivery without its completion is posted
+ * again.
+ */
 export class Completer {
   readonly #options: CompleterOptions;
   readonly #group: Grouper<Completion, true>;
@@ -25,12 +31,12 @@ export class Completer {
     this.#group = new Grouper({ maxItems: GROUP_MAX, gatherMs: GATHER_MS, run: (group) => this.#write(group) });
   }
 
-  /** Resolves when the completion is stored. Rejects when the store refuses it, or is away after `giveUp`. */
+  /** Resolves when the completion is stored. Rejects when the store refuses it, or is not available after `giveUp`. */
   async complete(completion: Completion): Promise<void> {
     await this.#group.add(completion);
   }
 
-  /** From now on a store that is away is an error: the process ends, the next one posts again. */
+  /** Stops the retries, because the process ends. The next process posts those deliveries again. */
   giveUp(): void {
     this.#givenUp = true;
   }

@@ -5,15 +5,15 @@ import { type AddressGuard, literalAddress, RefusedAddress } from '../../shared/
 export interface ConnectorOptions {
   readonly guard: AddressGuard;
   readonly timeoutMs: number;
-  /** Of one answer, all that comes over the connection. */
+  /** Limit of one answer, counting all bytes that come over the connection. */
   readonly answerBytesMax: number;
-  /** A connection was made: where the host, IPv6 without brackets, is just now. */
+  /** Called after each connection, with the host (IPv6 without brackets) and the address that it currently has. */
   onConnected(host: string, address: string): void;
 }
 
 /**
- * Connects only to addresses that the guard has just checked: names through its look-up, literal addresses before the socket is
- * made. What comes in is limited.
+ * Connects only to addresses that the guard has just checked. Names are checked by its look-up, literal addresses
+ * before the socket is made. Limits what is received.
  */
 export function guardedConnector({
   guard,

@@ -22,7 +22,7 @@ export interface DelivererOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: WebhookMetrics;
-  /** Whether this process posts to the endpoint, as of this moment. */
+  /** Whether this process currently posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
   /** From 0 to 1. */
   random(): number;
@@ -31,8 +31,8 @@ export interface DelivererOptions {
 const USER_AGENT = 'Harkara-Webhooks/1.0';
 
 /**
- * The way of a delivery from its queue to the stored result: signed and posted, judged, completed by one update. Each step that
- * makes room begins the next delivery.
+ * Takes a delivery from its queue to the stored result: signs and posts it, judges the answer, and completes it by
+ * one update. Each step that frees a place starts the next delivery.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
@@ -43,7 +43,7 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** Begins all posts that the queues allow now. */
+  /** Starts all posts that the queues allow now. */
   pump(): void {
     while (!this.#closed) {
       const delivery = this.#options.queues.next();
@@ -53,12 +53,12 @@ export class Deliverer {
     }
   }
 
-  /** Begins none any more. */
+  /** Starts no more posts. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Resolves when nothing is in flight any more and all results are stored; to be called after `close`. */
+  /** Resolves when no post is in flight and all results are stored. Call it after `close`. */
   async drained(): Promise<void> {
     await Promise.all(this.#running);
     await this.#options.health.settled();
@@ -75,12 +75,13 @@ export class Deliverer {
       queues.completed(delivery);
       this.pump();
     } catch (error) {
-      // It stays in hand: posted again and again would be worse than a log that lacks an entry until the next start.
+      // The delivery stays in the queue's memory. Posting it again and again would be worse than a missing log entry
+      // until the next start.
       log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
     }
   }
 
-  /** Posts one delivery; undefined when that is not (any more) for this process to do. */
+  /** Posts one delivery. Undefined when this process must not post it (any more). */
   async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
     const { clock, health, log, metrics, owns, random, targets } = this.#options;
     const target = targets.get(delivery.endpoint);
@@ -107,7 +108,7 @@ export class Deliverer {
   }
 }
 
-/** The request of a delivery, signed by Standard Webhooks with every secret that is valid at `at`. */
+/** The request of a delivery. Signed as Standard Webhooks says, with every secret that is valid at `at`. */
 function signedPost({ origin, path, keys }: Target, { eventId, body: text }: DeliveryDocument, at: Date): Post {
   const body = Buffer.from(text);
   const seconds = Math.floor(at.getTime() / 1_000);

@@ -5,12 +5,15 @@ interface Host {
   inFlight: number;
 }
 
-/** Hosts whose address is remembered: connections are kept, so a host's address is heard of once in many posts. */
+/**
+ * How many hosts' addresses are remembered. Connections are kept, so a host's address is only learned once in many
+ * posts.
+ */
 const HOSTS_MAX = 10_000;
 
 /**
- * Posts in flight by destination: the address that a host was last connected to, so that many names of one machine count
- * together. Until a host was connected to, it is a destination of its own.
+ * Counts posts in flight by destination: the address that a host was last connected to. So many names of one machine
+ * count together. A host without a connection yet is its own destination.
  */
 export class Destinations {
   readonly #hosts = new Map<string, Host>();
@@ -37,7 +40,7 @@ export class Destinations {
     this.#add(known.destination, -1);
   }
 
-  /** A connection of the host was made to this address: what is in flight to the host counts there from now on. */
+  /** The host was connected to this address. Its posts in flight count for this address from now on. */
   connected(host: string, address: string): void {
     const known = this.#host(host);
     const destination = networkOf(address);
@@ -56,7 +59,10 @@ export class Destinations {
     return added;
   }
 
-  /** The oldest to which nothing is in flight; there is one, because far fewer posts are in flight than hosts are kept. */
+  /**
+   * Forgets the oldest host without posts in flight. There is one, because more hosts are remembered than posts can
+   * be in flight.
+   */
   #forgetOne(): void {
     for (const [host, { inFlight }] of this.#hosts) {
       if (inFlight > 0) continue;

@@ -5,16 +5,17 @@ import { fullFor, SHARED } from './quota.ts';
 import { type Rotating, Rotation } from './rotation.ts';
 
 /**
- * The deliveries that this process has in hand, one queue per endpoint: queued → in flight → completing → forgotten. A
- * delivery in hand is not taken again. The accounts are served in rotation, and the queues of each account too; quota.ts decides
- * how many posts an endpoint, an account and an address may have in flight, so that a slow or dead one delays no other.
+ * The deliveries that this process holds, in one queue per endpoint. A delivery goes through queued → in flight →
+ * completing → forgotten, and is not read again meanwhile. Accounts are served in rotation, and so are the queues of
+ * each account. quota.ts limits the posts in flight of an endpoint, an account and an address, so that a slow or dead
+ * receiver delays no other.
  */
 export interface EndpointQueuesOptions {
-  /** Posts in flight to one healthy endpoint. */
+  /** The most posts in flight to one healthy endpoint. */
   readonly perEndpoint: number;
-  /** Whether an endpoint's last post failed: then one post at a time finds out whether it is back. */
+  /** Whether an endpoint's last post failed. Then it gets one post at a time, to find out whether it is back. */
   isFailing(endpoint: EndpointId): boolean;
-  /** The host that an endpoint's posts go to, always the same; undefined while it is not known. */
+  /** The host of an endpoint's posts. It never changes. Undefined while it is not known. */
   hostOf(endpoint: EndpointId): string | undefined;
   nowMs(): number;
 }
@@ -24,18 +25,21 @@ interface EndpointQueue extends Sender, Rotating {
   readonly waiting: DeliveryDocument[];
   host: string;
   completing: number;
-  /** Whether a post has begun since its deliveries were read last. */
+  /** Whether a post has begun since the endpoint's deliveries were last read. */
   moved: boolean;
 }
 
 /**
- * Posts whose completion is not written yet: beyond that the store is behind, and nothing new starts. A crash makes at
- * most these, and those in flight, be posted twice.
+ * The most posts whose completion is not written yet. If there are more, the store is slow, and no new post starts.
+ * After a crash at most these posts, and those in flight, are repeated.
  */
 export const COMPLETING_MAX = 256;
-/** Queued deliveries for each post that the endpoint may have in flight; a queue asks for more at a quarter of that. */
+/**
+ * Queued deliveries for each post that the endpoint may have in flight. A queue is filled again when only a quarter
+ * is left.
+ */
 const QUEUED_PER_SLOT = 32;
-/** Queued deliveries of all endpoints together, some kilobytes each; an endpoint may always have a few. */
+/** Queued deliveries of all endpoints together; each has some kilobytes. An endpoint may always have a few. */
 const QUEUED_MAX = 20_000;
 const QUEUED_ALWAYS = 8;
 
@@ -65,7 +69,7 @@ export class EndpointQueues {
     return this.#queues.keys();
   }
 
-  /** Deliveries in hand of the endpoints that fit, whatever their stage. */
+  /** Deliveries in any stage of the endpoints for which `fits` is true. */
   inHand(fits: (endpoint: EndpointId) => boolean): number {
     let count = 0;
     for (const queue of this.#queues.values()) {
@@ -75,8 +79,8 @@ export class EndpointQueues {
   }
 
   /**
-   * How many of the endpoint's oldest due deliveries to read for its queue to be full; 0 while it has enough. To be followed by
-   * that read: what waits for a slow receiver is not read again until some of it has left.
+   * How many of the endpoint's oldest due deliveries to read so that its queue is full; 0 while it has enough. Do
+   * that read after this call: if the receiver is slow, the next one is only wanted after some deliveries have left.
    */
   wanted(endpoint: EndpointId): number {
     const queue = this.#queues.get(endpoint);
@@ -84,11 +88,11 @@ export class EndpointQueues {
     if (queue === undefined) return full;
     if (queue.waiting.length > 0 && !queue.moved) return 0;
     queue.moved = false;
-    // Those in hand are still due in the store, and are read again before the new ones.
+    // Deliveries in flight are still due in the store, so a read returns them before the new ones.
     return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing : 0;
   }
 
-  /** Puts a due delivery at its queue's end. Returns false when it is in hand already or the queue is full. */
+  /** Adds a due delivery to the end of its queue. False when it is already held or the queue is full. */
   add(delivery: DeliveryDocument): boolean {
     const { _id, account, endpoint } = delivery;
     if (this.#inHand.has(_id)) return false;
@@ -107,7 +111,7 @@ export class EndpointQueues {
     return true;
   }
 
-  /** The next delivery to post, which is in flight from now on; undefined when there is none that may. */
+  /** The next delivery to post; it counts as in flight from now on. Undefined when none may start. */
   next(): DeliveryDocument | undefined {
     while (this.#completing < COMPLETING_MAX) {
       const queue = this.#rotation.next();
@@ -124,41 +128,42 @@ export class EndpointQueues {
         this.#rotation.list(queue);
         return delivery;
       }
-      // What is full for one endpoint only holds nobody else: it is listed again when one of its posts ends.
+      // If only the endpoint's own limit is reached, no other endpoint is affected. Its queue returns to the rotation
+      // when one of its posts ends.
       if (full !== 'endpoint') this.#rotation.hold(queue, this.#inFlight.nameOf(full, queue));
       if (full === 'process') return undefined;
     }
     return undefined;
   }
 
-  /** The post is over; the delivery stays in hand until its completion is written. */
+  /** The post has ended. The delivery is held until its completion is written. */
   posted({ _id, endpoint }: DeliveryDocument): void {
     const queue = this.#queues.get(endpoint);
     if (queue === undefined || !this.#inFlight.end(queue, _id, this.#options.nowMs())) return;
     queue.completing++;
     this.#completing++;
-    // Before its own queue: they have waited for this longer.
+    // Queues that were held are released before its own queue, because they have waited longer.
     for (const full of SHARED) this.#rotation.release(this.#inFlight.nameOf(full, queue), 1);
     this.#rotation.list(queue);
   }
 
   /**
-   * To be called often: sees which endpoints have become slow, and puts all that are held back into the rotation, because
-   * what one may have in flight also grows when others have less.
+   * Call it often. Detects endpoints that have become slow. Also returns all held queues to the rotation, because a
+   * quota grows when others use less.
    */
   review(): void {
     for (const queue of this.#queues.values()) this.#inFlight.review(queue, this.#options.nowMs());
     this.#rotation.releaseAll();
   }
 
-  /** A connection of the host was made to this address. */
+  /** The host was connected to this address. */
   connected(host: string, address: string): void {
     this.#inFlight.connected(host, address);
   }
 
   /**
-   * The completion is written. The delivery stays known until `forgetCompleted`: a read that began before the write may
-   * still bring it, and it would be posted again.
+   * The completion is written. The delivery is remembered until `forgetCompleted`: a read that began before the write
+   * can still return it, and it would be posted again.
    */
   completed({ _id, endpoint }: DeliveryDocument): void {
     const queue = this.#queues.get(endpoint);
@@ -169,13 +174,16 @@ export class EndpointQueues {
     this.#dropEmpty(queue);
   }
 
-  /** To be called when no read is under way. What is found due from now on may be taken (again: it was replayed). */
+  /**
+   * Call it when no read is in progress. Deliveries that are found due from now on may be taken, even again, because
+   * they were replayed.
+   */
   forgetCompleted(): void {
     for (const id of this.#completed) this.#inHand.delete(id);
     this.#completed.length = 0;
   }
 
-  /** Lets go of what is queued for the endpoints that fit; what is in flight goes on. */
+  /** Drops the queued deliveries of the endpoints for which `fits` is true. Posts in flight continue. */
   letGo(fits: (endpoint: EndpointId) => boolean): void {
     for (const queue of this.#queues.values()) {
       if (queue.waiting.length === 0 || !fits(queue.endpoint)) continue;

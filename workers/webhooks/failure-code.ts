@@ -1,4 +1,4 @@
-/** What the delivery log calls a post that brought no HTTP status, by the error's code. */
+/** The delivery log's word for a post without an HTTP status, by the error's code. */
 const CODES: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EBADRESP|ECANCELLED|EBADNAME)/, 'dns_failed'],
   [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'connect_timeout'],
@@ -10,7 +10,7 @@ const CODES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function failureCode(error: unknown): string {
-  // undici's parser gives a code for some of its errors only, but always its name.
+  // Errors of undici's parser always have a name, but not always a code.
   const code = error instanceof Error ? String(('code' in error && error.code) || error.name) : '';
   return CODES.find(([pattern]) => pattern.test(code))?.[1] ?? 'failed';
 }

@@ -7,45 +7,55 @@ export interface DueFinderOptions {
   findOf(endpoints: readonly EndpointId[], limit: number): Promise<readonly DeliveryDocument[]>;
   /** Whether this process posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
-  /** How many to read for an endpoint; 0 when it has enough in hand. */
+  /** How many deliveries to read for an endpoint; 0 when it has enough. */
   wanted(endpoint: EndpointId): number;
-  /** Takes a delivery in hand; false when it is there already or there is no room. */
+  /** Takes a delivery. False when it is already held or there is no room. */
   take(delivery: DeliveryDocument): boolean;
 }
 
-/** Deliveries per read of the walk. Most endpoints have one or two due: a page serves a hundred of them. */
+/** Deliveries per read of the walk. Most endpoints have one or two due, so a page serves a hundred of them. */
 const PAGE = 256;
-/** From so many in one page on an endpoint is heavy: a read of its own costs less than to walk over them again and again. */
+/**
+ * An endpoint with so many deliveries in one page is heavy. Reading it separately costs less than walking over it in
+ * every round.
+ */
 const HEAVY = 8;
-/** How many rounds a large backlog of somebody else's endpoint is walked around before it is looked at again. */
+/** For how many rounds the walk skips a heavy endpoint of another process before it looks at it again. */
 const FOREIGN_ROUNDS = 200;
-/** Of the walk in one round: gaps between heavy endpoints, a page each, and further pages. It goes on from there in the next. */
+/**
+ * Limits of the walk in one round: gaps between heavy endpoints (a page each), and further pages. The next round
+ * continues there.
+ */
 const GAPS = 32;
 const FURTHER_PAGES = 4;
-/** Endpoints that had something due last; asked for by themselves in rounds whose walk does not reach all endpoints. */
+/**
+ * Endpoints that recently had something due. They are read separately in rounds whose walk does not reach all
+ * endpoints.
+ */
 const RECENT_MAX = 1_024;
 const RECENT_AT_ONCE = 128;
 
 /**
- * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is *heavy*: the
- * walk goes around it, and it is read by itself, only when its queue wants more. So a round costs one read while little is due,
- * and what waits for slow receivers is not read again and again. A walk that is too long for one round is spread over several;
- * the endpoints that had something due last are then asked for in each of them.
+ * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is
+ * *heavy*: the walk skips it, and it is read separately, only when its queue wants more. So a round costs one read
+ * while little is due, and deliveries that wait for slow receivers are not read again and again. A walk that is too
+ * long for one round is spread over several. Meanwhile each round also reads the endpoints that recently had
+ * something due.
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;
-  /** Heavy endpoints, with the rounds that those of others are still left alone. */
+  /** Heavy endpoints. For those of other processes: for how many more rounds the walk skips them. */
   readonly #heavy = new Map<EndpointId, number>();
-  /** In the order in which something of them was taken last. */
+  /** In the order in which a delivery was last taken from them. */
   readonly #recent = new Set<EndpointId>();
-  /** Behind which endpoint the walk goes on; empty where it begins anew. */
+  /** The endpoint after which the walk continues; empty at the beginning. */
   #position = '';
 
   constructor(options: DueFinderOptions) {
     this.#options = options;
   }
 
-  /** One round; returns how many deliveries were taken in hand. */
+  /** One round. Returns how many deliveries were taken. */
   async round(): Promise<number> {
     const heavy = [...this.#heavy.keys()];
     const whole = this.#position === '' && heavy.length < GAPS;
@@ -57,14 +67,14 @@ export class DueFinder {
     return taken.reduce((sum, count) => sum + count, 0);
   }
 
-  /** From where the last round ended, through the next gaps. */
+  /** Continues where the last round ended, through the next gaps. */
   async #walk(heavy: readonly EndpointId[]): Promise<number> {
     const bounds = heavy.filter((endpoint) => endpoint > this.#position);
     const gaps = [this.#position, ...bounds].slice(0, GAPS).map((after, i) => ({ after, before: bounds[i] }));
     const budget = { pages: FURTHER_PAGES };
     const walked = await Promise.all(gaps.map((gap) => this.#walkGap(gap, budget)));
     const stopped = walked.find(({ stoppedAt }) => stoppedAt !== undefined)?.stoppedAt;
-    // Behind the last heavy endpoint, there is nothing more.
+    // After the last heavy endpoint the walk begins again.
     this.#position = stopped ?? gaps.at(-1)?.before ?? '';
     return walked.reduce((sum, { taken }) => sum + taken, 0);
   }
@@ -81,7 +91,8 @@ export class DueFinder {
       for (const endpoint of heavyIn(page)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
       const last = page.at(-1)?.endpoint;
       if (page.length < PAGE || last === undefined) return { taken };
-      // The page may have cut the last endpoint short: go on before it, so that the next page has all of it.
+      // The page may lack some deliveries of its last endpoint. The next page begins before that endpoint, so that it
+      // has all of them.
       from = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint ?? last;
     } while (budget.pages-- > 0);
     return { taken, stoppedAt: from };

@@ -3,9 +3,9 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Target } from './targets.ts';
 
 /**
- * Keeps an endpoint's health: since when every post has failed, and whether it is disabled because of that
- * (docs/specification/decisions.md, Webhooks: 410, or five days of only failures). It writes to the store only at a change, never
- * per post.
+ * Keeps an endpoint's health: since when every post has failed, and whether it is disabled for that
+ * (docs/specification/decisions.md, Webhooks: 410, or five days of only failures). Writes to the store only when
+ * something changes, not for each post.
  */
 export interface HealthOptions {
   readonly log: Log;
@@ -18,14 +18,14 @@ const FAILING_MS_MAX = 5 * 86_400_000;
 
 export class Health {
   readonly #options: HealthOptions;
-  /** One write after the other: a failure noted before a success must not arrive after it. */
+  /** The writes, one after the other: a failure that was noted before a success must not be stored after it. */
   #writes: Promise<void> = Promise.resolve();
 
   constructor(options: HealthOptions) {
     this.#options = options;
   }
 
-  /** Takes note of a post's result. */
+  /** Notes a post's result. */
   note(target: Target, result: number | string, succeeded: boolean, now: Date): void {
     if (succeeded) {
       if (target.failingSince === undefined) return;
@@ -46,12 +46,12 @@ export class Health {
     this.#write(() => this.#options.disable(target.id, reason));
   }
 
-  /** When all that was noted is written. */
+  /** Resolves when everything that was noted is written. */
   async settled(): Promise<void> {
     await this.#writes;
   }
 
-  /** A write that fails is left out: the target is read again within seconds, and the next post notes the same. */
+  /** A failed write is not repeated: the target is read again within seconds, and the next post notes the same. */
   #write(write: () => Promise<unknown>): void {
     this.#writes = this.#writes.then(write).then(
       () => undefined,

@@ -3,20 +3,20 @@ import type { DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { Destinations } from './destinations.ts';
 import { type Full, type InFlight, SLOW_MS } from './quota.ts';
 
-/** What posts in flight are counted by. */
+/** An endpoint's queue, as far as its posts in flight are counted. */
 export interface Sender {
   readonly account: AccountId;
-  /** Where its posts go to; stays the same while any is in flight. */
+  /** Where its posts go to. Does not change while any is in flight. */
   readonly host: string;
-  /** When the posts in flight began, oldest first. */
+  /** When each post in flight began, the oldest first. */
   readonly startedMs: Map<DeliveryId, number>;
-  /** Its last post, or one in flight, took longer than `SLOW_MS`. */
+  /** Whether its last post, or one in flight, took longer than `SLOW_MS`. */
   slow: boolean;
 }
 
-/** The posts in flight of this process, counted by all that has a limit (quota.ts). */
+/** The posts in flight of this process, counted for each limit of quota.ts. */
 export class InFlightCounts {
-  /** Who has posts in flight, by account: the few endpoints of each. */
+  /** Endpoints with posts in flight, by account. */
   readonly #accounts = new Map<AccountId, Set<Sender>>();
   readonly #destinations = new Destinations();
   #all = 0;
@@ -53,7 +53,7 @@ export class InFlightCounts {
     this.#destinations.begin(sender.host);
   }
 
-  /** Whether it was in flight. */
+  /** False when the delivery was not in flight. */
   end(sender: Sender, id: DeliveryId, nowMs: number): boolean {
     const startedMs = sender.startedMs.get(id);
     if (startedMs === undefined) return false;
@@ -66,18 +66,18 @@ export class InFlightCounts {
     return true;
   }
 
-  /** Looks whether its oldest post in flight has become a slow one. */
+  /** Checks whether the oldest post in flight has become slow. */
   review(sender: Sender, nowMs: number): void {
     const [oldestMs] = sender.startedMs.values();
     if (oldestMs !== undefined && nowMs - oldestMs > SLOW_MS) this.#setSlow(sender, true);
   }
 
-  /** A connection of the host was made to this address. */
+  /** The host was connected to this address. */
   connected(host: string, address: string): void {
     this.#destinations.connected(host, address);
   }
 
-  /** The name of what is full for a sender. */
+  /** The name of the limit that a sender has reached. */
   nameOf(full: Full, { account, host }: Sender): string {
     if (full === 'account') return `account ${account}`;
     return full === 'destination' ? `destination ${this.#destinations.destinationOf(host)}` : full;

@@ -3,12 +3,15 @@ import type { Completion } from '../../shared/webhooks/delivery-store.ts';
 import type { PostResult } from './post.ts';
 import { nextTry } from './retry-schedule.ts';
 
-/** "A receiving handler answers with HTTP 200 to acknowledge" (Events); every 2xx counts. A redirect does not. */
+/** "A receiving handler answers with HTTP 200 to acknowledge" (Events). Every 2xx counts; a redirect does not. */
 export function isSuccess(result: number | string): boolean {
   return typeof result === 'number' && result >= 200 && result < 300;
 }
 
-/** What becomes of a delivery after a post: one update. `startedAt` and `now` enclose the post, `random` is from 0 to 1. */
+/**
+ * Decides what happens to a delivery after a post: one update. The post took place between `startedAt` and `now`.
+ * `random` is from 0 to 1.
+ */
 export function judge(
   delivery: DeliveryDocument,
   { result, durationMs, excerpt, retryAfter }: PostResult,

@@ -3,7 +3,7 @@ import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.
 import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { WebhookWorker } from './worker.ts';
 
-/** Partitions of the endpoints. */
+/** Number of partitions that the endpoints are divided into. */
 const PARTITIONS = 8;
 
 runLeased('webhooks', PARTITIONS, (deps) => {

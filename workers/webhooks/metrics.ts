@@ -1,6 +1,6 @@
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
-/** What this worker tells of itself at `/metrics`. */
+/** This worker's metrics at `/metrics`. */
 export interface WebhookMetrics {
   post(result: number | string, durationMs: number): void;
   now(counts: { readonly queued: number; readonly inFlight: number; readonly partitions: number }): void;

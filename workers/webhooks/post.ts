@@ -6,8 +6,8 @@ import { guardedConnector } from './connect.ts';
 import { failureCode } from './failure-code.ts';
 
 /**
- * The HTTP client of the webhooks. undici without any of its interceptors: no redirects, no proxy from the environment, no
- * cookies, no decompression. Connections are made in connect.ts; `undici` is imported in these two only.
+ * The HTTP client of the webhooks: undici without its interceptors, so without redirects, proxies from the
+ * environment, cookies or decompression. connect.ts makes the connections; only these two files import `undici`.
  */
 export interface Post {
   /** `https://host:port`. */
@@ -19,10 +19,10 @@ export interface Post {
 }
 
 export interface PostResult {
-  /** The HTTP status, or a code of ours when no status line came in time (failure-code.ts). */
+  /** The HTTP status, or our own code when no status line came in time (failure-code.ts). */
   readonly result: number | string;
   readonly durationMs: number;
-  /** The beginning of the answer's body, when it was not a success. */
+  /** The beginning of the answer's body, if the post failed. */
   readonly excerpt?: string;
   readonly retryAfter?: string;
 }
@@ -30,7 +30,7 @@ export interface PostResult {
 export interface PosterOptions {
   readonly guard: AddressGuard;
   readonly clock: Clock;
-  /** For one post as a whole, from the look-up of the name to the end of the answer. */
+  /** Limit of one post as a whole, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
   /** A connection was made (connect.ts). */
   onConnected(host: string, address: string): void;
@@ -38,13 +38,13 @@ export interface PosterOptions {
 
 const EXCERPT_BYTES = 1_024;
 /**
- * Of an answer as it comes over the connection, head, informational answers and chunk sizes included. A longer one costs its
- * connection: it is cut off there.
+ * The most bytes of one answer, including its head, its interim answers and its chunk sizes. A longer answer is cut
+ * off, and its connection is closed.
  */
 const ANSWER_BYTES_MAX = 16_384;
-/** Answers with 1xx before the one that counts. Nothing that we send asks for any (RFC 9110 §15.2). */
+/** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** An idle connection is kept this long when the server does not say how long it keeps it. */
+/** How long an idle connection is kept if the server does not say how long it keeps it. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
@@ -61,15 +61,15 @@ export class Poster {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      // Never reached: undici makes an error of every header beyond it, a thousand to a packet.
+      // Never reached. undici would raise an error for every header beyond it, up to a thousand per packet.
       maxHeaderSize: ANSWER_BYTES_MAX,
-      // One timer per post covers all of it.
+      // One timer per post covers all phases.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** Never rejects: what goes wrong is a result. */
+  /** Never rejects. A failure is a result too. */
   post(post: Post): Promise<PostResult> {
     return new Promise((resolve) => {
       const exchange = new Exchange(this.#clock, this.#timeoutMs, resolve);
@@ -87,7 +87,7 @@ export class Poster {
   }
 }
 
-/** One request and its answer, as undici tells of them. */
+/** One request and its answer, as undici reports them. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #resolve: (result: PostResult) => void;
@@ -109,7 +109,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The time was over before there was a connection: nothing of the request is written.
+    // The time was over before there was a connection, so nothing of the request was written.
     if (this.#settled) controller.abort(new Error('timeout'));
   }
 
@@ -126,7 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     const missing = EXCERPT_BYTES - (this.#excerpt?.length ?? 0);
     if (missing > 0 && !this.#succeeded) {
-      // Copied: a slice would keep the whole chunk in memory.
+      // A copy, because a slice would keep the whole chunk in memory.
       this.#excerpt = Buffer.concat([this.#excerpt ?? Buffer.alloc(0), chunk.subarray(0, missing)]);
     }
   }
@@ -157,7 +157,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(code));
   }
 
-  /** Once a status line has come, it is the result, whatever becomes of the body: the receiver has said what it thinks. */
+  /** Once a status line has come, it is the result, even if the body fails: the receiver has answered. */
   #settle(code: string): void {
     if (this.#settled) return;
     this.#settled = true;

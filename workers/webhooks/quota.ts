@@ -1,21 +1,21 @@
 /**
- * How many posts an account, or an address of the internet, may have in flight: a part of what is free just now (dynamic
- * thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). Alone it may have a hundred; the more others
- * have, the fewer. Something stays free whatever all of them ask for, so that the next to come need not wait until a slow
- * receiver answers.
+ * How many posts an account, or an address of the internet, may have in flight: a part of what is free at the moment
+ * (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). Alone it may have a
+ * hundred. The more posts others have, the smaller its quota. Some places stay free even when all of them want more,
+ * so that a newcomer does not have to wait for a slow receiver.
  */
 
-/** Posts in flight of a process: a socket and some 20 KB each. */
+/** The most posts in flight of a process. Each costs a socket and some 20 KB. */
 export const IN_FLIGHT_MAX = 512;
-/** Of these, all endpoints together whose posts take long (`SLOW_MS`). */
+/** The most posts in flight to all slow endpoints together. */
 export const SLOW_MAX = 384;
-/** A post that takes longer makes its endpoint a slow one. Most answer within some hundred milliseconds. */
+/** A post that takes longer makes its endpoint slow. Most answers take some hundred milliseconds. */
 export const SLOW_MS = 1_000;
-/** One part in so many of what is free. The posts of slow endpoints hold their places for seconds. */
+/** A quota is the free places divided by this. Slow endpoints keep their places for seconds, so they get less. */
 const PART = 4;
 const SLOW_PART = 8;
 
-/** Posts in flight when one more is to start. */
+/** The posts in flight when another one wants to start. */
 export interface InFlight {
   readonly all: number;
   /** To slow endpoints. */
@@ -24,18 +24,21 @@ export interface InFlight {
   readonly account: number;
   /** To the address that the endpoint's host is connected to. */
   readonly destination: number;
-  /** Of the account, to that address. */
+  /** Of the endpoint's account, to that address. */
   readonly accountThere: number;
   readonly endpoint: number;
 }
 
-/** What has as many posts in flight as it may. One of them has to end before another may start. */
+/** The limit that was reached. A post that counts for it must end before another can start. */
 export type Full = 'process' | 'endpoint' | 'slow' | 'account' | 'destination';
 
-/** Of these, what several endpoints have in common. */
+/** The limits that several endpoints have in common. */
 export const SHARED = ['process', 'slow', 'account', 'destination'] as const satisfies readonly Full[];
 
-/** What keeps a post from starting; undefined when it may. `endpointMax`: posts that its endpoint may have in flight. */
+/**
+ * The limit that keeps a post from starting. Undefined when it may start. `endpointMax`: the most posts in flight to
+ * its endpoint.
+ */
 export function fullFor(inFlight: InFlight, endpointMax: number, slow: boolean): Full | undefined {
   const { all, account, destination, accountThere, endpoint } = inFlight;
   if (all >= IN_FLIGHT_MAX) return 'process';
@@ -43,12 +46,13 @@ export function fullFor(inFlight: InFlight, endpointMax: number, slow: boolean):
   if (slow && inFlight.slow >= SLOW_MAX) return 'slow';
   const quota = quotaOf(inFlight, slow);
   if (account >= quota) return 'account';
-  // Several accounts may post to one address: none of them, however much it wants, keeps another from its first post there.
+  // Several accounts may post to one address. An account's first post there is always allowed, however many posts the
+  // others have.
   if (destination >= quota && accountThere > 0) return 'destination';
   return undefined;
 }
 
-/** At least one while anything is free. */
+/** At least one while any place is free. */
 function quotaOf({ all, slow }: InFlight, isSlow: boolean): number {
   const most = Math.ceil((IN_FLIGHT_MAX - all) / PART);
   return isSlow ? Math.min(most, Math.ceil((SLOW_MAX - slow) / SLOW_PART)) : most;

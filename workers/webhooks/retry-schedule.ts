@@ -4,7 +4,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pause before try 1, 2, 3 …; after the last one fails the delivery is exhausted, about 28 h after the event. */
+/**
+ * The pause before try 1, 2, 3 …. When the last try fails, about 28 hours after the event, the delivery is exhausted.
+ */
 export const RETRY_PAUSES_MS: readonly number[] = [
   0,
   5 * SECOND,
@@ -16,22 +18,25 @@ export const RETRY_PAUSES_MS: readonly number[] = [
   10 * HOUR,
   10 * HOUR,
 ];
-/** Share of the pause by which it varies either way, so that what failed together does not come back together. */
+/**
+ * The part of a pause that is random, in both directions. Posts that failed together are then not repeated together.
+ */
 const JITTER = 0.2;
 
 export interface FailedTry {
-  /** Tries made so far, this one included. */
+  /** Tries so far, this one included. */
   readonly tries: number;
-  /** The answer's Retry-After header, as it came. */
+  /** The value of the answer's `Retry-After` header. */
   readonly retryAfter?: string | undefined;
   readonly now: Date;
-  /** A number from 0 to 1, drawn by the caller. */
+  /** From 0 to 1, drawn by the caller. */
   readonly random: number;
 }
 
 /**
- * The time of the next try; undefined when the schedule is exhausted. A Retry-After is honoured between the schedule's own
- * pause and twice that: an endpoint may ask for more patience, but neither hurry us nor put its backlog off for days.
+ * The time of the next try. Undefined when the schedule is exhausted. `Retry-After` is followed if it is between the
+ * schedule's own pause and twice that. An endpoint may ask for more time, but it cannot shorten the pause or delay
+ * its backlog for days.
  */
 export function nextTry({ tries, retryAfter, now, random }: FailedTry): Date | undefined {
   const baseMs = RETRY_PAUSES_MS[tries];

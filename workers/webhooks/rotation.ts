@@ -4,28 +4,29 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 export interface Rotating {
   readonly account: AccountId;
   readonly waiting: readonly unknown[];
-  /** Whether it has a place in the rotation or is held; kept by `Rotation`. */
+  /** Whether it is in the rotation or held. `Rotation` sets it. */
   listed: boolean;
 }
 
 /**
- * Which queue is next: accounts one after the other (round robin), and of an account its queues one after the other. A queue
- * that came up while something was full for it is held until there is room again, before those that came up later.
+ * Decides which queue is next: accounts in round robin, and the queues of each account in round robin. A queue whose
+ * limit was reached when it came up is held until there is room. Held queues return in the order in which they came
+ * up.
  */
 export class Rotation<Queue extends Rotating> {
-  /** An account goes to the end when one of its queues was taken out. */
+  /** An account moves to the end when one of its queues is taken out. */
   readonly #accounts = new Map<AccountId, Queue[]>();
-  /** By the name of what was full. */
+  /** By the name of the limit that was reached. */
   readonly #held = new Map<string, Queue[]>();
 
-  /** Puts a queue behind its account's others, unless it has a place or is empty. */
+  /** Puts a queue after the other queues of its account, unless it has a place or is empty. */
   list(queue: Queue): void {
     if (queue.listed || queue.waiting.length === 0) return;
     queue.listed = true;
     append(this.#accounts, queue.account, queue);
   }
 
-  /** Takes out the queue that is next. */
+  /** Takes out the next queue. */
   next(): Queue | undefined {
     for (const [account, queues] of this.#accounts) {
       this.#accounts.delete(account);
@@ -38,13 +39,13 @@ export class Rotation<Queue extends Rotating> {
     return undefined;
   }
 
-  /** The queue came up, and `full` was full for it. */
+  /** Holds a queue that came up while its limit `full` was reached. */
   hold(queue: Queue, full: string): void {
     queue.listed = true;
     append(this.#held, full, queue);
   }
 
-  /** Puts those that were held first back into the rotation, `count` of them or all. */
+  /** Returns held queues to the rotation, the longest held first: `count` of them, or all. */
   release(full: string, count = Number.POSITIVE_INFINITY): void {
     const queues = this.#held.get(full) ?? [];
     for (let left = count; left > 0; ) {

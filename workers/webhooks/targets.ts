@@ -7,19 +7,22 @@ import { type AddressGuard, literalAddress } from '../../shared/webhooks/address
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { secretKey } from '../../shared/webhooks/sign.ts';
 
-/** An endpoint made ready for posting: its url taken apart, its secrets opened. Lives for seconds, in this process only. */
+/**
+ * An endpoint prepared for posting: its URL is parsed and its secrets are decrypted. Kept for seconds, in this
+ * process only.
+ */
 export interface Target {
   readonly id: EndpointId;
-  /** What may be logged of the url. */
+  /** The part of the URL that may be logged. */
   readonly host: string;
-  /** Without the port, IPv6 without brackets. */
+  /** Without the port; IPv6 without brackets. */
   readonly hostname: string;
   readonly origin: string;
   readonly path: string;
   readonly keys: readonly { readonly key: Buffer; readonly expiresAt?: Date }[];
-  /** Why nothing can be posted (`refused_url`, `no_secret`): such a try fails at once and is made again by the schedule. */
+  /** Why nothing can be posted (`refused_url`, `no_secret`). A try then fails at once, and the schedule repeats it. */
   readonly problem?: string;
-  /** Kept up to date by health.ts between two readings. */
+  /** health.ts updates it between two reads. */
   active: boolean;
   failingSince: Date | undefined;
 }
@@ -32,9 +35,9 @@ export interface TargetsOptions {
   findEndpoints(ids: readonly EndpointId[]): Promise<readonly EndpointDocument[]>;
 }
 
-/** A disabled endpoint or a rotated secret is known to the worker at the latest then. */
+/** The worker learns of a disabled endpoint or a rotated secret within this time. */
 const FRESH_MS = 2_000;
-/** Remembered beside those that were asked for last. */
+/** How many other endpoints are remembered, in addition to those of the last read. */
 const ENDPOINTS_MAX = 10_000;
 
 export class Targets {
@@ -52,17 +55,17 @@ export class Targets {
     });
   }
 
-  /** As it was when it was read last. */
+  /** The endpoint as it was last read. */
   get(id: EndpointId): Target | undefined {
     return this.#wanted.get(id) ?? this.#cache.last(id);
   }
 
-  /** Reads in one query those of `ids` that are not fresh. */
+  /** Reads those of `ids` that are not fresh, by one query. */
   async refresh(ids: Iterable<EndpointId>): Promise<void> {
     this.#wanted = await this.#cache.getMany(ids);
   }
 
-  /** An endpoint that is gone counts as disabled. */
+  /** An endpoint that no longer exists counts as disabled. */
   async #read(ids: readonly EndpointId[]): Promise<ReadonlyMap<EndpointId, Target>> {
     const targets = new Map(ids.map((id) => [id, gone(id)]));
     for (const endpoint of await this.#options.findEndpoints(ids)) targets.set(endpoint._id, this.#open(endpoint));

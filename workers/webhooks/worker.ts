@@ -16,23 +16,24 @@ import { Targets } from './targets.ts';
 export interface WebhookWorkerOptions extends LeasedWorkerOptions {
   readonly box: SecretBox;
   readonly guard: AddressGuard;
-  /** For one post as a whole. */
+  /** Limit of one post as a whole. */
   readonly timeoutMs: number;
-  /** Posts in flight to one endpoint. */
+  /** The most posts in flight to one endpoint. */
   readonly perEndpoint: number;
   /** From 0 to 1. */
   random(): number;
 }
 
 const IDLE_MS = 100;
-/** From one round's start to the next: what comes in between is read together. */
+/** Shortest time from one round's start to the next, so that deliveries which come in between are read together. */
 const GAP_MS = 40;
 const RETRY_LOOK_MS = 250;
 const RETRIES_PER_LOOK = 500;
 
 /**
- * Posts the due deliveries of the endpoints in its partitions. A round finds what is due (find-due.ts) and queues it by endpoint
- * (endpoint-queues.ts); posts begin as the queues allow (deliver.ts, post.ts). After a crash, what was in hand is still due.
+ * Posts the due deliveries of the endpoints in its partitions. A round finds due deliveries (find-due.ts) and queues
+ * them by endpoint (endpoint-queues.ts). Posts begin as the queues allow (deliver.ts, post.ts). After a crash, the
+ * deliveries that were held are still due.
  */
 export class WebhookWorker extends LeasedWorker<EndpointId> {
   readonly #options: WebhookWorkerOptions;
@@ -44,8 +45,8 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   readonly #deliverer: Deliverer;
   readonly #metrics: WebhookMetrics;
   /**
-   * The partitions owned when the round began. What a read brings of a partition that was taken since may be older than the last
-   * holder's completions.
+   * The partitions owned when the round began. For a partition that was taken later, a read can be older than the
+   * last holder's completions.
    */
   #owned: ReadonlySet<number> = new Set();
   #retriesLookedMs = Number.NEGATIVE_INFINITY;
@@ -118,7 +119,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     return this.#deliverer.drained();
   }
 
-  /** What is in flight ends as a failed try. */
+  /** Posts in flight end as failed tries. */
   protected override cutOff(): Promise<void> {
     return this.#poster.close();
   }
@@ -127,13 +128,13 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     this.#completer.giveUp();
   }
 
-  /** One worker does it for all: which endpoint a retry belongs to does not matter. */
+  /** One worker does it for all endpoints, whoever holds them. */
   async #promoteRetries(): Promise<void> {
     const { clock, db } = this.#options;
     const nowMs = clock.monotonicMs();
     if (!this.partitions.first || nowMs - this.#retriesLookedMs < RETRY_LOOK_MS) return;
     const promoted = await promoteRetries(db, clock.now(), RETRIES_PER_LOOK);
-    // A full look is followed by another one at once.
+    // A look that found as many as it can is followed by another one at once.
     if (promoted < RETRIES_PER_LOOK) this.#retriesLookedMs = nowMs;
   }
 }

@@ -76,8 +76,8 @@ describe('chatapp worker: what does not work is told', function () {
     [400, graphError(100), 'there is no such business id, or the access token may not see it (HTTP 400, code 100)'],
     [404, {}, 'there is no such business id, or the address is not that of the API (HTTP 404, code none)'],
     [302, {}, 'there is no such business id, or the address is not that of the API (HTTP 302, code none)'],
-    [429, graphError(80_007), 'the provider wants fewer requests (HTTP 429, code 80007)'],
-    [503, {}, 'the provider has a fault (HTTP 503, code none)'],
+    [429, graphError(80_007), 'the provider asks for fewer requests (HTTP 429, code 80007)'],
+    [503, {}, 'the provider has an internal error (HTTP 503, code none)'],
     [400, graphError(1), 'the provider refuses the list of templates (HTTP 400, code 1)'],
   ];
   for (const [status, body, words] of LISTS) {

@@ -1,8 +1,8 @@
 import { type ErrorDo, errorRule } from './error-table.ts';
 
 /**
- * What became of one request to the provider, as the client saw it. `not_sent`: no connection came about, so nothing can have
- * been read by anyone. `no_answer`: the request may have been written, and no whole answer came.
+ * The result of one request to the provider. `not_sent`: there was no connection, so nobody can have read anything.
+ * `no_answer`: the request may have been written, and no complete answer came.
  */
 export type Exchange =
   | {
@@ -17,31 +17,31 @@ export type Exchange =
 /** What an exchange means for the message and for the channel. */
 export type SendVerdict =
   | { readonly kind: 'accepted'; readonly upstreamId: string }
-  /** May have been accepted: nobody can say. */
+  /** The provider may have accepted it, or not. */
   | { readonly kind: 'unknown'; readonly code: string }
   /** Nothing was written. */
   | { readonly kind: 'not_sent'; readonly code: string }
   | {
       readonly kind: ErrorDo;
-      /** Ours (error-table.ts). */
+      /** Our own code (error-table.ts). */
       readonly code: string;
       /** For people: the provider's code and words. */
       readonly reason: string;
       readonly retryAfterMs?: number;
-      /** What the template is marked as. */
+      /** The state that the template gets. */
       readonly template?: string;
     };
 
-/** Error of the Graph API, as it comes in answers and in statuses. */
+/** An error of the Graph API, in answers and in statuses. */
 export interface GraphError {
   readonly code: number;
   readonly text: string;
   readonly isTransient: boolean;
 }
 
-/** Ids of messages have some 60 characters; they become part of an index. */
+/** Ids of messages have some 60 characters. They become part of an index. */
 const ID_MAX = 512;
-/** Longer words of the provider are cut: they go into the message and its events. */
+/** Longer texts of the provider are cut, because they go into the message and its events. */
 const REASON_MAX = 500;
 
 /** Judges one send by its answer. Pure. */
@@ -53,7 +53,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
   const body = parseObject(exchange.body);
   if (status >= 200 && status < 300) {
     const upstreamId = messageIdOf(body);
-    // It was taken, and the id that statuses will name cannot be read.
+    // The provider accepted it, but we do not have the id that statuses will name.
     return upstreamId === undefined ? { kind: 'unknown', code: 'unreadable_answer' } : { kind: 'accepted', upstreamId };
   }
   const error = graphErrorOf(body);
@@ -74,12 +74,12 @@ export function judgeSend(exchange: Exchange): SendVerdict {
   };
 }
 
-/** `(131047) Re-engagement message`: the provider's code, and its most telling words. */
+/** `(131047) Re-engagement message`: the provider's code and its words. */
 export function errorReason(code: number, text: string): string {
   return `(${code}) ${text}`.trim().slice(0, REASON_MAX);
 }
 
-/** `error` of an answer in the Graph API's shape; undefined when it is something else (a proxy's page). */
+/** The `error` of an answer in the Graph API's shape. Undefined for anything else, such as a proxy's page. */
 export function graphErrorOf(body: Readonly<Record<string, unknown>> | undefined): GraphError | undefined {
   const error = objectOf(body?.error);
   if (typeof error?.code !== 'number') return undefined;
@@ -88,23 +88,23 @@ export function graphErrorOf(body: Readonly<Record<string, unknown>> | undefined
   return { code: error.code, text: typeof text === 'string' ? text : '', isTransient: error.is_transient === true };
 }
 
-/** Parsed at once, in up to 2 ms; 2 MB took 1.2 s. */
+/** Parsed in one go: up to 2 ms for this size, but 1.2 s for 2 MB. */
 const PARSED_BYTES_MAX = 16_384;
 
-/** A JSON object of at most 16 KB, or undefined: no answer or error of the Graph API's is as long. */
+/** A JSON object of at most 16 KB; otherwise undefined. No answer or error of the Graph API is longer. */
 export function parseObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   if (body.length > PARSED_BYTES_MAX) return undefined;
   try {
     return objectOf(JSON.parse(body.toString('utf8')));
   } catch {
-    return undefined; // Not JSON: whoever asks decides by the status alone.
+    return undefined; // Not JSON: the caller decides by the status alone.
   }
 }
 
 /** An object, not an array or null. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>) // every object can be read so
+    ? (value as Readonly<Record<string, unknown>>) // every object has this type
     : undefined;
 }
 
@@ -114,7 +114,7 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
-/** A code that the table does not have: by what the provider says of it, else by the HTTP status. */
+/** A code that is not in the table. Decides by the error's `is_transient`, else by the HTTP status. */
 function unknownCode(status: number, { isTransient }: GraphError): { do: ErrorDo; code: string; template?: string } {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
@@ -123,9 +123,10 @@ function unknownCode(status: number, { isTransient }: GraphError): { do: ErrorDo
 }
 
 /**
- * Without the provider's own words. A gateway's 502 or 504 says that the request was passed on and nothing sensible came
- * back (RFC 9110 §15.6): it may have arrived; any other 5xx is the provider's own word that it failed. Redirects and "no such
- * page" mean a wrong base address: all would be refused.
+ * Decides by the HTTP status alone, without an error of the provider. A gateway's 502 or 504 says that the request
+ * was passed on and no usable answer came back (RFC 9110 §15.6), so it may have arrived. Any other 5xx is the
+ * provider's own statement that it failed. Redirects and 404 mean a wrong base address, so every message would be
+ * refused.
  */
 function plainStatus(status: number): { kind: ErrorDo; code: string } | { kind: 'unknown' } {
   if (status === 502 || status === 504) return { kind: 'unknown' };

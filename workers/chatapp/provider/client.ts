@@ -9,24 +9,27 @@ import { unpack } from './unpack.ts';
 import { Wire } from './wire.ts';
 
 /**
- * The HTTP client of one account's provider; the only importer of axios. No proxy from the environment, no redirects, bodies as
- * bytes, answers of limited size, connections kept alive. Each account has its own connections, so that one provider's
- * hanging ones take none of another's.
+ * The HTTP client of one account's provider; only this file imports axios. Uses no proxy from the environment,
+ * follows no redirects, reads bodies as bytes, limits answers and keeps connections alive. Each account has its own
+ * connections, so a provider that hangs takes none from others.
  */
 export interface ProviderClientOptions {
   readonly provider: Pick<ProviderDocument, 'baseUrl' | 'phoneNumberId' | 'businessId' | 'windowSize' | 'timeoutMs'>;
-  /** The access token, opened. */
+  /** The access token, decrypted. */
   readonly token: string;
   readonly resolve?: ResolveHost;
 }
 
-/** An answer to a send has some hundred bytes; a proxy's page that says why there is none may be long. */
+/** The answer to a send has some hundred bytes, but a proxy's error page can be long. */
 const SEND_ANSWER_BYTES_MAX = 65_536;
-/** A page of templates: some KB each, up to 10. */
+/** A page of templates: some KB for each template, up to 10. */
 const TEMPLATES_ANSWER_BYTES_MAX = 1_048_576;
-/** Below what servers usually wait: a connection that is just being closed there would lose the send's answer. */
+/**
+ * Shorter than the time after which servers usually close an idle connection. A send over a connection that is just
+ * being closed would lose its answer.
+ */
 const IDLE_SOCKET_MS = 4_000;
-/** Beside the sends: the templates. */
+/** Connections for the templates, in addition to those for sends. */
 const MORE_SOCKETS = 2;
 const TEMPLATES_PAGE = 50;
 const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format';
@@ -36,7 +39,7 @@ interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body?: Buffer;
-  /** Of the answer as it comes over the connection, and of its body unpacked. */
+  /** Limits the answer as it comes over the connection, and its body after decompression. */
   readonly answerBytesMax: number;
 }
 
@@ -66,7 +69,7 @@ export class ProviderClient {
       proxy: false,
       maxRedirects: 0,
       responseType: 'arraybuffer',
-      // Done in unpack.ts, once all of it is there.
+      // unpack.ts decompresses the complete body.
       decompress: false,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],
@@ -78,7 +81,7 @@ export class ProviderClient {
     });
   }
 
-  /** Posts one message. Never rejects: what goes wrong is an exchange. */
+  /** Posts one message. Never rejects: failures are exchanges too. */
   send(payload: Buffer): Promise<Exchange> {
     const { baseUrl, phoneNumberId } = this.#options.provider;
     return this.#exchange({
@@ -89,7 +92,7 @@ export class ProviderClient {
     });
   }
 
-  /** One page of the business's templates, behind the cursor. Never rejects. */
+  /** One page of the business's templates, after the cursor. Never rejects. */
   templates(after: string | undefined): Promise<Exchange> {
     const { baseUrl, businessId } = this.#options.provider;
     const query = new URLSearchParams({
@@ -104,7 +107,7 @@ export class ProviderClient {
     });
   }
 
-  /** Cuts off what is under way (its answer is unknown then) and closes all connections. */
+  /** Cuts off requests in progress (their answers are unknown then) and closes all connections. */
   close(): void {
     for (const abort of this.#open) abort.abort();
     for (const agent of this.#agents) agent.destroy();
@@ -149,7 +152,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
 }
 
-/** Four names that hang would hold up the system's resolver, and with it every other account's provider. */
+/**
+ * Looks up names without the system's resolver. Four names that hang would block that one, and with it every other
+ * account's provider.
+ */
 function lookupBy(resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

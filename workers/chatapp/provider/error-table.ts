@@ -1,18 +1,18 @@
 /**
- * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, Error codes). It branches on `code` alone,
- * never on text, which changes.
+ * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, "Error codes"). Decides by `code`
+ * alone, never by the text, because texts change.
  *
- * `stop`: nothing will go until a person fixes it, the message waits · `back_off`: too fast as a whole, the message keeps its
- * place · `customer_delay`: too fast for this customer · `retry`: it may go better later · `retry_once`: once, then refused ·
- * `refuse`: never.
+ * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
+ * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
+ * `retry_once`: one more try, then refused · `refuse`: will never succeed.
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'refuse';
 
 export interface ErrorRule {
   readonly do: ErrorDo;
-  /** Our name of it: `error_code` of the message, or why the channel was stopped. */
+  /** Our own name: `error_code` of the message, or the reason why the channel was stopped. */
   readonly code: string;
-  /** What the template is marked as: it will be refused for others too. */
+  /** The state that the template gets, because other messages with it would be refused too. */
   readonly template?: string;
 }
 
@@ -50,7 +50,7 @@ const RULES: ReadonlyMap<number, ErrorRule> = new Map(
   TABLE.flatMap(([codes, rule]) => codes.map((code) => [code, rule] as const)),
 );
 
-/** Undefined: a code that we do not know. */
+/** Undefined for an unknown code. */
 export function errorRule(code: number): ErrorRule | undefined {
   return RULES.get(code);
 }

@@ -2,8 +2,9 @@ import type { ChatContent } from '../../../shared/messages/chat-message.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 
 /**
- * The JSON of one send (WhatsApp Cloud API, Messages reference: `POST /{version}/{phone_number_id}/messages`). It carries our
- * message id in `biz_opaque_callback_data`. The provider returns it in statuses, which settles a send whose answer never came.
+ * The JSON of one send, in the Cloud API's shape (WhatsApp Cloud API, "Messages": `POST
+ * /{version}/{phone_number_id}/messages`). `biz_opaque_callback_data` carries our message id. Statuses repeat it, so
+ * a send whose answer never came can be settled.
  */
 export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
   return Buffer.from(
@@ -27,7 +28,7 @@ function bodyOf(to: string, content: ChatContent): object {
         template: {
           name: content.name,
           language: { code: content.language, policy: 'deterministic' },
-          // A template without variables has no components, not empty ones.
+          // A template without variables must have no components, not empty ones.
           ...(content.params.length === 0 ? {} : { components: [bodyComponent(content.params)] }),
         },
       };

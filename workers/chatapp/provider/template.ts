@@ -2,25 +2,25 @@ import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/chat-
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { objectOf } from './answer.ts';
 
-/** An entry of the list that is no template, or not one that can be kept, and why. */
+/** Why an entry of the list is not a template that can be kept. */
 export interface Unreadable {
   readonly problem: string;
-  /** Of the template, when it has one; cut. */
+  /** Name of the template, if it has one; cut. */
   readonly name?: string;
 }
 
-/** WhatsApp: 512. */
+/** WhatsApp's limit. */
 const NAME_MAX = 512;
-/** `en_US`; RFC 5646 §4.4.1 wants 35. */
+/** `en_US`. RFC 5646 §4.4.1 asks for 35. */
 const LANGUAGE_MAX = 35;
-/** Of words that are one of a few: statuses, categories, types. */
+/** For words from a fixed list: statuses, categories, types. */
 const WORD_MAX = 64;
-/** WhatsApp: 1,024 characters of a body, 60 of a header or footer, 2,000 of an address. */
+/** WhatsApp's limits: 1,024 characters for a body, 60 for a header or footer, 2,000 for a URL. */
 const TEXT_MAX = 16_384;
-/** WhatsApp: five components, ten buttons. */
+/** WhatsApp's limits: five components, ten buttons. */
 const PARTS_MAX = 64;
 
-/** Reads one entry of `GET /{business}/message_templates`. Pure; as quick as `TEXT_MAX` and `PARTS_MAX` allow. */
+/** Reads one entry of `GET /{business}/message_templates`. Pure. `TEXT_MAX` and `PARTS_MAX` bound its time. */
 export function readTemplate(account: AccountId, value: unknown, syncedAt: Date): ChatTemplateDocument | Unreadable {
   const entry = objectOf(value);
   const { name, language, status, category } = entry ?? {};
@@ -61,7 +61,7 @@ function tooLong({ name, language, status, category }: Words): string | undefine
   return status.length > WORD_MAX || category.length > WORD_MAX ? 'its status or category is too long' : undefined;
 }
 
-/** What is read of a component must be small; the rest of it is not looked at. */
+/** Checks the size of those parts of a component that are read. The rest is ignored. */
 function tooLarge(component: Component): string | undefined {
   const buttons = partsOf(component.buttons);
   if (buttons.length > PARTS_MAX) return 'it has too many buttons';
@@ -79,7 +79,7 @@ function partsOf(value: unknown): readonly Component[] {
   return Array.isArray(value) ? value.map(objectOf).filter((entry) => entry !== undefined) : [];
 }
 
-/** What a component wants that a name, a language and the body's values cannot give it. */
+/** What a component needs that a name, a language and values for the body cannot provide. */
 function needs(component: Component): string | undefined {
   switch (typeOf(component)) {
     case 'BODY':
@@ -96,7 +96,7 @@ function needs(component: Component): string | undefined {
   }
 }
 
-/** Buttons that are sent as they are. */
+/** Buttons that need no values when they are sent. */
 const PLAIN_BUTTONS: ReadonlySet<string> = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'VOICE_CALL', 'CATALOG']);
 
 function buttonNeeds(button: Component): string | undefined {
@@ -105,7 +105,10 @@ function buttonNeeds(button: Component): string | undefined {
   return PLAIN_BUTTONS.has(type) ? undefined : `a button of type ${type.toLowerCase()}`;
 }
 
-/** The highest number among `{{1}}`, `{{2}}`, …: values are given in order, also for one that the text leaves out. */
+/**
+ * The highest number among `{{1}}`, `{{2}}`, …. Values are given in order, so a number that the text skips needs a
+ * value too.
+ */
 function variablesOf(value: unknown): number {
   let highest = 0;
   for (const [, digits] of text(value).matchAll(/\{\{\s*(\d{1,3})\s*\}\}/g))

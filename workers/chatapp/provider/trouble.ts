@@ -2,11 +2,11 @@ import { type Exchange, graphErrorOf, parseObject, type SendVerdict } from './an
 import { errorRule } from './error-table.ts';
 
 /**
- * Why the provider does not do what it is asked, for the operator: in our words, with its codes. The provider's own words may
- * quote numbers and settings, and are left out.
+ * Explains to the operator why a provider fails, in our words and with its codes. The provider's own words are left out,
+ * because they may quote numbers and settings.
  */
 
-/** Of an exchange that brought no list of templates. */
+/** For an exchange that brought no list of templates. */
 export function listTrouble(exchange: Exchange): string {
   if (exchange.kind !== 'answered') return noAnswer(exchange.kind === 'not_sent', exchange.code);
   const { status, body } = exchange;
@@ -14,7 +14,7 @@ export function listTrouble(exchange: Exchange): string {
   return `${refusal(status, code)} (HTTP ${status}, code ${code ?? 'none'})`;
 }
 
-/** Of a send that failed through no fault of its message; undefined for any other. */
+/** For a send that failed for a reason outside its message. Undefined for any other. */
 export function sendTrouble(verdict: SendVerdict): string | undefined {
   if (verdict.kind === 'not_sent' || verdict.kind === 'unknown') {
     return noAnswer(verdict.kind === 'not_sent', verdict.code);
@@ -29,7 +29,10 @@ function noAnswer(notSent: boolean, code: string): string {
 /** Permission errors of the Graph API, beyond those of the error table (WhatsApp Cloud API, Error codes). */
 const PERMISSION_FIRST = 200;
 const PERMISSION_LAST = 299;
-/** "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
+/**
+ * The Graph API's "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing
+ * permissions".
+ */
 const NO_SUCH_OBJECT = 100;
 
 function refusal(status: number, code: number | undefined): string {
@@ -39,9 +42,9 @@ function refusal(status: number, code: number | undefined): string {
   if (rule?.code === 'provider_permission_missing' || permission || status === 403) {
     return "the access token may not read this business's templates";
   }
-  if (rule?.do === 'back_off' || status === 429) return 'the provider wants fewer requests';
+  if (rule?.do === 'back_off' || status === 429) return 'the provider asks for fewer requests';
   if (code === NO_SUCH_OBJECT) return 'there is no such business id, or the access token may not see it';
   if (status < 400 || status === 404) return 'there is no such business id, or the address is not that of the API';
-  if (status >= 500) return 'the provider has a fault';
+  if (status >= 500) return 'the provider has an internal error';
   return 'the provider refuses the list of templates';
 }

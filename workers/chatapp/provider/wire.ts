@@ -3,14 +3,14 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { LimitedReading } from '../../../shared/runtime/limited-reading.ts';
 
-/** Answers with 1xx before the one that counts. Nothing that we send asks for any (RFC 9110 §15.2). */
+/** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** Of connections that are kept for the next request. */
+/** For connections that are kept for the next request. */
 const READINGS = new WeakMap<Socket, LimitedReading>();
 
 /**
- * Makes one request, watches when its connection stands (before that not a byte of it can have left), and limits what comes
- * back: its interim answers, and its bytes as they come over the connection, head and sizes of chunks included.
+ * Makes one request. Watches when its connection is made, because before that none of its bytes can have left. Limits
+ * what comes back: the interim answers, and all bytes of the connection, head and chunk sizes included.
  */
 export class Wire {
   connected = false;
@@ -22,7 +22,7 @@ export class Wire {
     this.#answerBytesMax = answerBytesMax;
   }
 
-  /** Why the connection was cut off from here, if it was. */
+  /** Why we cut the connection off, if we did. */
   get cutOffFor(): string | undefined {
     if (this.#interimAnswers > INTERIM_ANSWERS_MAX) return 'too_many_interim_answers';
     return this.#reading?.tooLong === true ? 'answer_too_long' : undefined;
@@ -39,7 +39,8 @@ export class Wire {
       const connect = (): void => {
         this.connected = true;
       };
-      // A kept connection, or one of which it is not sure. On a new one, TLS holds the request back until its handshake is done.
+      // A kept connection, or one whose state is uncertain. On a new connection, TLS holds the request back until the
+      // handshake is done.
       if (!socket.connecting) connect();
       else socket.once(secure ? 'secureConnect' : 'connect', connect);
     });

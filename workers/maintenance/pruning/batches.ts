@@ -10,16 +10,16 @@ import type { PrunePace, PruneWalk } from './walk.ts';
 type Found = Pick<BatchDocument, '_id' | 'state' | 'open' | 'counts' | 'validUntil'>;
 
 export interface OldBatches {
-  /** Messages that ended before this may be removed, when their batch has their counts. */
+  /** Messages that ended before this may be removed, once their batch has stored its counts. */
   readonly messagesBefore: Date;
-  /** Batches whose validity ended before this may be removed, when none of their messages is there any more. */
+  /** Batches whose validity ended before this may be removed, once all their messages are removed. */
   readonly batchesBefore: Date;
 }
 
 /**
- * Gives batches whose messages all ended the counts of them, so that the messages may go (workers/maintenance/pruning/messages.ts) and `GET
- * /v2/batches/{id}` says the same; and removes batches that ended, the chunks of which went when they were split. What went
- * back for them the ledger says.
+ * Stores the final counts in batches whose messages have all ended. Then the messages can be removed
+ * (workers/maintenance/pruning/messages.ts), and `GET /v2/batches/{id}` still shows the same. Also removes ended
+ * batches; their chunks were removed when they were split. The ledger keeps their refunds.
  */
 export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches, pace: PrunePace): PruneWalk<Found> {
   const batches = batchCollection(db);
@@ -52,7 +52,7 @@ export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches,
   };
 }
 
-/** Idempotent. A batch that moved since it was found is left alone (`keepCounts`). */
+/** Idempotent. A batch that has changed since it was read is left alone (`keepCounts`). */
 async function count(db: Db, id: BatchId, before: Date): Promise<void> {
   const messages = db.collection<AnyMessage>('messages');
   const alive = await messages.findOne(
@@ -63,7 +63,7 @@ async function count(db: Db, id: BatchId, before: Date): Promise<void> {
   const batch = await batchCollection(db).findOne({ _id: id });
   if (batch === null) return;
   const counts = await countBatch(db, batch);
-  // Else some entry has no message, which nobody knows the end of.
+  // If some are still queued, an entry has no message yet, so its end is unknown.
   if (counts.queued === 0) await keepCounts(db, id, counts);
 }
 

@@ -7,9 +7,9 @@ import { idsOf, type PruneWalk } from './walk.ts';
 type Found = Pick<ConversationDocument, '_id'>;
 
 /**
- * Removes what is known of customers with whom nothing was exchanged since `before`: who writes next begins anew, as after any
- * closed session. `before` must lie behind every message that may still wait in a conversation. Their ids do not sort by
- * time: this walks all of them.
+ * Removes what is stored of customers without an exchange since `before`. If such a customer writes again, it is like
+ * the first time, as after any closed session. `before` must be earlier than the creation of every message that may
+ * still wait in a conversation. Customers' ids do not sort by time, so this walks all of them.
  */
 export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
   const conversations = conversationCollection(db);
@@ -26,7 +26,7 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
       const { deletedCount } = await conversations.deleteMany(
         {
           _id: idsOf(found),
-          // One of them is there: a document without any was just made for an opening (opening-store.ts).
+          // At least one of them must exist: a document with none was just created for an opening (opening-store.ts).
           $or: [{ lastInboundAt: { $lt: before } }, { 'current.until': { $lt: before } }, { voided: { $lt: since } }],
           $nor: [
             { lastInboundAt: { $gte: before } },

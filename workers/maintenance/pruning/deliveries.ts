@@ -7,9 +7,9 @@ import { idsOf, type PruneWalk } from './walk.ts';
 type Found = Pick<DeliveryDocument, '_id'>;
 
 /**
- * Removes deliveries that were made before `before` and are not to be posted (any more). One that is due or waits for its next
- * try stays, however old. A delivery that is gone would be made again by whoever announced its event again: no intent is older
- * (`oldestOwed`, settlement/redo-intents.ts).
+ * Removes deliveries that were created before `before` and will not be posted any more. A delivery that is due or
+ * waits for its retry stays, however old it is. Announcing an event again would create its delivery again, but no
+ * intent is old enough for that (`oldestOwed`, settlement/redo-intents.ts).
  */
 export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
   const deliveries = deliveriesOf(db);
@@ -19,7 +19,7 @@ export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
     look: (after, limit) =>
       deliveries
         .find<Found>(
-          // An id begins with the event's.
+          // A delivery's id begins with its event's id.
           { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below as DeliveryDocument['_id'] } },
           { projection: { _id: 1 }, hint: { _id: 1 } },
         )
@@ -31,7 +31,7 @@ export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
         {
           _id: idsOf(found),
           state: { $in: ['done', 'exhausted', 'discarded'] },
-          // An event may be years behind its message's id.
+          // An event can be years younger than its message's id.
           createdAt: { $lt: before },
           $nor: [{ replayedAt: { $gte: before } }],
         },

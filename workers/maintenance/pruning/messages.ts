@@ -12,8 +12,9 @@ import { idsOf, type PruneWalk } from './walk.ts';
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states
 
 /**
- * Messages that ended before `before`: nothing can happen to them any more. By their last change, not by their ids alone: what
- * was stored late (a schedule that nobody released for a month) has an old id, and so has what a late receipt just changed.
+ * Messages that ended before `before`, so that nothing can happen to them any more. The filter uses the last change
+ * and not only the id. A message that was stored late (from a schedule that nobody released for a month) or just
+ * changed by a late receipt has an old id.
  */
 export function endedBefore(before: Date): Filter<AnyMessage> {
   return {
@@ -26,9 +27,10 @@ export function endedBefore(before: Date): Filter<AnyMessage> {
 type Found = Pick<MessageDocument, '_id' | 'batch'>;
 
 /**
- * Removes messages that ended before `before`. Those of a batch stay until the batch has their counts (workers/maintenance/pruning/unpaid-batches.ts), and
- * those that an intent names: whoever takes that lease next looks whether something is owed for them. What else refers to a
- * message (the ledger, conversations) does not read it; a receipt that still comes is an orphan and expires.
+ * Removes messages that ended before `before`. Messages of a batch stay until the batch has stored its counts
+ * (workers/maintenance/pruning/batches.ts). Messages that an intent names stay too: the next holder of that lease
+ * checks whether something is owed for them. The ledger and conversations refer to messages but do not read them. A
+ * receipt for a removed message becomes an orphan and expires.
  */
 export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found>> {
   const messages = db.collection<AnyMessage>('messages');
@@ -63,7 +65,10 @@ export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found
   };
 }
 
-/** Intents are overwritten by the next group: an idle lease has one of long ago, and its holder may have died with it. */
+/**
+ * Each group overwrites the intent of the one before. An idle lease can have a very old intent, and its holder may
+ * have died with it.
+ */
 async function intendedBelow(db: Db, below: MessageId): Promise<ReadonlySet<MessageId>> {
   const intents = await db
     .collection<IntentDocument>('intents')
@@ -72,12 +77,14 @@ async function intendedBelow(db: Db, below: MessageId): Promise<ReadonlySet<Mess
   return new Set(intents.flatMap(({ messages }) => messages).filter((id) => id < below));
 }
 
-/** What is begun is redone within minutes (finish-pending.ts, workers/schedules/release.ts) while somebody is there to do it. */
+/**
+ * While any worker runs, unfinished work is redone within minutes (finish-pending.ts, workers/schedules/release.ts).
+ */
 const REDONE_MS = 24 * 3_600_000;
 
 /**
- * Whether something that was begun long ago still waits to be done again. That would store messages and schedules once more if
- * they are not there: until it is done, none may be removed.
+ * Whether work that was begun long ago is still unfinished. Redoing it inserts messages and schedules that are
+ * missing, so none may be removed before it is done.
  */
 export async function isRedoOpen(db: Db, now: Date): Promise<boolean> {
   const begun = { $lte: new Date(now.getTime() - REDONE_MS) };

@@ -5,7 +5,10 @@ import { idsOf, type PruneWalk } from './walk.ts';
 
 type Found = Pick<ScheduleDocument, '_id'>;
 
-/** Removes schedules that were sent or refunded and whose time was before `before`. What is still due for something stays. */
+/**
+ * Removes schedules that were sent or refunded and whose time was before `before`. Schedules that still have a `due`
+ * stay.
+ */
 export function scheduleWalk(db: Db, before: Date): PruneWalk<Found> {
   const schedules = db.collection<ScheduleDocument>('schedules');
   const below = lowestId('sch', before);
@@ -27,7 +30,7 @@ export function scheduleWalk(db: Db, before: Date): PruneWalk<Found> {
           state: { $in: ['sent', 'cancelled'] },
           due: { $exists: false },
           at: { $lt: before },
-          // Nobody was there at its time.
+          // Keeps schedules that were released late, because no worker ran at their time.
           $nor: [{ releasedAt: { $gte: before } }],
         },
         { hint: { _id: 1 } },

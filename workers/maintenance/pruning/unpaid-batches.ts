@@ -6,15 +6,18 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
 import type { PruneWalk } from './walk.ts';
 
-/** For batches of versions that did not write when they are paid at the latest: 15 s from their id, by clocks that may disagree. */
+/**
+ * For batches of older versions, which did not store their time to pay. It was 15 s after the time in their id; an
+ * hour leaves room for clocks that differ.
+ */
 const UNDATED_MS = 3_600_000;
 const BATCHES_MAX = 100;
 
 /**
- * Removes batches that were never paid and never will be (a gateway that died before the debit, or could not tell what became
- * of it) with their recipients, and returns how many it looked at. Their time to pay is over by the store's time, which the
- * debit asks too, so no clock of a machine decides. One whose debit is still pending is left to the sweep that finishes it
- * (workers/maintenance/finish-pending.ts).
+ * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
+ * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
+ * is over. The debit asks the same clock, so clocks of machines do not matter. A batch whose debit is still pending
+ * is left to finish-pending.ts.
  */
 export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
   const batches = batchCollection(db);
@@ -35,7 +38,7 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
   for (const { _id, account } of found) {
     const pending = [...(await readPaid(db, account)).values()];
     if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
-    // Marked as paid since it was found, its pending change cleared: then it stays.
+    // The batch may have been marked as paid since it was read, and its pending change cleared. Then it stays.
     const unpaid = await batches.findOne({ _id, state: 'unpaid' }, { projection: { _id: 1 } });
     if (unpaid === null) continue;
     await removeChunks(db, _id);
@@ -47,13 +50,14 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
 type FoundChunk = Pick<BatchChunkDocument, '_id'>;
 
 /**
- * Removes recipients whose batch is gone: a gateway that was frozen while it stored them wrote the rest when it woke up, and
- * died. A batch is stored before its recipients and removed after them, so recipients without one are nobody's for good.
+ * Removes recipients without a batch. They remain when a gateway freezes while it stores them, wakes up after the
+ * batch was removed, writes the rest and dies. A batch is stored before its recipients and removed after them, so
+ * recipients without a batch never get one.
  */
 export function strayChunkWalk(db: Db): PruneWalk<FoundChunk> {
   const chunks = chunkCollection(db);
   return {
-    // Up to 0.5 MB each.
+    // A chunk has up to 0.5 MB.
     group: 20,
     look: (after, limit) =>
       chunks

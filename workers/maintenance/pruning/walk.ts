@@ -1,22 +1,25 @@
 /**
- * Removing what is old, for good: along `_id`, which sorts by time, a small group at a time. A store that runs one command
- * after the other is busy for milliseconds, then it is left alone. A walk may end between any two commands (the lease went,
- * the process died): what is over stays over, and the next walk begins where there is something left.
+ * Removes old documents in small groups along `_id`, which sorts by time. Each command keeps the store busy for some
+ * milliseconds only, and a pause follows. A walk can end between any two commands (the lease was lost, the process
+ * died). Removed documents stay removed, and the next walk continues with the rest.
  */
 export interface PruneWalk<Found extends { readonly _id: string }> {
-  /** Documents that one command looks at: as many as the store reads and removes within some 10 ms. */
+  /** How many documents one command looks at: as many as the store reads and removes within some 10 ms. */
   readonly group: number;
-  /** Those of old ids behind `after`, in the order of their ids, over or not. */
+  /** The documents with old ids after `after`, in the order of their ids, whether they can be removed or not. */
   look(after: Found['_id'] | undefined, limit: number): Promise<readonly Found[]>;
-  /** Removes those of them that are over, by a filter that says it again; returns how many. */
+  /**
+   * Removes those of `found` that can be removed. Its filter states the whole condition again. Returns how many were
+   * removed.
+   */
   remove(found: readonly Found[]): Promise<number>;
 }
 
-/** How fast a walk goes, and for how long. */
+/** How fast a walk goes, and how long. */
 export interface PrunePace {
-  /** Whether the lease is still held; asked before each command. */
+  /** Whether the lease is still held. Asked before each command. */
   mayGoOn(): boolean;
-  /** Between two commands: leaves the store to the others. */
+  /** Waits between two commands, so that others can use the store. */
   pause(): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ export async function pruneAlong<Found extends { readonly _id: string }>(
   return removed;
 }
 
-/** The ids of what was found, as a range. */
+/** The range of the ids of `found`. */
 export function idsOf<Found extends { readonly _id: string }>(
   found: readonly Found[],
 ): { readonly $gte: Found['_id']; readonly $lte: Found['_id'] } {
