@@ -10,7 +10,7 @@ export function crashPointsPage(): string {
     '# Crash points\n\n' +
     'Places where a process may die between two effects, and what is true at that moment. `HARKARA_CRASH_AT=<name>` makes a\n' +
     'process kill itself there (`<name>#3`: the third time that it comes by). `test/flow/crash-points.test.ts` does it for each and\n' +
-    'looks that nothing is lost, doubled or mischarged. Written by `npm run ops -- crash-points > docs/crash-points.md`.\n\n' +
+    'looks that nothing is lost, doubled or mischarged. Written by `npm run -s ops -- crash-points > docs/crash-points.md`.\n\n' +
     line(['name', 'when the process dies there']) +
     line(widths.map((width) => '-'.repeat(width))) +
     rows.map(line).join('')

@@ -123,7 +123,7 @@ describe('the contract, docs/openapi.json', () => {
         const names = shapes.flatMap(({ $ref = '' }) =>
           Object.keys(contract.components.schemas[$ref.split('/').at(-1) ?? '']?.properties ?? {}),
         );
-        expect([...new Set(names)]).to.have.members([...known]);
+        expect([...new Set(names)], 'run `npm run openapi`').to.have.members([...known]);
       });
     }
 

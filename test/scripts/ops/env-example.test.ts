@@ -9,7 +9,7 @@ describe('.env.example', () => {
   it('is what the settings say now', () => {
     const file = readFileSync(join(import.meta.dirname, '..', '..', '..', '.env.example'), 'utf8');
 
-    expect(file, 'run `npm run ops -- env-example > .env.example`').to.equal(envExample());
+    expect(file, 'run `npm run -s ops -- env-example > .env.example`').to.equal(envExample());
   });
 
   it('changes nothing when every line of it is taken', () => {
