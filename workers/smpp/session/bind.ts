@@ -149,9 +149,9 @@ export class Bind<Context extends Submit> {
     const answers = await Promise.all(
       sessions.map((session, i) => session.bind(commands[i] ?? 'bind_transceiver', fields, BIND_TIMEOUT_MS)),
     );
-    if (this.#state !== 'binding' || this.#sessions.length !== sessions.length || this.#sessions[0] !== sessions[0]) {
-      return; // Closed meanwhile; whoever closed it goes on.
-    }
+    // Closed meanwhile, or being closed: whoever does that goes on.
+    if (this.#stopped || this.#state !== 'binding') return;
+    if (this.#sessions.length !== sessions.length || this.#sessions[0] !== sessions[0]) return;
     const refusal = answers.find((answer) => answer !== STATUS.ok);
     if (refusal === undefined) {
       this.#connection.bound(clock.monotonicMs());

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { Bind, type BindUser } from '../../../../workers/smpp/session/bind.ts';
 import type { BindState } from '../../../../workers/smpp/session/bind-states.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -30,7 +31,7 @@ describe('smpp worker: a bind that is lost', () => {
   const waits = (): number[] =>
     lines.flatMap(({ event, fields }) => (event === 'bind_waits' ? [Number(fields.wait_ms)] : []));
   const bound = (): number => states.filter((state) => state === 'bound').length;
-  const start = (carrier: Partial<CarrierDocument> = {}): void => {
+  const start = (carrier: Partial<CarrierDocument> = {}, time: Clock = clock, by: BindUser<never> = user): void => {
     bind = new Bind<never>({
       carrier: {
         ...CARRIER_DEFAULTS,
@@ -38,10 +39,10 @@ describe('smpp worker: a bind that is lost', () => {
         password: '',
         ...carrier,
       },
-      ...{ password: '', index: 0, clock, log },
+      ...{ password: '', index: 0, clock: time, log },
       mayWrite: () => true,
     });
-    bind.start(user);
+    bind.start(by);
   };
   const user: BindUser<never> = {
     onState: (state) => void states.push(state),
@@ -92,5 +93,31 @@ describe('smpp worker: a bind that is lost', () => {
       refused: 'connecting',
     });
     expect(smsc.stats().binds).to.equal(2);
+  });
+
+  it('is closed, and never bound, when it is stopped while the answer to its bind is read', async () => {
+    smsc = await startSmsc();
+    let stopped: Promise<void> | undefined;
+    const watched = {
+      now: () => clock.now(),
+      // Asked when a frame has come, before it is looked at.
+      monotonicMs: () => {
+        if (armed) stopped ??= bind?.stop(0);
+        return clock.monotonicMs();
+      },
+    };
+    let armed = false;
+    const onState = (state: BindState): void => {
+      states.push(state);
+      // Its request asks the clock too, in the same turn of the event loop.
+      if (state === 'binding') setImmediate(() => (armed = true));
+    };
+    start({}, watched, { ...user, onState });
+
+    await eventually(() => stopped !== undefined, 'it is stopped');
+    await stopped;
+
+    expect(states).to.deep.equal(['connecting', 'binding', 'closed']);
+    expect(lines.map(({ event }) => event)).to.not.include('bind_state_refused');
   });
 });
