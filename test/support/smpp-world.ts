@@ -40,7 +40,8 @@ export interface World {
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
   message(id: MessageId): Promise<MessageDocument>;
-  reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
+  /** `withinMs`: when it takes longer than `eventually` waits for usual things. */
+  reaches(id: MessageId, state: MessageState, withinMs?: number): Promise<MessageDocument>;
   /** All of them; one question for all, so that waiting costs little. */
   allReach(ids: readonly MessageId[], state: MessageState): Promise<void>;
   /** One more carrier for the worker to bind to. */
@@ -113,12 +114,16 @@ export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: Worl
       return id;
     },
     message: find,
-    reaches: (id, state) =>
-      eventually(async () => {
-        const message = await find(id);
-        if (message.state !== state) throw new Error(`is ${message.state}, ${JSON.stringify(message.parts)}`);
-        return message;
-      }, `${id} becomes ${state}`),
+    reaches: (id, state, withinMs) =>
+      eventually(
+        async () => {
+          const message = await find(id);
+          if (message.state !== state) throw new Error(`is ${message.state}, ${JSON.stringify(message.parts)}`);
+          return message;
+        },
+        `${id} becomes ${state}`,
+        withinMs,
+      ),
     allReach: async (ids, state) => {
       await eventually(
         async () => {
