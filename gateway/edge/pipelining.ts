@@ -2,20 +2,24 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Requests of a connection that may wait behind the one that is being answered. Proxies send none ahead, other clients hardly any. */
+/**
+ * How many requests of a connection may wait behind the one that is being answered. Proxies send none ahead, and
+ * other clients hardly any.
+ */
 const AHEAD_MAX = 32;
 
 /** The requests of one connection. */
 interface Pipeline {
-  /** One of them is being answered, or was in this turn of the event loop. */
+  /** Whether a request is being answered, or was answered in this turn of the event loop. */
   busy: boolean;
   newest: ServerResponse;
   readonly waiting: (() => void)[];
 }
 
 /**
- * Hands requests on to the app: those of one connection one after the other, each in a turn of the event loop of its own, after
- * the answer to the one before it. Node itself hands on all that one packet holds at once, 3,600 of the smallest.
+ * Passes requests to the app: those of one connection one after the other, each in its own turn of the event loop,
+ * after the answer to the one before. Node itself passes on all requests of a packet at once, up to 3,600 of the
+ * smallest.
  */
 export class Pipelining {
   readonly #app: RequestListener;
@@ -25,7 +29,7 @@ export class Pipelining {
     this.#app = app;
   }
 
-  /** The answer that `connection` waits for, the newest one if several. */
+  /** The answer that `connection` waits for; the newest one if there are several. */
   pending(connection: Duplex): ServerResponse | undefined {
     const newest = this.#pipelines.get(connection)?.newest;
     return newest?.writableFinished === false ? newest : undefined;
@@ -45,7 +49,7 @@ export class Pipelining {
       this.#serve(pipeline, req, res);
       return;
     }
-    // Nothing more is read until the last one's turn, but Node parses what it has read to its end.
+    // Nothing more is read from the socket until the last request's turn. But Node still parses all that it has read.
     socket.pause();
     if (pipeline.waiting.length === AHEAD_MAX) cutOff(socket);
     else pipeline.waiting.push(() => this.#serve(pipeline, req, res));
@@ -67,13 +71,14 @@ export class Pipelining {
 }
 
 /**
- * A destroyed connection still has the rest of its packet parsed, into some 20 µs of objects a request. Node's parser asks
- * `onIncoming` (in no types) what each request is; 2 is llhttp's answer for an upgrade: no body, and what follows is not HTTP.
+ * Node goes on parsing the packet of a destroyed connection and spends some 20 µs on each request in it. Its parser
+ * asks `onIncoming` (not in the types) what each request is. 2 means an upgrade to llhttp: no body, and what follows
+ * is not HTTP.
  */
 function cutOff(socket: Socket & { parser?: { onIncoming?: (req: { upgrade?: boolean }) => number } | null }): void {
   if (socket.parser) {
     socket.parser.onIncoming = (req) => {
-      req.upgrade = false; // Else Node would hand the socket to whoever upgrades.
+      req.upgrade = false; // Otherwise Node would pass the socket to the upgrade handler.
       return 2;
     };
   }

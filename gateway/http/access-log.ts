@@ -2,15 +2,15 @@ import type { Counter, Histogram } from 'prom-client';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Reply } from './context.ts';
 
-/** The caller hung up before it could be answered; nginx's number for it. Only in logs and metrics. */
+/** The caller hung up before it was answered. nginx uses this number too. It appears only in logs and metrics. */
 export const CALLER_GONE = 499;
 
-/** Seconds; a send is a few milliseconds, and what takes longer than 5 s is one story. */
+/** Seconds. A send takes a few milliseconds; everything above 5 s counts as equally slow. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * One line and one count per request. The route is named by its pattern and the query is left out, so that nothing a caller
- * wrote (text, numbers, keys in the wrong place) reaches the log.
+ * Logs one line and counts one request. Routes are named by their pattern and the query is left out, so that nothing
+ * a caller wrote (text, numbers, keys in the wrong place) reaches the log.
  */
 export function accessLog({
   clock,
@@ -26,7 +26,7 @@ export function accessLog({
   >();
   return ({ req, locals }, status) => {
     const { caller, requestId, messageId, batchId, scheduleId } = locals;
-    // Express types the matched route as `any`; it is undefined where nothing matched.
+    // Express types the matched route as `any`. It is undefined when no route matched.
     const pattern: unknown = req.route?.path;
     const route = typeof pattern === 'string' ? pattern : 'none';
     const ms = clock.monotonicMs() - locals.startedMs;

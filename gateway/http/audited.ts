@@ -7,23 +7,24 @@ import { minuteAuditId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Caller } from './context.ts';
 
-/** A setting that a key is about to change. */
+/** A setting that is changed with a key. */
 interface KeyChange<T> {
   readonly action: string;
   readonly subject: Required<Subject>;
-  /** The thing as it is; undefined when it is not there yet. */
+  /** Its current state. Undefined if it does not exist yet. */
   read(): Promise<object | undefined>;
   make(): Promise<T>;
-  /** The thing after it. */
+  /** Its state after the change. */
   madeOf(result: T): object;
   /** Whether an error of `make` means that nothing was changed. */
   isRefusal(error: unknown): boolean;
 }
 
 /**
- * Makes a change, written into the audit before it and completed after it. What a key changes again within a minute is the same
- * entry, from before the first to after the last, so that no key can fill the audit; what changed nothing leaves none.
- * Rejects as `make` does, and with the store's error when nothing could be written: then nothing was changed.
+ * Makes a change and records it in the audit: begun before the change, completed after it. Changes of the same thing
+ * by the same key within a minute share an entry, from the state before the first to the state after the last, so
+ * that no key can fill the audit. A change without effect leaves no entry. Rejects as `make` does. Also rejects when
+ * the store cannot write the entry; then nothing was changed.
  */
 export async function changeAudited<T>(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
@@ -37,7 +38,7 @@ export async function changeAudited<T>(
   const actor = { kind: 'key', id: keyId, address } as const;
   const intended = { actor, action, subject, account: account._id, ...(before && { before }) };
   await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
-  /** A store that went away meanwhile leaves it `begun`: perhaps done. */
+  /** If the store fails now, the entry stays `begun`: the change may have been made. */
   const ended = (done: Promise<void>): Promise<void> => done.catch(() => {});
   crashPoint('audit:begun');
   let result: T;

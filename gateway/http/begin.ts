@@ -5,10 +5,10 @@ import { accessLog } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import type { Handler } from './context.ts';
 
-/** A request id of the caller is kept when it can stand in a header and in a log line as it is. */
+/** A caller's request id is used if it is safe in a header and in a log line. */
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The first thing that happens to every request: its id and its context. */
+/** The first handler of every request. Sets its id and its context. */
 export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'stopping'>): Handler {
   const { clock, stopping } = deps;
   const answered = accessLog(deps);
@@ -34,19 +34,19 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'sto
   };
 }
 
-/** Node itself leaves out what comes after 2,000 in silence. */
+/** Node silently drops headers after the 2,000th. */
 const HEADERS_MAX = 200;
 
-/** What Node lets pass, or would answer itself without a body. */
+/** Finds faults that Node accepts, or would answer itself without a body. */
 function faultOf({ headers, httpVersion, rawHeaders }: Request): string | undefined {
   if (rawHeaders.length > HEADERS_MAX * 2) return `A request may have at most ${HEADERS_MAX} headers.`;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'Send HTTP/1.1.';
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    // RFC 9112 §6.1: codings that we would not undo, and chunks that a proxy of HTTP/1.0 does not see.
+    // RFC 9112 §6.1. We decode no other coding, and a proxy of HTTP/1.0 does not recognize chunks.
     return 'The only `Transfer-Encoding` is `chunked`, in HTTP/1.1.';
   }
-  // RFC 9112 §3.2. A proxy may have routed by the other one.
+  // RFC 9112 §3.2. With two, a proxy may have routed by the other one.
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;

@@ -3,16 +3,17 @@ import ipaddr from 'ipaddr.js';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { inSubnets, parseSubnet } from '../../shared/webhooks/public-address.ts';
 
-/** Callers whose address is remembered: reading it costs 15 to 60 µs, and every good request asks for it. */
+/** How many callers' addresses are remembered. Parsing one takes 15 to 60 µs, and every good request needs it. */
 const KNOWN_MAX = 10_000;
 const KNOWN_CHARACTERS = 200;
 
 export type CallerAddress = (req: IncomingMessage) => string;
 
 /**
- * Tells the address that a request came from: the socket's, or, when that is a proxy of `TRUST_PROXY`, the right-most hop
- * of X-Forwarded-For that is not one. What stands left of it was written by the caller and proves nothing. Throws a
- * `StartError` when the setting names something that is neither an address nor a subnet.
+ * Finds the address that a request came from. Usually that is the socket's address. If that is a proxy of
+ * `TRUST_PROXY`, it is the right-most address in X-Forwarded-For that is not such a proxy. The caller wrote
+ * everything to the left of it, so that proves nothing. Throws a `StartError` if the setting has an entry that is
+ * neither an address nor a subnet.
  */
 export function createCallerAddress(trustProxy: readonly string[]): CallerAddress {
   const trusted = trustProxy.map((text) => {
@@ -39,7 +40,7 @@ export function createCallerAddress(trustProxy: readonly string[]): CallerAddres
     const hops = typeof forwarded === 'string' ? forwarded.split(',') : [];
     for (const hop of hops.reverse()) {
       const named = plainAddress(hop.trim());
-      // A proxy that wrote no address leaves us with its own.
+      // If a proxy wrote no address, its own address counts.
       if (named === undefined) return address;
       address = named;
       if (!inSubnets(address, trusted)) return address;
@@ -48,17 +49,23 @@ export function createCallerAddress(trustProxy: readonly string[]): CallerAddres
   }
 }
 
-/** `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`, without the port; an IPv4-mapped address as IPv4. */
+/**
+ * The address without the port: from `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`. An IPv4-mapped
+ * address becomes IPv4.
+ */
 function plainAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = bracketed ?? withPort ?? text;
-  // `isValid` takes forms like `1` and `0x7f.1` too, which no proxy writes.
+  // `isValid` also accepts forms like `1` and `0x7f.1`, which no proxy writes.
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
   return ipaddr.process(address).toString();
 }
 
-/** Who is held responsible for an address: an IPv6 customer has a /64 (RFC 6177) and could use a new address each time. */
+/**
+ * The network that is responsible for an address. An IPv6 customer has a /64 (RFC 6177) and could use a new address
+ * for each request.
+ */
 export function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;

@@ -4,27 +4,30 @@ import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts';
 
-/** Who asks, as authenticate.ts found out. At most `KEY_CACHE_MS` old: what must be exact is decided by the store. */
+/**
+ * The caller of a request, as authenticate.ts found it. It can be `KEY_CACHE_MS` old; the store decides what must be
+ * exact.
+ */
 export interface Caller {
   readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country'>;
   readonly keyId: string;
-  /** From where. */
+  /** The address that the request came from. */
   readonly address: string;
   /** How many requests a minute the key may make. */
   readonly perMinute: number;
   readonly scopes: readonly KeyScope[];
 }
 
-/** What is known of one request, in `res.locals`; filled on its way from `begin` to the endpoint. */
+/** What is known of one request, in `res.locals`. The handlers from `begin` to the endpoint fill it. */
 export interface RequestContext {
   readonly requestId: string;
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   readonly startedMs: number;
   readonly stopping: AbortSignal;
-  /** Called once, when the answer is written (or the caller is gone). */
+  /** Called once: when the answer is written, or when the caller is gone. */
   readonly answered: (res: Reply, status: number) => void;
   caller: Caller | undefined;
-  /** `RateLimit` and `RateLimit-Policy`, names and values by turns; empty until the request is counted. */
+  /** `RateLimit` and `RateLimit-Policy`, names and values in turn. Empty until the request is counted. */
   rateHeaders: readonly string[];
   body: JsonObject | undefined;
   /** For the access log. */
@@ -37,7 +40,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Reply = Response<unknown, RequestContext>;
 export type Handler = (req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
-/** Of a route behind authenticate. */
+/** Only for routes that authenticate. */
 export function callerOf(res: Reply): Caller {
   const { caller } = res.locals;
   assert(caller !== undefined, 'the route does not authenticate');
@@ -48,7 +51,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of a route behind jsonBody. */
+/** Only for routes that parse a body. */
 export function bodyOf(res: Reply): JsonObject {
   const { body } = res.locals;
   assert(body !== undefined, 'the route does not parse a body');

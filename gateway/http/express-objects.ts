@@ -1,16 +1,16 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 
-/** What an Express app gives its requests and answers as prototypes. */
+/** The prototypes that an Express app gives its requests and answers. */
 interface Prototypes {
   request: object;
   response: object;
 }
 
 /**
- * For `createServer`: classes whose objects are Express's from the start. Express changes the prototype of each request and
- * answer, and an object after that has a hidden class which V8 has never seen: every property of it is looked up the slow
- * way for the rest of its life (half of the CPU of a small request). One that has the app's prototype already it leaves alone, so the
- * app takes its prototypes from these classes, with its own behind them.
+ * Classes for `createServer` whose objects have Express's prototypes from the start. Express changes the prototype of
+ * each request and answer. V8 has no hidden class for such an object, so every property is then looked up slowly:
+ * half of a small request's CPU. Express does not change an object that already has the app's prototype. So the app
+ * takes its prototypes from these classes, and they inherit the app's own behavior.
  */
 export function expressObjects(app: RequestListener | (RequestListener & Prototypes)): {
   IncomingMessage?: typeof IncomingMessage;

@@ -2,10 +2,10 @@ import type { ProblemAnswer } from './answer.ts';
 import type { JsonObject } from './context.ts';
 import type { FieldProblem, ProblemSlug } from './problem.ts';
 
-/** Listed problems of one request; more are only counted, so that an answer stays small whatever was asked. */
+/** The most problems that an answer lists. Further ones are only counted, so that the answer stays small. */
 const LISTED_MAX = 100;
 
-/** Collects what is wrong with a body, all of it at once. */
+/** Collects all problems of a body. */
 export class FieldProblems {
   readonly listed: FieldProblem[] = [];
   #count = 0;
@@ -14,12 +14,12 @@ export class FieldProblems {
     return this.#count;
   }
 
-  /** Whether the next problem would only be counted: its detail need not be thought out. */
+  /** Whether further problems are only counted. Then their detail is not needed. */
   get full(): boolean {
     return this.listed.length >= LISTED_MAX;
   }
 
-  /** Gives undefined, which is what a field with a problem is read as. */
+  /** Returns undefined, which stands for a field with a problem. */
   add(field: string, code: FieldProblem['code'], detail: string): undefined {
     this.#count++;
     if (!this.full) this.listed.push({ field, code, detail });
@@ -27,7 +27,7 @@ export class FieldProblems {
   }
 }
 
-/** The 400 with every problem found. */
+/** The 400 with all problems. */
 export function invalidRequest({ listed, count }: FieldProblems): readonly [ProblemSlug, ProblemAnswer] {
   const [only] = listed;
   const detail =
@@ -39,12 +39,15 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
   return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
 }
 
-/** A typo must not send: every field that the endpoint does not know is a problem, with the field that was perhaps meant. */
+/**
+ * Reports every field that the endpoint does not know, with the name that was perhaps meant. A request with a typo
+ * must not be sent.
+ */
 export function refuseUnknown(
   body: JsonObject,
   known: readonly string[],
   problems: FieldProblems,
-  /** Where the object stands in the body, as `recipients[3].`. */
+  /** The place of the object in the body, such as `recipients[3].`. */
   place = '',
 ): void {
   for (const field of Object.keys(body)) {
@@ -62,14 +65,14 @@ export function refuseUnknown(
 
 const SHOWN_NAME_MAX = 64;
 
-/** What a value is instead of what it should be, for people. */
+/** The JSON type of a wrong value, for people. */
 export function wrongType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The known name that is at most two edits away, and at most half of it. */
+/** The known name that is at most two edits away, and at most half of its length. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = 3;
@@ -83,7 +86,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best;
 }
 
-/** Levenshtein; both names are short. */
+/** Levenshtein distance. Both names are short. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

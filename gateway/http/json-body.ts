@@ -7,9 +7,9 @@ import { type Handler, isObject, type JsonObject, type Reply } from './context.t
 import type { ProblemSlug } from './problem.ts';
 
 /**
- * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. Written by hand because `express.json`
- * replaces broken UTF-8 in silence (the message would be altered), takes UTF-16, and reads an oversized body to its end
- * before it says so. Comes after authentication: nobody unknown has a body read.
+ * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. `express.json` does not do this: it
+ * silently replaces broken UTF-8 (which would alter the message), accepts UTF-16, and reads an oversized body to its
+ * end before it refuses it. Comes after authentication, so that no stranger's body is read.
  */
 export function jsonBody(limitBytes: number): Handler {
   return (req, res: Reply, next) => {
@@ -19,8 +19,8 @@ export function jsonBody(limitBytes: number): Handler {
 
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // All that has come in a turn of the event loop, as one buffer. 'data' comes for each chunk of a chunked body, be it one
-    // byte, which then takes some 400 bytes until the body's end.
+    // Reads everything that has arrived in a turn of the event loop as one buffer. A 'data' event would come for each
+    // chunk of a chunked body. A chunk of one byte would then take some 400 bytes until the body's end.
     let planned = false;
     const onReadable = (): void => {
       if (planned) return;
@@ -37,7 +37,7 @@ export function jsonBody(limitBytes: number): Handler {
       if (bytes > limitBytes) refuse();
     };
     const refuse = (): void => {
-      // Nothing more is heard of the body; its rest is dropped.
+      // Stops listening. The rest of the body is dropped.
       req.off('readable', onReadable).off('end', onEnd).resume();
       sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
     };
@@ -53,7 +53,7 @@ export function jsonBody(limitBytes: number): Handler {
         next();
       }
     };
-    // The connection broke before the body was whole (or while its rest was dropped): there is nobody to answer.
+    // The connection broke before the body was complete (or while its rest was dropped), so nobody can be answered.
     const onError = (): void => {
       if (!res.headersSent) res.locals.answered(res, CALLER_GONE);
     };
@@ -61,7 +61,7 @@ export function jsonBody(limitBytes: number): Handler {
   };
 }
 
-/** A larger body is parsed in slices. 256 KB of nothing but brackets, at once, held the event loop for up to 64 ms. */
+/** A larger body is parsed in slices. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */
 const AT_ONCE_BYTES_MAX = 65_536;
 
 interface Refusal {
@@ -69,7 +69,7 @@ interface Refusal {
   readonly detail: string;
 }
 
-/** What can be said before a byte of the body is read. */
+/** Refusals that need only the headers. */
 function refusalByHeaders({ headers }: Request, limitBytes: number): Refusal | undefined {
   const length = Number(headers['content-length'] ?? 0);
   if (length === 0 && headers['transfer-encoding'] === undefined) {

@@ -1,6 +1,9 @@
 import { Slice } from './slice.ts';
 
-/** `{"<name>": [ … ]}` as text, of a list that may have thousands of entries: made in slices as they are read. */
+/**
+ * `{"<name>": [ … ]}` as text, for a list that may have thousands of entries. Built in slices as the entries are
+ * read.
+ */
 export async function listJson(name: string, entries: AsyncIterable<object>): Promise<string> {
   const texts: string[] = [];
   const slice = new Slice();

@@ -1,4 +1,4 @@
-/** A time as a caller wrote it: the instant, and the UTC offset that it was written with. */
+/** A time as a caller wrote it: the instant and its UTC offset. */
 export interface OffsetTime {
   readonly at: Date;
   /** Minutes east of UTC. */
@@ -8,15 +8,16 @@ export interface OffsetTime {
 const FORM = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
- * ISO 8601 date-time with a UTC offset, `2026-11-21T10:00:00+05:30` ("Resources and their fields"); `Z` counts as one, and
- * fractions of a second are taken to the millisecond. Undefined for any other text and for days and hours that do not exist.
+ * Parses an ISO 8601 date-time with a UTC offset, `2026-11-21T10:00:00+05:30` ("Resources and their fields"). `Z` is
+ * an offset too. Fractions of a second are cut to milliseconds. Undefined for any other text, and for days and hours
+ * that do not exist.
  */
 export function parseOffsetTime(text: string): OffsetTime | undefined {
   const [whole, date, hour, minute, second, fraction = '', sign, hours = '00', minutes = '00'] = FORM.exec(text) ?? [];
   if (whole === undefined || Number(hours) > 23 || Number(minutes) > 59) return undefined;
   const local = `${date}T${hour}:${minute}:${second}`;
   const asUtc = new Date(`${local}Z`);
-  // The 30th of February would become the 2nd of March, and 24:00 the next day.
+  // JavaScript would turn the 30th of February into the 2nd of March, and 24:00 into the next day.
   if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(local)) return undefined;
   const offsetMinutes = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
   const ms = Math.trunc(Number(`0${fraction}`) * 1000);

@@ -4,7 +4,7 @@ import type { FieldProblems } from './fields.ts';
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 
-/** Entries of one page. */
+/** The number of entries on a page. */
 export function parseLimit(text: string | undefined, problems: FieldProblems): number {
   if (text === undefined) return LIMIT_DEFAULT;
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
@@ -14,8 +14,9 @@ export function parseLimit(text: string | undefined, problems: FieldProblems): n
 }
 
 /**
- * What a page's `next_cursor` stands for: the place of its last entry in the list that `list` names. Opaque to callers, but
- * no secret and not signed: a made-up one is refused for its form, and one of good form shows the caller's own data only.
+ * Parses a page's `next_cursor`: the place of its last entry in the list named by `list`. It is opaque to callers,
+ * but neither secret nor signed. A made-up cursor either has the wrong form and is refused, or shows the caller's own
+ * data.
  */
 export function parseCursor<Place extends string>(
   text: string | undefined,
@@ -32,7 +33,7 @@ export function parseCursor<Place extends string>(
   return undefined;
 }
 
-/** `next`: the place of the last entry; undefined when nothing can follow. */
+/** `next`: the place of the last entry. Undefined when nothing can follow. */
 export function pageOf(list: string, data: readonly object[], next: string | undefined): object {
   return { data, next_cursor: next === undefined ? null : cursorOf(list, next), has_more: next !== undefined };
 }

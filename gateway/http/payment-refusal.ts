@@ -5,10 +5,12 @@ import type { ProblemSlug } from './problem.ts';
 
 type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }> | { readonly kind: 'too_much_unpaid' };
 
-/** Of what a request makes. */
+/** The id of what a request creates. */
 export type ResultId = MessageId | BatchId | ScheduleId;
 
-/** What to say when messages were not accepted (or perhaps not); every kind is the slug of its problem. */
+/**
+ * The problem of messages that were not accepted, or of which that is unknown. Every kind is the slug of its problem.
+ */
 export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSlug, ProblemAnswer] {
   const { kind } = outcome;
   switch (kind) {

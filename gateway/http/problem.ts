@@ -1,16 +1,19 @@
 /**
- * The catalogue: every answer that is not a success, in one table (RFC 9457, application/problem+json). The documentation's
- * error pages are made from it. Spec gap: the body of errors is not shown; docs/specification/decisions.md, Errors.
+ * The catalogue of all answers that are not a success (RFC 9457, application/problem+json). The documentation's error
+ * pages are made from it. Spec gap: the body of errors is not specified; see docs/specification/decisions.md, Errors.
  */
 export interface ProblemRule {
-  /** `status_code`, the family of the send result's "1000": 4xxx the caller can correct, 5xxx we must. Never given twice. */
+  /**
+   * `status_code`, in the same series as "1000" of the send result. 4xxx: the caller can correct it. 5xxx: we must.
+   * Never used twice.
+   */
   readonly number: string;
-  /** HTTP status ("Errors"; 405, 408, 409, 413, 415, 422, 431 and 503 are additions). */
+  /** HTTP status ("Errors"). 405, 408, 409, 413, 415, 422, 431 and 503 are our additions. */
   readonly status: number;
   readonly title: string;
-  /** What to do about it: the `detail` of an answer that has nothing more precise to say. */
+  /** What to do. It is the `detail` of an answer that has nothing more precise to say. */
   readonly advice: string;
-  /** Whether the same request may succeed when it is simply sent again. */
+  /** Whether the same request can succeed when it is sent again unchanged. */
   readonly retryable: boolean;
 }
 
@@ -226,7 +229,7 @@ export const PROBLEMS = {
 
 export type ProblemSlug = keyof typeof PROBLEMS;
 
-/** What can be wrong with one field; `code` of the entries in `errors`. */
+/** What can be wrong with one field: `code` of the entries in `errors`. */
 export const FIELD_CODES = {
   missing_field: 'A required field is missing.',
   unknown_field: 'The endpoint does not know this field.',
@@ -251,7 +254,7 @@ export const FIELD_CODES = {
 } as const;
 
 export interface FieldProblem {
-  /** As the caller named it; entries of lists as `to[3]`, members as `buttons[0].title`. */
+  /** As the caller named it. Entries of lists as `to[3]`, members as `buttons[0].title`. */
   readonly field: string;
   readonly code: keyof typeof FIELD_CODES;
   readonly detail: string;
@@ -264,7 +267,7 @@ export interface ProblemDetails {
   readonly extra?: Readonly<Record<string, string | number | object | null>>;
 }
 
-/** The body: the members of RFC 9457 first, then ours. `type` is a path below the address of the documentation. */
+/** The body: first the members of RFC 9457, then ours. `type` is a path below the address of the documentation. */
 export function problemBody(slug: ProblemSlug, requestId: string, more: ProblemDetails = {}): object {
   const rule = PROBLEMS[slug];
   return {

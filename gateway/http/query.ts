@@ -3,8 +3,8 @@ import { type FieldProblems, refuseUnknown } from './fields.ts';
 import { parseOffsetTime } from './offset-time.ts';
 
 /**
- * The only reader of query strings; Express's own is off. As strict as bodies are: a parameter that the endpoint does not
- * know, one that is given twice, and bytes that are not UTF-8 are problems, so that a misspelt filter never shows everything.
+ * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated
+ * parameters and invalid UTF-8 are problems. A misspelt filter would otherwise show everything.
  */
 export function parseQuery<Name extends string>(
   req: Request,
@@ -25,7 +25,7 @@ export function parseQuery<Name extends string>(
   return values;
 }
 
-/** ISO 8601 with an offset, any time since 1970: ids carry none before, and nothing of ours is older. */
+/** An ISO 8601 time with an offset, since 1970. Ids have no earlier times, and nothing of ours is older. */
 export function parseQueryTime(name: string, text: string | undefined, problems: FieldProblems): Date | undefined {
   if (text === undefined) return undefined;
   const time = parseOffsetTime(text);

@@ -5,21 +5,23 @@ import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';
 
-/** How long a refused connection stays open for its answer to arrive. */
+/** How long a refused connection stays open so that its answer can arrive. */
 const REFUSED_MS = 1_000;
 
 /**
- * Ends a connection whose bytes Node's parser refused, or for which it waited too long: they never become a request, and are
- * answered in the same shape as everything else. `pending`: the answer that the connection waits for.
+ * Ends a connection whose bytes Node's parser refused, or that took too long to send a request. Such bytes never
+ * become a request, but they are answered in the same form as everything else. `pending`: the answer that the
+ * connection waits for.
  */
 export function refuse(error: Error, connection: Duplex, pending: ServerResponse | undefined): void {
   if (pending?.req.complete) {
-    // An earlier request of this connection is still being answered: an answer now would be taken for its own.
+    // An earlier request of this connection is still being answered. An answer now would be taken for the answer to
+    // that one.
     pending.once('close', () => connection.destroy());
   } else if (!connection.writable || isReset(error)) {
     connection.destroy();
   } else if (pending?.headersSent) {
-    // Refused by its headers, its answer is written whole (answer.ts) and perhaps not sent yet: the body may be broken now.
+    // Its headers were refused and that answer is written, but perhaps not sent yet. A broken body no longer matters.
     pending.end();
     destroyAfterAnswer(connection);
   } else {
@@ -28,12 +30,15 @@ export function refuse(error: Error, connection: Duplex, pending: ServerResponse
   }
 }
 
-/** Closing at once, with the rest of the broken request unread, would reset the connection before the answer is seen. */
+/**
+ * Closing at once, with the rest of the broken request unread, would reset the connection before the caller sees the
+ * answer.
+ */
 function destroyAfterAnswer(connection: Duplex): void {
   setTimeout(() => connection.destroy(), REFUSED_MS).unref();
 }
 
-/** Its body broke, or did not arrive in time, after its key was counted. */
+/** The headers of a request that was counted before its body broke or came too late. */
 function rateHeadersOf(pending: (ServerResponse & Partial<Pick<Reply, 'locals'>>) | undefined): readonly string[] {
   return pending?.locals?.rateHeaders ?? [];
 }
@@ -50,7 +55,7 @@ function slugOf(error: Error): ProblemSlug {
   return 'malformed_request';
 }
 
-/** `extraHeaders`: names and values by turns. */
+/** `extraHeaders`: names and values in turn. */
 function rawProblem(slug: ProblemSlug, extraHeaders: readonly string[]): string {
   const requestId = newId('req');
   const { status, title } = PROBLEMS[slug];

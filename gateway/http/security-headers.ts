@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet runs
- * once: as a middleware it would set a dozen headers on each request. Nothing of an API's answers is ever rendered, hence
- * the strictest content policy; a page of ours may name the text of its one inline style.
+ * Helmet's headers as a flat list of names and values, for `writeHead`. They are the same for every answer, so helmet
+ * runs only once; as a middleware it would set a dozen headers for each request. Browsers render no answer of the
+ * API, so the content policy is the strictest. A page of ours allows its one inline style, by its text.
  */
 export function securityHeaders(style?: string): readonly string[] {
   const req = new IncomingMessage(new Socket());

@@ -10,16 +10,21 @@ import { refuse } from './refusal.ts';
 interface ServerTimes {
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
-  /** From a request's first byte to the end of its headers, and to the end of its body; then 408. */
+  /**
+   * From a request's first byte to the end of its headers, and to the end of its body. Then it is answered with 408.
+   */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How often these are looked at. */
+  /** How often the limits above are checked. */
   readonly checkMs: number;
-  /** How long an answer is kept of which the caller reads nothing more. */
+  /** How long an answer is kept if the caller reads nothing of it. */
   readonly unreadMs: number;
 }
 
-/** Idle longer than the 60 s of common proxies, so that they close a connection first and never meet one that is closing. */
+/**
+ * Longer than the 60 s of common proxies, so that the proxy closes an idle connection first. Otherwise it could send
+ * a request to a connection that we are closing.
+ */
 const TIMES: ServerTimes = {
   keepAliveMs: 65_000,
   headersMs: 10_000,
@@ -28,11 +33,14 @@ const TIMES: ServerTimes = {
   unreadMs: 30_000,
 };
 
-/** How long a stop waits for answers, and how long for a request on connections that wait for none. */
+/** How long a stop waits for answers, and how long for a request on connections that have none yet. */
 const DRAIN_MS = 10_000;
 const SILENT_MS = 1_000;
 
-/** The HTTP server around the app: its times, its end, and the answers to what is not HTTP. It does not listen yet. */
+/**
+ * The HTTP server around the app: its time limits, its end, and its answers to bytes that are not HTTP. Does not
+ * listen yet.
+ */
 export class GatewayServer {
   readonly http: Server;
   readonly #pipelining: Pipelining;
@@ -50,13 +58,13 @@ export class GatewayServer {
       connectionsCheckingInterval: times.checkMs,
       // Small answers must not wait for the peer's delayed acknowledgement.
       noDelay: true,
-      // `begin` says it, with a body.
+      // `begin` answers such requests, with a body.
       requireHostHeader: false,
     });
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.http
       .on('request', handle)
-      // Whoever asks first is answered like everyone else; the body parser says "100 Continue" when it wants the body.
+      // Such a request is answered like any other. The body parser writes "100 Continue" when it wants the body.
       .on('checkContinue', handle)
       .on('checkExpectation', handle)
       .on('connection', (socket) => {
@@ -64,13 +72,16 @@ export class GatewayServer {
         socket.once('close', () => this.#connections.delete(socket));
       })
       .on('clientError', (error, socket) => this.#refuse(error, socket))
-      // Nothing came and nothing went for so long; who still waits for our answer may.
+      // Nothing was sent or received for this time. A caller that waits for our answer may wait longer.
       .setTimeout(times.unreadMs, (socket) => {
         if (socket.writableLength > 0 || !this.#isAwaited(socket)) socket.destroy();
       });
   }
 
-  /** Resolves with the port (given one for 0) when connections are accepted; else rejects with a `StartError` that says why. */
+  /**
+   * Resolves with the port when connections are accepted; port 0 means any free one. Otherwise rejects with a
+   * `StartError` that says why.
+   */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.http.once('error', (error) => reject(listenError(error, host, port)));
@@ -82,11 +93,12 @@ export class GatewayServer {
   }
 
   /**
-   * Accepts no more connections, closes the idle ones and waits for answers in flight (they close theirs, see answer.ts).
-   * What is not answered after `DRAIN_MS` is cut off.
+   * Accepts no more connections, closes idle ones and waits for answers in progress (answer.ts closes their
+   * connections). Cuts off what is not answered after `DRAIN_MS`.
    */
   async drain(): Promise<void> {
-    // Node's `close` takes connections for idle whose answer is written but not sent. While there are any, the silent ones wait too.
+    // Node's `close` treats a connection as idle when its answer is written but not sent yet. While there are such
+    // connections, those without a request wait too.
     const areSending = [...this.#connections].some(({ writableLength }) => writableLength > 0);
     if (areSending) this.http.closeIdleConnections = () => {};
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
@@ -103,12 +115,15 @@ export class GatewayServer {
     this.#pipelining.take(req, res);
   }
 
-  /** Whether an answer is being waited for on a connection. */
+  /** Whether a connection waits for an answer. */
   #isAwaited(connection: Socket): boolean {
     return this.#pipelining.pending(connection) !== undefined;
   }
 
-  /** Node counts a connection that never sent anything as active; a client that keeps one in store would delay every stop. */
+  /**
+   * Node treats a connection that never sent anything as active. A client that keeps one ready would delay every
+   * stop.
+   */
   #closeSilent(): void {
     for (const connection of this.#connections) {
       if (!this.#isAwaited(connection)) connection.destroy();
@@ -116,7 +131,7 @@ export class GatewayServer {
   }
 
   #refuse(error: Error, socket: Duplex): void {
-    // The parser complains again about each further piece of what it refused.
+    // The parser reports each further piece of the bytes that it refused.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
     refuse(error, socket, this.#pipelining.pending(socket));
@@ -124,8 +139,8 @@ export class GatewayServer {
 }
 
 /**
- * The path and query of an absolute-form target (RFC 9112 §3.2.2), with anything in place of a host; other targets as they are. The
- * router would parse the host, and answer `http://[::1/` with a page of its own.
+ * The path and query of an absolute-form target (RFC 9112 §3.2.2), after whatever host it names. Other targets are
+ * returned unchanged. The router would parse the host, and would answer `http://[::1/` with a page of its own.
  */
 function originForm(target: string): string {
   const [scheme] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target) ?? [];
