@@ -51,7 +51,7 @@ export function hasHalfCharacter(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
-export const HALF_CHARACTER = 'It contains half of a character: an emoji, perhaps, that was cut in two.';
+export const HALF_CHARACTER = 'It contains half of a character, perhaps of an emoji that was cut.';
 
 /**
  * Fills a template's slots. Reports every param that does not fit, and a text that becomes too long, as problems of

@@ -89,7 +89,7 @@ function differsSomewhere({ dltId, name }: IndexedTemplate): Mismatch {
   return {
     kind: 'text_differs',
     scrubCode: SCRUB_CODES.text_not_matched,
-    detail: `Nearest is template ${dltId}; it has too many slots for a text of this length to say where they differ.`,
+    detail: `The nearest template is ${dltId}. It has too many slots, and the text is too long, to say where they differ.`,
     template: { dltId, name },
   };
 }
@@ -112,7 +112,7 @@ function textDiffers(
   return {
     kind: 'text_differs',
     scrubCode: SCRUB_CODES.text_not_matched,
-    detail: `Nearest is template ${template.dltId}; at character ${at + 1} ${has} where it has ${wants}.`,
+    detail: `The nearest template is ${template.dltId}. At character ${at + 1} ${has} where the template has ${wants}.`,
     template: { dltId: template.dltId, name: template.name },
     at,
     expected,
@@ -124,7 +124,7 @@ function slotDiffers(template: IndexedTemplate, difference: Exclude<Difference, 
   const { kind, at, index, slot, value } = difference;
   const found = excerpt(value, 0);
   const number = index + 1;
-  const where = `Nearest is template ${template.dltId}; slot ${number} ({#${slot.type}#}, at character ${at + 1})`;
+  const where = `The nearest template is ${template.dltId}. Its slot ${number} ({#${slot.type}#}, at character ${at + 1})`;
   const tooLong = kind === 'slot_too_long';
   return {
     kind,

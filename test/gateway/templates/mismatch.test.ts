@@ -42,7 +42,7 @@ describe('templates/mismatch', () => {
     expect(explain('Dear {#var#}, from {#var#}.', `Dear Asha, from ${value}.`)).to.deep.equal({
       kind: 'slot_too_long',
       scrubCode: '635',
-      detail: `Nearest is template ${ID}; slot 2 ({#var#}, at character 17) takes 30 characters, but got 31.`,
+      detail: `The nearest template is ${ID}. Its slot 2 ({#var#}, at character 17) takes 30 characters, but got 31.`,
       template,
       at: 16,
       expected: '{#var#}',
@@ -115,7 +115,7 @@ describe('templates/mismatch', () => {
       expect(explain(content, text)).to.deep.equal({
         kind: 'text_differs',
         scrubCode: '633',
-        detail: `Nearest is template ${ID}; it has too many slots for a text of this length to say where they differ.`,
+        detail: `The nearest template is ${ID}. It has too many slots, and the text is too long, to say where they differ.`,
         template,
       });
     });
@@ -145,7 +145,7 @@ describe('templates/mismatch', () => {
         const mismatch = explainMismatch(index, nothing, text);
 
         expect(mismatch.at).to.be.within(0, text.length);
-        expect(mismatch.detail).to.match(/^Nearest is template \d+;/);
+        expect(mismatch.detail).to.match(/^The nearest template is \d+\./);
       }),
       { numRuns: 500 },
     );
