@@ -73,6 +73,27 @@ describe('the HTTP server', () => {
       await stopped;
     });
 
+    it('closes who waits for no answer, and answers who waits for one, however long that takes', async () => {
+      let answer: (() => void) | undefined;
+      const slow = new GatewayServer((_req, res) => {
+        answer = () => res.end('late');
+      });
+      const port = await slow.listen('127.0.0.1', 0);
+      const asking = await open(port);
+      asking.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await eventually(() => answer !== undefined, 'it is asked');
+      const silent = await open(port);
+
+      const stopped = slow.drain();
+      await eventually(silent.closed, 'the silent one is closed', 8_000);
+      answer?.();
+      await stopped;
+      await gateway.close();
+
+      await eventually(asking.closed, 'the other is closed');
+      expect(asking.received()).to.match(/^HTTP\/1\.1 200 OK\r\n(.|\r|\n)*late/);
+    });
+
     it('sends an answer to its end, however slowly it is read', async () => {
       const text = 'x'.repeat(32 * 1_048_576);
       const large = new GatewayServer((_req, res) => res.end(text));
