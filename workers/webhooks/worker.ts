@@ -119,12 +119,9 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     return this.#deliverer.drained();
   }
 
-  /** Posts in flight end as failed tries. */
-  protected override cutOff(): Promise<void> {
-    return this.#poster.close();
-  }
-
-  protected override giveUp(): void {
+  /** Posts in flight end as failed tries. Each result is written once more: without a store the stop has no time for repeats. */
+  protected override async cutOff(): Promise<void> {
+    await this.#poster.close();
     this.#completer.giveUp();
   }
 
