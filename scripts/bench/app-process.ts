@@ -17,7 +17,7 @@ export const APPS = [
 ] as const;
 export type AppName = (typeof APPS)[number];
 
-/** Where the processes come from and what all of them are given. */
+/** The build of the processes and their common settings. */
 export interface Setup {
   /** The build: `<dist>/gateway/main.js`. */
   readonly dist: string;
@@ -38,7 +38,7 @@ export interface Exit {
 
 export interface AppProcess {
   readonly child: ChildProcess;
-  /** Resolves when it says that it works; rejects with the end of its log when it ends before, or takes too long. */
+  /** Resolves when the process reports ready. Rejects with the end of its log when it ends first or takes too long. */
   readonly ready: Promise<void>;
   readonly ended: Promise<Exit>;
 }
@@ -47,13 +47,13 @@ export interface AppProcess {
 const READY_MS = 40_000;
 const LOG_TAIL_CHARACTERS = 2_000;
 
-/** Whatever happens to this process, nothing that it started stays: also when a test throws between two lines. */
+/** All started processes, so that none outlives this one, even when a test throws. */
 const living = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
-/** Starts one process of an app. It also ends by itself when this process dies without a word (its IPC channel closes). */
+/** Starts one process of an app. It also ends when this process dies, because its IPC channel closes. */
 export function startApp(app: AppName, setup: Setup): AppProcess {
   const child = forkApp(app, setup);
   living.add(child);
@@ -82,9 +82,9 @@ function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): Child
   const log = openSync(logFile(logDir, app), 'a');
   const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
   try {
-    // As PM2's fork mode does it: a session of its own, by which Linux shares out processor time (sched(7), autogroup).
+    // Like PM2's fork mode: its own session, because Linux divides processor time by session (sched(7), autogroup).
     if (app !== 'gateway') return fork(exec, [], { env: { ...process.env, ...env }, execArgv, stdio, detached: true });
-    // As PM2's cluster mode does it: one listening socket in this process, its connections dealt out in turn.
+    // Like PM2's cluster mode: one listening socket in this process, whose connections are distributed in turn.
     cluster.setupPrimary({ exec, args: [], execArgv, stdio });
     return cluster.fork(env).process;
   } finally {

@@ -1,7 +1,7 @@
 import { type LoadResult, nextDestination, type Target, TEXT } from './load.ts';
 import { machineMs } from './machine-time.ts';
 
-/** `batches` bulk sends of `size` recipients each, one after the other, each on the next key. */
+/** Sends `batches` bulk requests of `size` recipients each, one after the other; each uses the next key. */
 export async function bulkLoad(target: Target, batches: number, size: number): Promise<LoadResult> {
   const answerMs: number[] = [];
   const refused: Record<string, number> = {};

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 
 /**
- * Documents written by the store since its start: MongoDB's `serverStatus().metrics.document` (inserted, updated,
- * deleted), which the embedded store counts the same way. One update of one document is one, however many fields it sets.
+ * Number of documents that the store wrote since its start: MongoDB's `serverStatus().metrics.document` (inserted, updated,
+ * deleted). The embedded store counts the same way. One update of one document counts once, however many fields it sets.
  */
 export async function documentWrites(db: Db): Promise<number> {
   const { metrics } = await db.admin().serverStatus();
@@ -11,10 +11,10 @@ export async function documentWrites(db: Db): Promise<number> {
 }
 
 const LOOK_MS = 250;
-/** Reports of processes and leases go on writing a little while nothing else happens. */
+/** Writes that happen while the system is idle: reports of processes, leases. */
 const NOISE = 5;
 
-/** The count, once the last message's follow-ups are written: when it has all but stopped growing. */
+/** The count after the last message's follow-up is written: when it has almost stopped growing. */
 export async function settledDocumentWrites(db: Db): Promise<number> {
   for (let before = await documentWrites(db); ; ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -5,11 +5,11 @@ import { type AppName, type AppProcess, type Exit, type Setup, startApp } from '
 interface Slot {
   readonly app: AppName;
   process: AppProcess;
-  /** Of the process that is in the slot, or is about to be. */
+  /** Readiness of the slot's current process, or of the one about to start. */
   ready: Promise<void>;
-  /** Somebody asked for the end of the present process: not a crash. */
+  /** The end of the current process was requested: not a crash. */
   asked: boolean;
-  /** Settings of the next process in the slot alone. */
+  /** Settings of the slot's next process only. */
   nextEnv: Readonly<Record<string, string>>;
 }
 
@@ -18,14 +18,14 @@ const STOP_MS = 20_000;
 const RESTART_MS = 100;
 
 /**
- * The product's processes as PM2 runs them, without PM2: the gateways share one port, each process says when it is ready,
- * one that dies is started again. For the benchmark, and for tests that kill processes.
+ * Runs the product's processes like PM2, without PM2: the gateways share one port, each process reports ready, and one that dies
+ * is started again. For the benchmark, and for tests that kill processes.
  */
 export class Fleet {
   readonly #setup: Setup;
   readonly #slots: Slot[] = [];
   #stopping = false;
-  /** Ends that nobody asked for, in order: a healthy run has none. */
+  /** Unrequested ends, in order. A healthy run has none. */
   readonly crashes: Exit[] = [];
 
   constructor(setup: Setup) {
@@ -51,7 +51,7 @@ export class Fleet {
       .map(({ app: name, process }) => ({ app: name, pid: process.child.pid ?? 0 }));
   }
 
-  /** Sends a signal to one process of an app, the first unless told; resolves when it is gone and its successor is ready. */
+  /** Sends a signal to one process of an app, by default the first. Resolves when it is gone and its successor is ready. */
   async kill(app: AppName, signal: NodeJS.Signals = 'SIGKILL', pid?: number): Promise<void> {
     const slot = this.#slots.find(
       (candidate) =>
@@ -65,8 +65,8 @@ export class Fleet {
   }
 
   /**
-   * Replaces the first process of an app by one that has `env` on top of its settings and is to die by itself; resolves, when
-   * that one is ready, with a function that waits for its end and its successor, which has the usual settings again.
+   * Replaces the first process of an app by one with `env` added to its settings, which will die by itself. Resolves when that
+   * one is ready, with a function that waits for its end and for its successor, which has the usual settings again.
    */
   async replace(app: AppName, env: Readonly<Record<string, string>>): Promise<() => Promise<Exit>> {
     const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
@@ -86,15 +86,15 @@ export class Fleet {
   }
 
   /**
-   * SIGINT to all but the store; resolves with how each living process ended. Who does not end within PM2's patience is
-   * killed and shows as such. Nothing is started again from here on.
+   * Sends SIGINT to all processes except the store. Resolves with how each living process ended; one that does not end within
+   * PM2's time-out is killed, and the result shows that. Afterwards nothing is restarted.
    */
   async stopClients(): Promise<Exit[]> {
     this.#stopping = true;
     return end(this.#slots.filter(({ app }) => app !== 'embedded-db'));
   }
 
-  /** Stops the clients where that is not done yet, then the store: it waits until its last client is gone. */
+  /** Stops the clients if they still run, then the store, which waits until its last client is gone. */
   async stop(): Promise<Exit[]> {
     const clients = await this.stopClients();
     return [...clients, ...(await end(this.#slots))];
@@ -122,7 +122,7 @@ export class Fleet {
   }
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago: gateways must come back on the port that their clients know. */
+/** A TCP port of 127.0.0.1 that was free just now: restarted gateways must use the port that their clients know. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

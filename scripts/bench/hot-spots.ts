@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What of a V8 CPU profile (`--cpu-prof`) is used here. */
+/** The used fields of a V8 CPU profile (`--cpu-prof`). */
 interface Profile {
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
   }[];
   readonly samples: readonly number[];
-  /** Microseconds between a sample and the one before. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 
@@ -60,7 +60,7 @@ function largest(sums: ReadonlyMap<string, number>, count: number): [string, num
   return [...sums].sort(([, a], [, b]) => b - a).slice(0, count);
 }
 
-/** From the root or from node_modules on; V8's own things have no url. */
+/** The path from the root or from node_modules on. V8's own functions have no url. */
 function placeOf(url: string): string {
   return url === '' ? '(V8)' : url.replace(/^.*\/(node_modules|dist)\//, '').replace('file://', '');
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What an answer is judged by. */
+/** The part of an answer that the load checks. */
 export interface LaneAnswer {
   readonly status: number;
 }
@@ -15,9 +15,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_AT = 9;
 
 /**
- * One keep-alive HTTP/1.1 connection that carries one request at a time, for load: it costs half of a full client's CPU, which
- * would else be among the largest consumers of a benchmark on two cores. It is made at the first request, and anew when the
- * server has closed it while nothing was asked. Knows only answers with Content-Length.
+ * One keep-alive HTTP/1.1 connection with one request at a time. It costs half the CPU of a full client, which would otherwise be
+ * among the largest consumers of a benchmark on two cores. It connects at the first request, and again when the server has closed
+ * it between two requests. Understands only answers with Content-Length.
  */
 export class HttpLane {
   readonly #host: string;

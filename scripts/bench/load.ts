@@ -1,11 +1,11 @@
 import { HttpLane } from './http-lane.ts';
 import { machineMs } from './machine-time.ts';
 
-/** What the load is made of, and what came of it. */
+/** Where the load goes and which keys it uses. */
 export interface Target {
   /** `http://127.0.0.1:3000` */
   readonly url: string;
-  /** Used in turn. */
+  /** Used in rotation. */
   readonly keys: readonly string[];
   readonly route: 'transactional' | 'promotional';
 }
@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly lastMs: number;
   /** From request to answer, in milliseconds. */
   readonly answerMs: readonly number[];
-  /** When each destination's request left (in an open loop: was to leave). */
+  /** When each destination's request left (in an open loop: was due to leave). */
   readonly sentAt: ReadonlyMap<string, number>;
   /** When each destination's request was answered with 200. */
   readonly acceptedAt: ReadonlyMap<string, number>;
@@ -27,14 +27,14 @@ export interface LoadResult {
 
 export const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
 
-/** Destinations of this process so far: each is used once. They end in 000, which is no magic number of the simulator. */
+/** Number of destinations used by this process; each is used once. They end in 000, which is no magic number of the simulator. */
 let destinations = 0;
 
 export function nextDestination(): string {
   return `91${String(++destinations).padStart(7, '0')}000`;
 }
 
-/** `total` sends over `connections` connections, each sending its next when it has its answer. */
+/** `total` sends over `connections` connections. Each connection sends the next request when it has its answer. */
 export async function closedLoop(target: Target, connections: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
   let left = total;
@@ -51,14 +51,14 @@ export async function closedLoop(target: Target, connections: number, total: num
   return tally.result();
 }
 
-/** How often an open loop looks which sends are due. */
+/** How often an open loop checks which sends are due. */
 const STEP_MS = 2;
-/** Sends in flight of an open loop; beyond it they wait, and their time runs. */
+/** Most sends in flight of an open loop. More wait, and their time runs. */
 const OPEN_LOOP_LANES = 128;
 
 /**
- * `total` sends at a steady rate, whether earlier ones are answered or not. A request's time begins when it was to leave,
- * so that what waits behind a slow answer counts as slow too.
+ * `total` sends at a steady rate, whether earlier ones are answered or not. A request's time begins when it was due, so that
+ * waiting behind a slow answer counts too.
  */
 export async function openLoop(target: Target, perSecond: number, total: number): Promise<LoadResult> {
   const tally = new Tally(target);
@@ -92,7 +92,7 @@ function newLanes({ url }: Target, count: number): HttpLane[] {
   return Array.from({ length: count }, () => new HttpLane(hostname, Number(port)));
 }
 
-/** Sends and keeps the books. */
+/** Sends requests and records the results. */
 class Tally {
   readonly #headers: readonly string[];
   readonly #route: string;

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC): the same in all processes, so that a moment that one
- * noted can be subtracted from another's.
+ * Milliseconds of the machine's monotonic clock (CLOCK_MONOTONIC). It is the same in all processes, so times noted by different
+ * processes can be subtracted.
  */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;

@@ -57,7 +57,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
   };
 }
 
-/** Keeps this process and all that it starts on the first cores: the targets are for two. */
+/** Pins this process and everything that it starts to the first cores: the targets are for two. */
 function pin(cores: number): void {
   execFileSync('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
 }
@@ -67,7 +67,7 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-// The default would leave the processes to themselves; this way the exit hooks end them.
+// By default the processes would survive the signal; with this, the exit hooks end them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {

@@ -4,7 +4,7 @@ import { APPS, type AppName } from './app-process.ts';
 const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** What the command line asks for; README.md explains each. */
+/** The options of the command line; README.md explains each. */
 export interface BenchOptions {
   readonly phases: readonly Phase[];
   readonly messages: number;
@@ -14,7 +14,7 @@ export interface BenchOptions {
   readonly keys: number;
   readonly gateways: number;
   readonly window: number;
-  /** Events that each account's endpoint gets; every one of them is a webhook per message. */
+  /** Events that each account's endpoint gets; each is one webhook per message. */
   readonly events: readonly ('message.sent' | 'message.delivered')[];
   readonly receiptDelayMs: number;
   readonly ratePerSecond: number;
@@ -22,11 +22,11 @@ export interface BenchOptions {
   /** Bulk sends, and recipients of each. */
   readonly batches: number;
   readonly batchSize: number;
-  /** Booked for one and the same second. */
+  /** Number of schedules that are all booked for the same second. */
   readonly schedules: number;
   readonly lone: number;
   readonly idleSeconds: number;
-  /** Pin everything to so many cores; 0: wherever the system likes. */
+  /** Number of cores that everything is pinned to; 0: not pinned. */
   readonly cores: number;
   readonly profile: readonly AppName[];
   readonly json: boolean;
@@ -53,7 +53,7 @@ const NUMBERS = {
 } as const;
 type NumberName = keyof typeof NUMBERS;
 
-/** `--quick`: says whether it works and roughly how fast, in a quarter of a minute. */
+/** `--quick`: shows in 15 seconds whether it works and roughly how fast. */
 const QUICK: Partial<Record<NumberName, string>> = {
   messages: '3000',
   'warm-up': '500',
@@ -65,7 +65,7 @@ const QUICK: Partial<Record<NumberName, string>> = {
   'idle-seconds': '3',
 };
 
-/** Reads the command line; `help` when that is asked for. Throws a sentence for whoever typed. */
+/** Reads the command line; `help` when that is requested. Throws one sentence for the person who typed it. */
 export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...argv],

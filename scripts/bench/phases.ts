@@ -16,13 +16,13 @@ export interface Times {
 export interface LoopFigures {
   readonly messages: number;
   readonly acceptedPerSecond: number;
-  /** First request → last webhook received; absent where nothing leaves. */
+  /** First request → last webhook received; absent when nothing is sent to carriers. */
   readonly wholePerSecond?: number;
   readonly answerMs: Times;
   readonly documentWritesPerMessage: number;
   /** By process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
-  /** What went wrong: must be empty and 0. */
+  /** Errors: must be empty and 0. */
   readonly refused: Readonly<Record<string, number>>;
   readonly repeatedWebhooks: number;
 }
@@ -49,11 +49,11 @@ export interface IdleFigures {
   readonly byProcess: Readonly<Record<string, number>>;
 }
 
-/** A message whose webhook does not come for so long is lost, or something hangs. */
+/** Without a webhook for this long, a message is lost or something hangs. */
 const STALL_MS = 20_000;
 const LOOK_MS = 20;
 
-/** Closed loop on a route that no carrier serves: what the gateways and the store do when nothing else happens. */
+/** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
 export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopFigures> {
   const measured = await measureLoop(stage, () =>
     closedLoop({ url: stage.url, keys: stage.keys, route: 'promotional' }, connections, messages),
@@ -72,7 +72,7 @@ export async function wholePath(
   return toTheEnd(stage, events.length, () => closedLoop(target, connections, messages));
 }
 
-/** Bulk sends until the last webhook has come: batches accepted, split, submitted, delivered, told. */
+/** Bulk sends until the last webhook has arrived: batches accepted, split, submitted, delivered, announced. */
 export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopFigures> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   return toTheEnd(stage, events.length, () => bulkLoad(target, batches, batchSize));
@@ -106,7 +106,7 @@ export async function steadyRate(stage: Stage, options: BenchOptions): Promise<R
   return { ...(await latencies(stage, [load])), cpuMsPer1000: per1000(cpu, load.accepted) };
 }
 
-/** One message at a time, each on a system that has had time to fall asleep. */
+/** One message at a time, each on a system that has become idle. */
 export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   const loads: LoadResult[] = [];
@@ -177,7 +177,7 @@ function times(values: readonly number[]): Times {
   return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
 }
 
-/** Resolves with the counts when so many webhooks have come; rejects when they stop coming before. */
+/** Resolves with the counts when `wanted` webhooks have arrived. Rejects when they stop arriving before. */
 async function webhooksReach(stage: Stage, wanted: number): Promise<Counts> {
   let progressMs = performance.now();
   for (let last = -1; ; ) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One process of the benchmark, under the name that the tables show. */
+/** One process of the benchmark, with its name in the tables. */
 export interface Watched {
   readonly name: string;
   readonly pid: number;
@@ -23,7 +23,10 @@ export interface Memory {
   /** Resident (VmRSS), and at its highest (VmHWM). */
   readonly now: number;
   readonly peak: number;
-  /** Of the resident, what is of no file (RssAnon): the store maps its data, which the system takes back when it needs room. */
+  /**
+   * The part of the resident memory that belongs to no file (RssAnon). The store maps its data file, and the system reclaims that
+   * memory when it needs it.
+   */
   readonly own: number;
 }
 
@@ -33,7 +36,7 @@ export function memoryMib(pid: number): Memory {
   return { now: read('VmRSS'), peak: read('VmHWM'), own: read('RssAnon') };
 }
 
-/** Starts a measurement; the returned function gives what each process used since then, by name. */
+/** Starts a measurement. The returned function gives the CPU of each process since then, by name. */
 export function measureCpu(processes: readonly Watched[]): () => Map<string, number> {
   const before = processes.map(({ pid }) => cpuMs(pid));
   return () => new Map(processes.map(({ name, pid }, i) => [name, cpuMs(pid) - (before[i] ?? 0)]));

@@ -3,7 +3,7 @@ import type { Memory } from './process-usage.ts';
 import type { ScheduleFigures } from './schedule-load.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
-/** Everything that was measured; `--json` prints it as it is. */
+/** All results; `--json` prints them as they are. */
 export interface Report {
   readonly machine: {
     readonly node: string;
@@ -27,7 +27,7 @@ export interface Report {
 
 type Row = readonly [what: string, value: string, target: string];
 
-/** Figures first with the targets beside them, then CPU by process, then memory. */
+/** Results with their targets first, then CPU by process, then memory. */
 export function reportText(report: Report): string {
   const { machine, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
   const rows: Row[] = [];
@@ -110,7 +110,7 @@ function cpuRows({ accept, whole, oneAccount, bulk, rate, idle, memoryMib }: Rep
   return [head, ...rows, total];
 }
 
-/** Figures of a run with refusals or repetitions say little: told at the end, where they are seen. */
+/** Results of a run with refusals or repeats mean little. This is printed at the end, where it is seen. */
 function trouble({ accept, whole, oneAccount, bulk }: Report): string[] {
   return [accept, whole, oneAccount, bulk].flatMap((loop) => {
     if (loop === undefined) return [];
@@ -127,7 +127,7 @@ function ms({ p50, p99 }: Times): string {
   return `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;
 }
 
-/** First column to the left, the others to the right. */
+/** Aligns the first column left, the others right. */
 function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));

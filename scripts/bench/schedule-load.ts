@@ -6,17 +6,17 @@ import type { Stage } from './stage.ts';
 export interface ScheduleFigures {
   readonly schedules: number;
   readonly bookedPerSecond: number;
-  /** From the second that they all were booked for until the last one was a queued message, in milliseconds. */
+  /** From the booked second until the last schedule had become a queued message, in milliseconds. */
   readonly releasedMs: number;
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Bookings a second that the slowest machine manages: the second is chosen so far ahead. */
+/** Bookings a second on the slowest machine. It decides how far ahead the booked second is. */
 const BOOKINGS_PER_SECOND = 150;
 const LOOK_MS = 20;
 const STALL_MS = 60_000;
 
-/** Books `total` schedules for one second, on a route that no carrier serves, and waits until all are queued. */
+/** Books `total` schedules for the same second, on a route that no carrier serves, and waits until all are queued. */
 export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleFigures> {
   const target: Target = { url: stage.url, keys: stage.keys, route: 'promotional' };
   const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);

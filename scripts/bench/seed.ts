@@ -30,10 +30,10 @@ export interface SeededAccount {
   readonly secret: string;
 }
 
-/** Requests a minute: the load is limited by the machine, not by the key. */
+/** Requests a minute. The machine limits the load, not the key. */
 const UNLIMITED = 1_000_000_000;
 
-/** An account that may send as anyone, with credits, keys for everything, and one webhook endpoint. */
+/** An account that may use any sender, with credits, keys with all scopes, and one webhook endpoint. */
 export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<SeededAccount> {
   const { db, clock, box } = deps;
   const { _id: account } = await createAccount(db, clock, {
@@ -57,7 +57,7 @@ export async function seedAccount(deps: SeedDeps, wanted: SeedAccount): Promise<
   return { account, keys: keys.map(({ key }) => key), secret };
 }
 
-/** A carrier on this machine; the SMPP worker finds it within seconds. */
+/** A carrier on this machine; the SMPP worker binds to it within seconds. */
 export async function seedCarrier(
   { db, clock, box }: SeedDeps,
   port: number,

@@ -15,25 +15,25 @@ import type { Watched } from './process-usage.ts';
 import { seedAccount, seedCarrier } from './seed.ts';
 import { World } from './world-process.ts';
 
-/** Everything that a measurement needs: the running product with its customers, and the world around it. */
+/** Everything that a measurement needs: the running product with its accounts, and the simulated world around it. */
 export interface Stage {
   readonly url: string;
-  /** Of all accounts, in turn; and of the one account that sends alone. */
+  /** Keys of all accounts, alternating; and the keys of the one account that sends alone. */
   readonly keys: readonly string[];
   readonly loneKeys: readonly string[];
   readonly db: Db;
   readonly world: World;
-  /** The product's processes; `all` adds the world and this process, which makes the load. */
+  /** The product's processes. `all` adds the simulated world and this process, which makes the load. */
   readonly product: readonly Watched[];
   readonly all: readonly Watched[];
-  /** Ends everything; fails when a process had crashed on the way. */
+  /** Ends everything. Fails when a process had crashed. */
   close(): Promise<void>;
 }
 
 const CREDITS = 10_000_000;
 const LONE_ACCOUNT_KEYS = 10;
 
-/** Starts the build in `dist` on an empty store, on a disk: `os.tmpdir()`, or the server that `MONGODB_URI` names. */
+/** Starts the build in `dist` on an empty store: on a disk (`os.tmpdir()`), or on the server that `MONGODB_URI` names. */
 export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
   const logDir = join(dataDir, 'logs');
@@ -75,7 +75,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   const perAccount = Math.ceil(options.keys / options.accounts);
   const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
   const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
-  // Promotional messages find no carrier: they are accepted and stay, for the figure of accepting alone.
+  // No carrier takes promotional messages: they are accepted and stay queued, for the measurement of accepting alone.
   await seedCarrier(deps, world.smscPort, { windowSize: options.window, paths: ['transactional'] });
 
   const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
@@ -106,7 +106,7 @@ function nameOf(app: AppName, at: number, all: readonly { readonly app: AppName 
   return same.length === 1 ? app : `${app} ${before.length}`;
 }
 
-/** One of each account after the other, so that neighbours in time are of different accounts. */
+/** Alternates between accounts, so that consecutive requests are of different ones. */
 function interleave(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();

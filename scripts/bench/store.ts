@@ -8,8 +8,8 @@ import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedde
 import { build } from './build.ts';
 
 /**
- * `npm run bench:store`: the embedded store as a process of its own, with fsync, driven by the real driver. Per operation:
- * how many in a second of one client, and the CPU that the store spends on one (all of it: wire, LMDB, commit).
+ * `npm run bench:store`: the embedded store as a separate process, with fsync, driven by the real driver. For each operation: how
+ * many a second one client gets, and the store's CPU for one of them (all of it: wire, LMDB, commit).
  */
 interface Message {
   _id: string;
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
 }
 
 async function startStore(dir: string): Promise<ChildProcess> {
-  // Compiled, as it runs in production: under tsx every closure costs more.
+  // Compiled, as in production: under tsx closures cost more.
   const entry = join(await build(), 'workers/embedded-db/main.js');
   const args = process.env.BENCH_NODE_ARGS?.split(' ') ?? [];
   const server = spawn(process.execPath, [...args, entry], {
@@ -69,7 +69,7 @@ async function cpuMicros(db: Db): Promise<number> {
   return Number(info.user_time_us) + Number(info.system_time_us);
 }
 
-/** Runs `work` `times` times, each doing `size` operations; the first tenth warms up and does not count. */
+/** Runs `work` `times` times; each run does `size` operations. The first tenth is warm-up and does not count. */
 async function measure(
   db: Db,
   name: string,
@@ -179,7 +179,7 @@ async function claim(all: Collection<Message>): Promise<void> {
   if (claimed.modifiedCount !== GROUP) throw new Error(`claimed ${claimed.modifiedCount}`);
 }
 
-/** What a carrier's answers do to a group of messages. */
+/** The updates of a group of messages after a carrier's answers. */
 async function settle(all: Collection<Message>, round: number): Promise<void> {
   const at = new Date();
   const result = await all.bulkWrite(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Answer, Counts, Question, Seen, Started } from './world.ts';
 
-/** The benchmark's hold on the world's process (world.ts). */
+/** The benchmark's handle of the world's process (world.ts). */
 export class World {
   readonly #child: ChildProcess;
   readonly smscPort: number;
@@ -45,7 +45,7 @@ export class World {
   }
 }
 
-/** The next answer of a kind; questions are asked one after the other. Rejects when the process ends instead. */
+/** The next answer of this kind; only one question is open at a time. Rejects when the process ends first. */
 function answer<K extends Answer['kind']>(child: ChildProcess, kind: K): Promise<Extract<Answer, { kind: K }>> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(new Error('the simulated world ended'));

@@ -3,12 +3,12 @@ import { startSmsc } from '../simulator/smsc.ts';
 import { machineMs } from './machine-time.ts';
 
 /**
- * The world around the product as a process of its own: the simulator's carrier and webhook receiver, quiet, noting when
- * each destination's submit_sm and its `message.delivered` came. Talks IPC: `Question` in, `Answer` out.
+ * The world around the product as a separate process: the simulator's carrier and webhook receiver, without output. It notes when
+ * each destination's submit_sm and its `message.delivered` arrived. Talks over IPC: `Question` in, `Answer` out.
  */
 export type Question =
   | { readonly ask: 'counts' }
-  /** When things came since the last time that this was asked; forgets them. */
+  /** The arrival times since this was last asked; then forgets them. */
   | { readonly ask: 'seen' };
 
 export interface Started {
@@ -20,9 +20,9 @@ export interface Counts {
   readonly kind: 'counts';
   /** submit_sm accepted. */
   readonly submits: number;
-  /** Posts, each webhook-id once. */
+  /** Number of posts; each webhook-id counts once. */
   readonly webhooks: number;
-  /** `machineMs` of the newest of them. */
+  /** `machineMs` of the newest post. */
   readonly lastWebhookMs: number;
   readonly repeatedWebhooks: number;
 }
@@ -73,7 +73,7 @@ async function run(receiptDelayMs: number): Promise<void> {
         return ask satisfies never;
     }
   });
-  // Whoever started it is gone, or wants it to end: nothing here is worth keeping.
+  // The process that started it is gone or wants it to end; nothing here needs saving.
   process.on('disconnect', () => process.exit(0));
   tell({ kind: 'started', smscPort: smsc.port, receiverUrl: receiver.url });
 }

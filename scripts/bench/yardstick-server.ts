@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** The cheapest JSON service that Node can be: what it costs per request tells how fast the machine is just now. */
+/** The simplest JSON server of Node. Its cost per request shows how fast the machine is at the moment. */
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

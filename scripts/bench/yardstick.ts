@@ -8,12 +8,12 @@ const REQUESTS = 10_000;
 const WARM_UP = 3_000;
 const CONNECTIONS = 32;
 
-/** What the yardstick costs on the machine that the targets were set for (a quiet one, two cores). */
+/** The yardstick's cost on the machine that the targets were set for (a quiet one, two cores). */
 export const YARDSTICK_US = 24;
 
 /**
- * CPU per request of a bare JSON server under the same load, in microseconds. Figures of two machines, or of a quiet and a
- * busy hour, are to be compared by it.
+ * CPU per request of a bare JSON server under the same load, in microseconds. Use it to compare results of two machines, or of a
+ * quiet and a busy hour.
  */
 export async function measureYardstick(dist: string): Promise<number> {
   const server = fork(join(dist, 'scripts/bench/yardstick-server.js'), [], { execArgv: [] });

@@ -4,13 +4,13 @@ import type { FaultLog } from './faults.ts';
 import type { LoadOutcome } from './load.ts';
 import type { Stage } from './stage.ts';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly what: string;
   readonly found: number;
-  /** More than this is a fault of the product. */
+  /** More than this is a bug of the product. */
   readonly allowed: number;
-  /** The first few, to look into. */
+  /** The first few, for analysis. */
   readonly examples: readonly string[];
 }
 
@@ -36,7 +36,7 @@ async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
   } while (cursor !== undefined);
 }
 
-/** Whether everything that was accepted is final now, as the API shows it. */
+/** Number of accepted messages that are not final yet, as the API shows it. */
 export async function countOpen(client: Client, { accepted }: LoadOutcome): Promise<number> {
   let final = 0;
   for await (const { to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -45,7 +45,7 @@ export async function countOpen(client: Client, { accepted }: LoadOutcome): Prom
   return accepted.size - final;
 }
 
-/** The first messages that are not final, whole. */
+/** The first messages that are not final, with all fields. */
 export async function readUnfinished(client: Client, { accepted }: LoadOutcome): Promise<readonly object[]> {
   const found: object[] = [];
   for await (const { message_id: id, to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -56,7 +56,10 @@ export async function readUnfinished(client: Client, { accepted }: LoadOutcome):
   return found;
 }
 
-/** What the API, the carrier, the provider, the receiver and the ledger say about the run. Nothing is read from inside but the ledger. */
+/**
+ * Compares what the API, the carrier, the provider, the receiver and the ledger say about the run. Only the ledger is read from
+ * inside the product.
+ */
 export async function audit(
   stage: Stage,
   client: Client,

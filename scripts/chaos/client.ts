@@ -1,6 +1,6 @@
-/** What one account says to the API, as a careful client does: with a deadline, and again with the same Idempotency-Key. */
+/** One account's client of the API. It is careful: it has a deadline and repeats with the same Idempotency-Key. */
 export interface Client {
-  /** The answer for good (200, or a refusal other than 409, 429, 500 and 503). Rejects when there is none within the patience. */
+  /** The final answer (200, or a refusal other than 409, 429, 500 and 503). Rejects when there is none in time. */
   persist(path: string, body: object, key: string): Promise<Answer>;
   get(path: string): Promise<Answer>;
 }
@@ -10,9 +10,9 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Nobody answers a connection that was about to be handed to a process when that was killed. */
+/** When a process is killed, nobody answers the connections that were just being handed to it. */
 const ANSWER_MS = 15_000;
-/** A request of a key whose process died is in doubt for 15 s (decision 0005); pauses of processes come on top. */
+/** If its process dies, a request with a key is undecided for 15 s (decision 0005); pauses of processes add to that. */
 const PATIENCE_MS = 240_000;
 const AGAIN_MS = 300;
 const AGAIN = [409, 429, 500, 503];

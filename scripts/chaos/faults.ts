@@ -8,12 +8,12 @@ export interface FaultLog {
   readonly pauses: ReadonlyMap<string, number>;
 }
 
-/** Killing before the fleet has noticed the last death would hit nothing. */
+/** A kill before the fleet has noticed the last death would hit nothing. */
 const PATIENCE_MS = 50;
 
 /**
- * Kills and pauses processes chosen by the seed until all faults are done or `stop` says so. A process that is paused is
- * continued after its time, or killed meanwhile; it is chosen like any other.
+ * Kills and pauses processes, chosen by the seed, until all faults are done or `stop` is called. A paused process is continued
+ * after its time, or killed meanwhile: it is chosen like any other.
  */
 export async function causeFaults(
   fleet: Fleet,
@@ -36,7 +36,7 @@ export async function causeFaults(
       continue;
     }
     if (pauseAt.has(done)) {
-      // The store is not paused: everything else would only wait for it.
+      // The store is not paused, because everything else would only wait for it.
       const { app, pid } = random.pick(living.filter((one) => one.app !== 'embedded-db'));
       say(`pause ${app} for ${options.pauseMs} ms`);
       count(pauses, app);
@@ -52,7 +52,7 @@ export async function causeFaults(
   return { kills, pauses };
 }
 
-/** A process that is gone already needs no signal. */
+/** A process that is gone needs no signal. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

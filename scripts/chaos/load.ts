@@ -1,26 +1,26 @@
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 
-/** One request of the load, and what it asks for. */
+/** One request of the load. */
 export interface Planned {
   readonly kind: Kind;
   readonly path: string;
   readonly body: object;
-  /** Each is used by one request only. */
+  /** Each recipient is used by one request only. */
   readonly recipients: readonly string[];
 }
 
 export type Kind = 'single' | 'bulk' | 'schedule' | 'chatapp';
 
 export interface LoadOutcome {
-  /** Recipients that were accepted, and the kind of their request. */
+  /** Accepted recipients, with the kind of their request. */
   readonly accepted: ReadonlyMap<string, Kind>;
-  /** Answers that were neither 200 nor to be repeated. */
+  /** Final answers other than 200. */
   readonly refused: readonly string[];
 }
 
 const BULK_MAX = 200;
-/** Of ten requests: what kind each is. */
+/** The kinds of ten requests. */
 const MIX: readonly Kind[] = [
   'single',
   'single',
@@ -33,11 +33,14 @@ const MIX: readonly Kind[] = [
   'chatapp',
   'chatapp',
 ];
-/** Ahead of now: from so many seconds on, for so many. Far enough that the request is in time after a few kills. */
+/**
+ * Schedules are booked this many seconds ahead (`SCHEDULE_FROM_S`), spread over `SCHEDULE_FOR_S`. Far enough that the request is
+ * in time after a few kills.
+ */
 const SCHEDULE_FROM_S = 60;
 const SCHEDULE_FOR_S = 20;
 
-/** Requests until all recipients are used up, each to numbers of its own. They end in 900, which is no magic number. */
+/** Requests until all recipients are used, each to its own numbers. They end in 900, which is no magic number. */
 export function* planLoad(random: Random, total: number): Generator<Planned> {
   let used = 0;
   const numbers = (count: number): string[] =>
@@ -69,8 +72,8 @@ export function* planLoad(random: Random, total: number): Generator<Planned> {
 }
 
 /**
- * Sends all of it over so many connections, each request until it is answered for good, and none before `turn` resolves for
- * it. `onAnswer` hears of each.
+ * Sends all requests over the given number of connections, each until it has its final answer. A request starts when `turn`
+ * resolves for it. `onAnswer` is called for each.
  */
 export async function sendAll(
   client: Client,

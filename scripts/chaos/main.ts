@@ -2,7 +2,7 @@ import { build } from '../bench/build.ts';
 import { help, readOptions } from './options.ts';
 import { runChaos, type Verdict } from './run.ts';
 
-/** `npm run chaos -- --help`. Exit code 0: nothing lost, doubled or mischarged; 1: something was; 2: typed wrongly. */
+/** `npm run chaos -- --help`. Exit code 0: nothing lost, doubled or mischarged; 1: something was; 2: wrong usage. */
 async function main(): Promise<number> {
   let options: ReturnType<typeof readOptions>;
   try {

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 
 export interface ChaosOptions {
-  /** The same seed makes the same plan of faults and load; their timing is the machine's. */
+  /** The same seed gives the same plan of faults and load; the timing depends on the machine. */
   readonly seed: number;
   readonly messages: number;
   readonly kills: number;
-  /** SIGSTOPs among the faults, and how long each lasts. */
+  /** Number of SIGSTOPs among the faults, and how long each lasts. */
   readonly pauses: number;
   readonly pauseMs: number;
-  /** Pauses between two faults, on average. */
+  /** Average time between two faults. */
   readonly everyMs: number;
   /** Requests in flight. */
   readonly connections: number;
@@ -34,7 +34,7 @@ const FLAGS: readonly (readonly [flag: string, option: keyof ChaosOptions, meani
   ['connections', 'connections', 'requests in flight'],
 ];
 
-/** Reads the command line. Throws a sentence for the person who typed; undefined: help was asked for. */
+/** Reads the command line. Throws one sentence for the person who typed it. Undefined: help was requested. */
 export function readOptions(argv: readonly string[]): ChaosOptions | undefined {
   const options = Object.fromEntries(FLAGS.map(([flag]) => [flag, { type: 'string' as const }]));
   const { values } = parseArgs({ args: [...argv], options: { ...options, help: { type: 'boolean' } } });

@@ -1,4 +1,4 @@
-/** Numbers from a seed (mulberry32): a run can be planned again. */
+/** Random numbers from a seed (mulberry32), so that a plan can be repeated. */
 export interface Random {
   /** A whole number, 32 bits. */
   uint32(): number;

@@ -18,13 +18,15 @@ export interface Verdict {
   readonly ok: boolean;
 }
 
-/** After the last fault and the last answer: schedules come due, unknowns are decided, retries of webhooks. */
+/**
+ * Time for the rest after the last fault and the last answer: schedules become due, unknowns are decided, webhooks are retried.
+ */
 const FINAL_MS = 300_000;
 const LOOK_MS = 2_000;
 const PROGRESS_EVERY = 1_000;
 const TURN_MS = 20;
 
-/** The whole run on the build in `dist`: load and faults side by side, then rest, then the audit. */
+/** The whole run on the build in `dist`: load and faults in parallel, then waiting, then the audit. */
 export async function runChaos(dist: string, options: ChaosOptions, say: (line: string) => void): Promise<Verdict> {
   const startedMs = performance.now();
   const stage = await setStage(dist);
@@ -38,7 +40,7 @@ export async function runChaos(dist: string, options: ChaosOptions, say: (line: 
       client,
       planLoad(seededRandom(options.seed), options.messages),
       options.connections,
-      // Spread over the time of the faults, so that none hits an idle product.
+      // Spread over the time of the faults, so that no fault hits an idle product.
       () =>
         until(() => answered / options.messages <= (performance.now() - loadedMs) / (options.kills * options.everyMs)),
       (planned) => {
@@ -61,7 +63,7 @@ export async function runChaos(dist: string, options: ChaosOptions, say: (line: 
     }
     await watch.stop();
     let findings = await audit(stage, client, outcome, faults, watch.backwards);
-    // Webhooks of the last messages may still be on their way.
+    // The last webhooks may still be on their way.
     while (!isOk(findings) && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       findings = await audit(stage, client, outcome, faults, watch.backwards);

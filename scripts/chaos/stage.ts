@@ -17,7 +17,9 @@ import { type Provider, startProvider } from '../simulator/provider.ts';
 import { type Receiver, startReceiver } from '../simulator/receiver.ts';
 import { type Smsc, startSmsc } from '../simulator/smsc.ts';
 
-/** The product in two of each, on an empty embedded store, and the world around it, which nobody kills. */
+/**
+ * The product with two processes of each app, on an empty embedded store, and the simulated world around it, which nobody kills.
+ */
 export interface Stage {
   readonly url: string;
   readonly key: string;
@@ -28,14 +30,14 @@ export interface Stage {
   readonly smsc: Smsc;
   readonly provider: Provider;
   readonly receiver: Receiver;
-  /** Segments that may be unanswered when the carrier's worker dies. */
+  /** Most segments that may be unanswered when the carrier's worker dies. */
   readonly windowSize: number;
   close(): Promise<void>;
 }
 
 const CREDITS = 10_000_000;
 const WINDOW = 50;
-/** An unknown submit goes out again after receipts had their time. */
+/** An unknown submit is sent again after its receipts had time to come. */
 const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
 /** Two processes of each, so that one takes over from the other. */
@@ -109,7 +111,7 @@ export async function setStage(dist: string): Promise<Stage> {
 
 const TEMPLATES_MS = 30_000;
 
-/** The chatapp worker copies them from the provider soon after it hears of it. */
+/** Waits until the chatapp worker has copied the templates from the provider. */
 async function templatesCopied(db: Db, account: AccountId): Promise<void> {
   const deadline = performance.now() + TEMPLATES_MS;
   while ((await listChatTemplates(db, account)).length === 0) {

@@ -1,8 +1,8 @@
 import type { Client } from './client.ts';
 
-/** Looks again and again at the states that the API shows, for one that goes back. */
+/** Polls the states that the API shows, and reports any that goes backwards. */
 export interface Watch {
-  /** What was seen going back: `msg_…: delivered, then sent`. */
+  /** The observed backward steps: `msg_…: delivered, then sent`. */
   readonly backwards: readonly string[];
   readonly looks: number;
   stop(): Promise<void>;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Looks at what PM2 started, from outside: it writes a pid file for each process and removes it when the process ended. */
+/** The processes that PM2 started, from its pid files: it writes one for each process and removes it when the process ends. */
 export function appPids(pm2Home: string): number[] {
   let names: string[];
   try {
@@ -15,7 +15,7 @@ export function appPids(pm2Home: string): number[] {
     .filter((pid) => Number.isInteger(pid) && pid > 0 && isOurs(pid));
 }
 
-/** Waits until none of them lives; after `timeoutMs` the rest is killed. */
+/** Waits until all have ended; kills the rest after `timeoutMs`. */
 export async function awaitGone(pids: readonly number[], timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (pids.some(isOurs)) {
@@ -26,7 +26,7 @@ export async function awaitGone(pids: readonly number[], timeoutMs: number): Pro
   }
 }
 
-/** Sends a signal; that the process is gone by now is as good. */
+/** Sends a signal. It is fine if the process is gone already. */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -36,8 +36,8 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Whether the pid still belongs to one of our programs: PM2 sets the title of its processes to `node <script>`, and ours
- * are `main.js` of the build. Where there is no /proc, a living process has to do.
+ * Whether the pid still belongs to one of our programs. PM2 sets the title of its processes to `node <script>`, and ours are
+ * `main.js` of the build. Without /proc any living process counts.
  */
 function isOurs(pid: number): boolean {
   try {

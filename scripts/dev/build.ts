@@ -5,15 +5,15 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 
 const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
-/** Something that every build has. */
+/** A file that every build contains. */
 const OUTPUT = join('dist', 'scripts', 'dev', 'guard.js');
 const STAMP = join('dist', '.tsbuildinfo');
 
-/** Builds `dist/` when it is missing or older than a source. Throws `StartError` when the compiler finds faults. */
+/** Builds `dist/` when it is missing or older than a source. Throws `StartError` when the compiler reports errors. */
 export async function buildIfNeeded(root: string, stopping: AbortSignal, say: (line: string) => void): Promise<void> {
   if (isFresh(root)) return;
   say('Building …');
-  // The compiler trusts its stamp and would not notice that outputs were deleted.
+  // The compiler trusts its build info and would not notice deleted outputs.
   if (!existsSync(join(root, OUTPUT))) rmSync(join(root, 'dist'), { recursive: true, force: true });
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Why a process ended, in its own words, as far as its logs tell: one sentence, and the log to read on in. */
+/** Why a process ended, in its own words if its logs tell: one sentence, and the log with the details. */
 export function endReason(logs: string, app: string): string {
   const out = join(logs, `${app}-out.log`);
   const error = join(logs, `${app}-error.log`);
@@ -10,7 +10,7 @@ export function endReason(logs: string, app: string): string {
   return `${app} did not start${reason === undefined ? '' : `: ${reason.trim()}`}\nIts log: ${file}`;
 }
 
-/** What ended the process (runtime/lifecycle.ts says `start_failed` or `failed`), else the last error that it logged. */
+/** The logged cause (runtime/lifecycle.ts logs `start_failed` or `failed`), else the last logged error. */
 function loggedReason(log: readonly string[]): string | undefined {
   const errors = log.flatMap((line) => errorOf(line) ?? []).reverse();
   return (errors.find(({ event }) => event === 'start_failed' || event === 'failed') ?? errors[0])?.error;

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
-/** Often enough for a person. */
+/** How often the file is read; often enough for a person. */
 const LOOK_MS = 200;
 const CHUNK_BYTES = 65_536;
 
-/** Passes on the lines that are appended to a file from now on; returns the function that stops it. */
+/** Reports the lines that are appended to a file from now on. Returns a function that stops it. */
 export function followLines(file: string, onLine: (line: string) => void): () => void {
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let position = size(file);

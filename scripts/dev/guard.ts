@@ -8,18 +8,18 @@ import { parsePm2Line } from './pm2-lines.ts';
 import { forgetPart, notePart } from './run-lock.ts';
 
 /**
- * Stands between `npm start` and PM2, as a process of its own in a group of its own: a Ctrl-C of the terminal does not
- * reach PM2 past it, and when `npm start` is killed (the channel between them breaks) it stops PM2 as Ctrl-C would. It ends
- * when nothing of the run is left.
+ * A separate process, in its own process group, between `npm start` and PM2. So a Ctrl-C of the terminal does not reach PM2
+ * directly. And when `npm start` is killed (the channel between them breaks), the guard stops PM2 as Ctrl-C would. It ends when
+ * nothing of the run is left.
  *
  * Arguments: pm2-runtime's script, the ecosystem file, the run directory, the log directory. PM2_HOME is in the environment.
  */
 const [pm2Runtime = '', ecosystem = '', runDir = '', logs = ''] = process.argv.slice(2);
 const pm2Home = process.env.PM2_HOME ?? '';
 
-/** PM2 gives a process 20 s (`kill_timeout`), and the store is the last to go. */
+/** PM2 gives a process 20 s (`kill_timeout`), and the store stops last. */
 const STOP_MS = 45_000;
-/** A process that lost PM2 ends by itself in 15 s. */
+/** A process without PM2 ends by itself within 15 s. */
 const ORPHAN_MS = 17_000;
 
 const pm2 = spawn(process.execPath, [pm2Runtime, 'start', '--no-auto-exit', ecosystem], {
@@ -45,7 +45,7 @@ function stop(): void {
   void wait(STOP_MS, undefined, { ref: false }).then(killAll);
 }
 
-/** PM2 first, so that it brings nothing back. */
+/** PM2 first, so that it restarts nothing. */
 function killAll(): void {
   stopping = true;
   const pids = appPids(pm2Home);
@@ -60,7 +60,7 @@ process.on('message', (order: unknown) => {
 process.on('disconnect', stop);
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
-// The terminal went away: `npm start` hears of it and says what to do.
+// The terminal is gone. `npm start` gets this signal too and tells the guard what to do.
 process.on('SIGHUP', () => {});
 
 pm2.once('close', () => {

@@ -4,13 +4,13 @@ import { appPids, awaitGone, kill } from './app-processes.ts';
 import type { RunFiles } from './run-files.ts';
 import { forgetPart, readPart } from './run-lock.ts';
 
-/** The guard of a killed `npm start` is stopping the rest by itself; it needs as long as a stop needs. */
+/** The guard of a killed `npm start` may still be stopping the rest; it needs as long as a normal stop. */
 const GUARD_MS = 50_000;
 const APPS_MS = 20_000;
 
 /**
- * Clears what a killed `npm start` left in this data directory: waits for its guard, or does the guard's work when that
- * was killed too. Touches only processes that are proved to be those: by pid and start time, or by their title.
+ * Cleans up after a killed `npm start` in this data directory: waits for its guard, or does the guard's work when that was killed
+ * too. Touches only processes that provably belong to that run: by pid and start time, or by their title.
  */
 export async function clearLeftovers(files: RunFiles, say: (line: string) => void): Promise<void> {
   const guard = readPart(files.runDir, 'guard');

@@ -25,11 +25,11 @@ import { type RunSettings, runSettings } from './settings.ts';
 import { stopSignals } from './stop-signals.ts';
 
 /**
- * `npm start`: everything on one bare machine, in the foreground. Builds, starts all processes under PM2, makes a demo
- * account, says how to send a message, and shows what the simulated carrier and the webhook receiver see, until Ctrl-C.
+ * `npm start`: everything on one bare machine, in the foreground. It builds, starts all processes under PM2, creates a demo
+ * account, shows how to send a message, and prints what the simulated carrier and the webhook receiver see, until Ctrl-C.
  */
 const root = join(import.meta.dirname, '..', '..');
-/** A store named by MONGODB_URI should be there already. */
+/** A store named by MONGODB_URI should be running already. */
 const MONGODB_WAIT_MS = 3_000;
 const READY_MS = 60_000;
 
@@ -72,13 +72,13 @@ async function run(files: RunFiles): Promise<void> {
   await Promise.race([stopped, unexpected]);
 }
 
-/** Tells a simulator that has just started what a person would tell a receiver and a provider. */
+/** Configures a simulator that has just started: what a person would enter at a receiver and at a provider. */
 async function introduce(demo: Demo): Promise<void> {
   await trustWebhooks(demo);
   await enterApp(demo.providerUrl, demo.providerApp);
 }
 
-/** Closes its connection, also when it is stopped: the embedded store waits for its last client before it ends. */
+/** Always closes its connection: the embedded store waits for its last client before it ends. */
 async function seed({ config }: RunSettings): Promise<Demo> {
   const store = await connectStore(config);
   stopping.addEventListener('abort', () => void store.close());
@@ -91,7 +91,7 @@ async function seed({ config }: RunSettings): Promise<Demo> {
   }
 }
 
-/** Which processes PM2 will start, and how many of each: as the ecosystem file says with these settings. */
+/** The processes that PM2 will start, and how many of each, from the ecosystem file with these settings. */
 async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, number>> {
   Object.assign(process.env, env);
   const { apps }: { apps: readonly { name: string; instances?: number }[] } = await import(
@@ -100,7 +100,7 @@ async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, n
   return new Map(apps.map(({ name, instances }) => [name, instances ?? 1]));
 }
 
-/** PM2 starts from nothing; the logs of the run before are kept. */
+/** Empties PM2's directory; keeps the logs of the previous run. */
 function freshFolders({ pm2Home, logs, previousLogs }: RunFiles): void {
   rmSync(pm2Home, { recursive: true, force: true });
   mkdirSync(pm2Home, { mode: 0o700 }); // Fails when somebody made it in between.
@@ -136,7 +136,7 @@ async function main(): Promise<number> {
   }
   if (pm2 !== undefined) {
     pm2.stop();
-    // The guard itself was killed: do its work.
+    // The guard was killed: do its work.
     if ((await pm2.gone) === 'unexpectedly') await clearLeftovers(files, say);
   }
   forgetHandedSecrets(files.dataDir);

@@ -1,4 +1,4 @@
-/** What PM2 says of a process, as the guard passes it on. */
+/** PM2's news about a process, as the guard passes it on. */
 export type AppNews =
   | { readonly kind: 'online'; readonly app: string }
   | { readonly kind: 'ended'; readonly app: string; readonly code: number; readonly signal: string };
@@ -7,7 +7,7 @@ export type AppNews =
 const ONLINE = / PM2 log: App \[([\w-]+):\d+\] online$/;
 const EXITED = / PM2 log: App \[([\w-]+):\d+\] exited with code \[(\d+)\] via signal \[(\w+)\]$/;
 
-/** Undefined for the lines that tell nothing of that. */
+/** Undefined for other lines. */
 export function parsePm2Line(line: string): AppNews | undefined {
   const [, online] = ONLINE.exec(line) ?? [];
   if (online !== undefined) return { kind: 'online', app: online };

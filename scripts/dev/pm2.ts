@@ -5,9 +5,9 @@ import type { RunFiles } from './run-files.ts';
 
 /** PM2 with all processes of the product, behind the guard (guard.ts). */
 export class Pm2 {
-  /** Rejected with the first process that ends before `settled()`: `npm start` takes no second try. */
+  /** Rejects with the first process that ends before `settled()`: `npm start` does not retry. */
   readonly failed: Promise<never>;
-  /** Fulfilled when nothing of the run is left; whether that was wanted. */
+  /** Fulfilled when nothing of the run is left; tells whether a stop was requested. */
   readonly gone: Promise<'stopped' | 'unexpectedly'>;
   readonly #guard: ChildProcess;
   readonly #online = new Map<string, number>();
@@ -34,11 +34,11 @@ export class Pm2 {
         else if (news.kind === 'ended') reject(new AppEnded(news.app));
       });
     });
-    // Looked at by `whenReady` and main; an early failure must not count as unhandled before that.
+    // `whenReady` and main handle it; an earlier failure must not count as unhandled.
     this.failed.catch(() => {});
   }
 
-  /** Waits until PM2 heard "ready" from as many processes of each app as `wanted` says. */
+  /** Waits until PM2 has "ready" from the wanted number of processes of each app. */
   async whenReady(wanted: ReadonlyMap<string, number>): Promise<void> {
     const all = (): boolean => [...wanted].every(([app, count]) => (this.#online.get(app) ?? 0) >= count);
     const ready = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ export class Pm2 {
     await Promise.race([ready, this.failed]);
   }
 
-  /** From now on a process that ends is news, not a failure: PM2 starts it again. */
+  /** From now on the end of a process is only news: PM2 starts it again. */
   settled(onNews: (news: AppNews) => void): void {
     this.#onNews = onNews;
   }
@@ -67,7 +67,7 @@ export class Pm2 {
   }
 }
 
-/** A process ended while it should have started. */
+/** A process ended during the start. */
 export class AppEnded extends Error {
   readonly app: string;
 

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 
 /**
- * Makes sure that a port can be listened on, and gives it back: of a busy one a person hears here, in one sentence, and
- * not from a process that PM2 starts again and again. Port 0 becomes a free one. Throws `StartError`.
+ * Checks that a port is free, and returns it. So the person gets one sentence here, instead of an error from a process that PM2
+ * restarts again and again. Port 0 becomes a free one. Throws `StartError`.
  */
 export async function freePort(host: string, port: number, setting: string): Promise<number> {
   const server = createServer();

@@ -24,7 +24,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** The simulator's page about its SMSC says who is bound. */
+/** Whether the simulator's page about its SMSC shows a bind. */
 async function isBound(url: string): Promise<boolean> {
   try {
     const page: unknown = await (await fetch(url)).json();

@@ -5,24 +5,27 @@ import { join, resolve } from 'node:path';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 
-/** Where `npm start` keeps things; all below the data directory. */
+/** The files of `npm start`, all in the data directory. */
 export interface RunFiles {
   readonly dataDir: string;
-  /** Who runs: one file each for `starter`, `guard`, `pm2`, with the process's identity. */
+  /** Identities of the run's processes: one file each for `starter`, `guard`, `pm2`. */
   readonly runDir: string;
   /** PM2's own directory, new for every run. */
   readonly pm2Home: string;
-  /** JSON lines of each process, and pm2.log. Those of the run before are in `previousLogs`. */
+  /** JSON lines of each process, and pm2.log. `previousLogs` has those of the previous run. */
   readonly logs: string;
   readonly previousLogs: string;
 }
 
-/** PM2 listens on Unix sockets there (`interactor.sock` is the longest name); see `unix-socket.ts` for the limit. */
+/**
+ * Longest path of PM2's directory: PM2 listens on Unix sockets in it (`interactor.sock` is the longest name). The limit is in
+ * `unix-socket.ts`.
+ */
 const PM2_HOME_MAX = 85;
 
 /**
- * Makes the directory of the run's files. Throws `StartError` when it cannot, or when another user has PM2's directory: with
- * a long path it is in the system's temporary directory, where everybody may make one of its name.
+ * Creates the directory of the run's files. Throws `StartError` when it cannot, or when another user owns PM2's directory: with a
+ * long path that is in the system's temporary directory, where anybody may create one of its name.
  */
 export function runFiles(dataDirSetting: string): RunFiles {
   const dataDir = resolve(dataDirSetting);

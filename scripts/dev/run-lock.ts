@@ -9,12 +9,12 @@ import {
   processIdentity,
 } from '../../shared/runtime/process-identity.ts';
 
-/** The processes of a run that are looked after by name. */
+/** The processes of a run that have an identity file. */
 export type Part = 'guard' | 'pm2';
 
 /**
- * Takes the data directory for this `npm start`: one at a time. Throws `StartError` when another one lives. What a killed
- * one left is taken over (see leftovers.ts).
+ * Locks the data directory for this `npm start`; only one may run. Throws `StartError` when another one lives. Takes over what a
+ * killed one left (see leftovers.ts).
  */
 export async function takeRun(runDir: string, dataDir: string): Promise<DirectoryLock> {
   const taking = await takeDirectory(runDir, 'starter');
@@ -29,7 +29,7 @@ export function notePart(runDir: string, part: Part, pid: number): void {
   writeFileSync(join(runDir, part), identityText(processIdentity(pid)), { mode: 0o600 });
 }
 
-/** Undefined when it was never noted. */
+/** The identity of a part; undefined when it was never written. */
 export function readPart(runDir: string, part: Part): ProcessIdentity | undefined {
   try {
     return parseIdentity(readFileSync(join(runDir, part), 'utf8'));

@@ -5,7 +5,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import { PROVIDER_DEFAULTS } from '../simulator/provider/options.ts';
 
-/** What a person would enter at the provider's console as the webhook of the app. */
+/** The webhook settings that a person would enter at the provider's console. */
 export interface ProviderApp {
   readonly url: string;
   readonly app_secret: string;
@@ -14,7 +14,7 @@ export interface ProviderApp {
 
 const { phoneNumberId, businessId, displayNumber, token, appSecret } = PROVIDER_DEFAULTS;
 
-/** Gives the account its number at the simulated provider; the same again changes nothing but its address. */
+/** Gives the account its number at the simulated provider. A repeat changes only the provider's address. */
 export async function seedProvider(
   { db, clock, box }: { readonly db: Db; readonly clock: Clock; readonly box: SecretBox },
   account: AccountId,
@@ -32,7 +32,10 @@ export async function seedProvider(
   };
 }
 
-/** Enters it at the simulated provider, which makes its verify challenge. Rejects when that fails or nobody answers. */
+/**
+ * Enters the webhook settings at the simulated provider, which then makes its verify challenge. Rejects when that fails or nobody
+ * answers.
+ */
 export async function enterApp(providerUrl: string, app: ProviderApp): Promise<void> {
   const answer = await fetch(`${providerUrl}/app`, { method: 'PUT', body: JSON.stringify(app) });
   if (!answer.ok) throw new Error(`the chat-app provider answered ${answer.status}: ${await answer.text()}`);

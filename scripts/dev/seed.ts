@@ -19,7 +19,7 @@ export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
-  /** Of the SMS events, then of the chat-app channel. */
+  /** First the one for SMS events, then the one for the chat-app channel. */
   readonly webhooks: readonly { readonly url: string; readonly secret: string }[];
   readonly providerUrl: string;
   readonly providerApp: ProviderApp;
@@ -29,11 +29,11 @@ const ACCOUNT_NAME = 'Demo of npm start';
 const CARRIER = 'simulator';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
-/** A fresh key each time; those of earlier runs go on working for a while, for whoever pasted one somewhere. */
+/** Every run creates a new key. Older ones stay valid for this many days, in case somebody pasted one somewhere. */
 const KEY_DAYS = 7;
 const ACCOUNT_DAYS = 365;
 
-/** Makes what is missing, by the functions that `npm run ops` uses; the next `npm start` finds it. */
+/** Creates what is missing, with the functions of `npm run ops`; the next `npm start` reuses it. */
 export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Config): Promise<Demo> {
   await ensureIndexes(db);
   await seedCarrier(db, clock, box, config.simulatorSmscPort);
@@ -64,7 +64,7 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   return { account, balance, key, webhooks, providerUrl, providerApp };
 }
 
-/** Hands the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */
+/** Gives the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */
 export async function trustWebhooks({ webhooks }: Pick<Demo, 'webhooks'>): Promise<void> {
   for (const { url, secret } of webhooks) {
     const answer = await fetch(url, { method: 'PUT', body: secret });

@@ -3,14 +3,14 @@ import { type Config, loadConfig } from '../../shared/config/settings.ts';
 import { freePort } from './ports.ts';
 import type { RunFiles } from './run-files.ts';
 
-/** The settings of this run: as configured, plus what makes it a demonstration on this machine alone. */
+/** The settings of this run: the configured ones, plus those that make it a demonstration on this machine. */
 export interface RunSettings {
   readonly config: Config;
   /** The same, for the processes that PM2 starts. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What would make PM2 talk to its makers' service, or take this for a program started by itself. */
+/** Variables that would make PM2 contact its vendor's service, or treat this program as one that it started. */
 const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
 
 /** Checks the ports, and adds the simulator and webhooks to this machine. Throws `StartError`. */
@@ -33,7 +33,7 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     PM2_HOME: files.pm2Home,
     PM2_DEFAULT_LOG_PATH: files.logs,
     PM2_DISABLE_VERSION_CHECK: 'true',
-    // All at once: each waits for the store by itself, and the store waits for all at the end.
+    // Starts and stops all at once: each process waits for the store by itself, and the store waits for all at the end.
     PM2_CONCURRENT_ACTIONS: '16',
   };
   return { config: loadConfig(readEnvironment(env)), env };

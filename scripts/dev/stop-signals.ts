@@ -1,10 +1,10 @@
-/** npm passes on the signal that the terminal has sent to the whole group already: two within this time are one. */
+/** npm forwards the signal that the terminal has sent to the whole process group. Two signals within this time count as one. */
 const SAME_MS = 1_000;
 const PARENT_LOOK_MS = 1_000;
 
 /**
- * Aborts `signal` at the first Ctrl-C (SIGINT, SIGTERM, SIGHUP), or when npm is gone, which ran this; calls `again` at
- * every further one.
+ * Returns a signal that is aborted at the first Ctrl-C (SIGINT, SIGTERM, SIGHUP), or when the npm that runs this program is gone.
+ * Calls `again` at every further one.
  */
 export function stopSignals(again: () => void): AbortSignal {
   const stopping = new AbortController();

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { readContract } from '../../gateway/docs/contract.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 
-/** `npm run openapi`: writes the request schemas into docs/openapi.json after a field was changed; all else there is written by hand. */
+/**
+ * `npm run openapi`: writes the request schemas into docs/openapi.json after a field changed. The rest of that file is written by
+ * hand.
+ */
 const FILE = join(import.meta.dirname, '../../docs/openapi.json');
 
 const { contract } = readContract();

@@ -9,7 +9,7 @@ import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
 import { SEND } from '../../gateway/sms/send.ts';
 import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
 
-/** The schemas of docs/openapi.json that follow from the gateway's tables of request fields, by their names there. */
+/** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   SendRequest: requestSchema(SEND),
   BulkRequest: requestSchema(SEND_BULK),

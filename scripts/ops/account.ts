@@ -17,7 +17,7 @@ import { accountId, choice, day, name, optional, required, withDefault, words } 
 import { sheet, table } from './show.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** Every code that this Node knows; a typo here would be seen by customers. */
+/** All currency codes that this Node knows. A typo here would be shown to customers. */
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 const currency = {
   ...words('CODE', 'a currency code of ISO 4217 like INR or EUR', /^[A-Z]{3}$/),
@@ -69,7 +69,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       const next = [`Created. Next: npm run ops -- credits top-up ${made._id} 1000`];
       if (dlt === 'on' && numberCheck === undefined) {
         next.push(
-          `Numbers that lack their 91 are sent and charged as they are; to have them refused: account update ${made._id} --number-check on`,
+          `Numbers without 91 are sent and charged as they are. To refuse them: account update ${made._id} --number-check on`,
         );
       }
       return shown(store, made, next);
@@ -115,7 +115,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'account',
     verb: 'update',
-    about: 'Changes settings of an account; what is not named stays as it is.',
+    about: 'Changes settings of an account. Options that are left out stay unchanged.',
     args: { account },
     options: {
       name: optional(name, NAME_ABOUT),
@@ -150,14 +150,14 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'account',
     verb: 'pause',
-    about: 'Holds what it has waiting, until it is resumed; its sends are accepted and wait too.',
+    about: 'Holds the waiting messages of an account until it is resumed. Its sends are still accepted, and wait too.',
     args: { account },
     options: {},
     async run({ account }, { db }) {
       const store = await db();
       const { status } = await existing(store, account);
       // Pausing it would change nothing, and `resume` would end both.
-      if (status === 'suspended') throw new Failure(`${account} is suspended: what it has waiting waits already.`);
+      if (status === 'suspended') throw new Failure(`${account} is suspended: its messages wait already.`);
       await pauseAccount(store, account);
       return { text: `${account} is paused.`, json: { account, status: 'paused' } };
     },
@@ -167,10 +167,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
 
 function refuseOver(expiryDate: string, clock: Context['clock']): void {
   if (expiryDate >= isoDate(clock.now())) return;
-  throw new Failure(`--expiry-date ${expiryDate} is over already: name a later day.`);
+  throw new Failure(`--expiry-date ${expiryDate} is in the past. Give a later day.`);
 }
 
-/** The account, or `Failure` that says how to find the right one. */
+/** The account. Throws a `Failure` that says how to find the right one. */
 export async function existing(db: Awaited<ReturnType<Context['db']>>, id: AccountId): Promise<AccountDocument> {
   const found = await findAccount(db, id);
   if (found === undefined) throw new Failure(`There is no account ${id}: \`account list\` shows them.`);

@@ -1,14 +1,14 @@
 import ipaddr from 'ipaddr.js';
 
-/** More would be a range. */
+/** Most entries of one key. For more, a subnet is the right form. */
 export const ALLOWED_ADDRESSES_MAX = 100;
 
 /** ::ffff:0:0/96, in which IPv4 addresses are written as IPv6 (RFC 4291 §2.5.5.2). */
 const MAPPED_BITS = 96;
 
 /**
- * An address or subnet that a key may be limited to, in the form that is stored: IPv4-mapped as IPv4, the host's bits of a subnet
- * cleared, so that equal ones are equal texts. Undefined for any other text.
+ * Normalizes an address or subnet for a key's allow-list, so that equal ones have equal texts: IPv4-mapped addresses become IPv4,
+ * and a subnet's host bits are cleared. Undefined for any other text.
  */
 export function canonicalSubnet(text: string): string | undefined {
   const [address = '', bits, ...more] = text.trim().split('/');
@@ -26,7 +26,7 @@ export function canonicalSubnet(text: string): string | undefined {
   return length === 128 ? plain.toString() : `${ipaddr.IPv6.networkAddressFromCIDR(`${plain}/${length}`)}/${length}`;
 }
 
-/** `isValid` takes forms like `1` and `0x7f.1` too. */
+/** `isValid` also accepts forms like `1` and `0x7f.1`. */
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }

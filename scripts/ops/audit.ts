@@ -24,15 +24,15 @@ export const AUDIT_COMMANDS: readonly Command[] = [
         words('KIND:ID', 'a thing like key:01kam… or carrier:acme', /^[a-z-]+:.+$/),
         'only of this thing',
       ),
-      since: optional(instant, 'from which time on'),
-      until: optional(instant, 'before which time'),
-      limit: withDefault(integer('N', 1, 1_000), '50', 'at most so many'),
-      after: optional(entryId, 'go on behind this one, as a page before said'),
+      since: optional(instant, 'changes from this time on'),
+      until: optional(instant, 'changes before this time'),
+      limit: withDefault(integer('N', 1, 1_000), '50', 'most entries to show'),
+      after: optional(entryId, 'continue after this entry, printed at the end of the page before'),
     },
     notes:
-      'An entry is written before its change and completed after it. One that says `begun` was perhaps done: whoever made it was\n' +
-      'stopped in between, and the thing itself shows. What a key changes within a minute is one entry, at the beginning of that minute.\n' +
-      'Secrets are not in it, only a mark that changes with them. Entries are kept for AUDIT_DAYS.',
+      'An entry is written before its change and completed after it. One that says `begun` may have been done: the command was\n' +
+      'stopped in between. Look at the thing itself. All changes that a key makes within a minute are one entry, at the beginning of that minute.\n' +
+      'Instead of a secret it shows a fingerprint, which changes with the secret. Entries are kept for AUDIT_DAYS.',
     async run({ account, subject, since, until, limit, after }, { db }) {
       const colon = subject?.indexOf(':') ?? -1;
       const query = {
@@ -65,7 +65,7 @@ function whoOf({ actor, times = 1 }: AuditDocument): string {
   return times > 1 ? `${who} (${times} times)` : who;
 }
 
-/** Names of what is not as it was. */
+/** Names of the fields that changed. */
 function changedOf({ before, after }: AuditDocument): string {
   if (after === undefined) return '-';
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);

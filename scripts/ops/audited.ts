@@ -18,12 +18,12 @@ import type { Answer, Command, Context, LongAnswer } from './command.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Verbs that change nothing. All others are audited, those that are yet to come too. */
+/** Verbs that change nothing. All others are audited, future ones included. */
 const LOOKS = new Set(['list', 'show', 'verify', 'check', '']);
 /** The store is stopped, so nothing can be written into its audit. */
 const STORE_STOPPED = new Set(['store restore', 'store compact']);
 
-/** How the thing that a noun's commands change is found: its id in the words, and itself. */
+/** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
 interface Thing {
   id(values: Values): unknown;
   read(db: Db, values: Values): Promise<object | undefined>;
@@ -72,14 +72,14 @@ const THINGS: Readonly<Record<string, Thing>> = {
   },
 };
 
-/** Undefined where the words name none: a file of many. */
+/** Undefined when the words name none, for example a file of many. */
 function named(account: unknown, name: unknown): string | undefined {
   return name === undefined ? undefined : `${account}:${name}`;
 }
 
 /**
- * Runs a command. One that changes something is written into the audit before it does, and again when it has; without the first
- * it does not begin. What is `failed` ended with an error, and shows the thing as it was left.
+ * Runs a command. A command that changes something is written into the audit before and after; if the first entry cannot be
+ * written, the command does not start. `failed` means that it ended with an error; the entry shows the thing as it is then.
  */
 export async function runAudited(command: Command, values: Values, context: Context): Promise<Answer | LongAnswer> {
   if (LOOKS.has(command.verb) || STORE_STOPPED.has(`${command.noun} ${command.verb}`))
@@ -100,7 +100,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
     ...(before && { before }),
   };
   await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
-  /** A store that went away meanwhile leaves it `begun`: perhaps done. */
+  /** If the store goes away meanwhile, the entry stays `begun`: perhaps done. */
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {
       const after = (await state(words)) ?? otherwise;
@@ -108,7 +108,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
       const subject = subjectOf(command, thing?.id(words));
       await completeEntry(db, id, { outcome, subject, ...(of && { account: of }), ...(after && { after }) });
     } catch {
-      // The command's own answer is what counts now.
+      // The command has its answer; a failure of the audit must not replace it.
     }
   };
   let answer: Answer | LongAnswer;
@@ -122,7 +122,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   return answer;
 }
 
-/** `asha@vm-1`, under sudo `asha (root)@vm-1`; and where that terminal is, when it came over SSH. */
+/** `asha@vm-1`, under sudo `asha (root)@vm-1`; with the terminal's address when it came over SSH. */
 function operator(): Actor {
   const { SUDO_USER: before, SSH_CONNECTION: connection } = process.env;
   const user = userName();
@@ -131,7 +131,7 @@ function operator(): Actor {
   return { kind: 'ops', id: `${who}@${hostname()}`, ...(address ? { address } : {}) };
 }
 
-/** A container may run as a number that has no name. */
+/** A container may run as a user id without a name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -144,7 +144,7 @@ function subjectOf({ noun }: Command, id: unknown): Subject {
   return id === undefined ? { kind: noun } : { kind: noun, id: String(id) };
 }
 
-/** What it answers of a thing that it made: the words to find it by. */
+/** Words that find a thing that the command created, from its answer. */
 function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   const { id, account, webhook } = membersOf(answer);
   return {
@@ -154,7 +154,7 @@ function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   };
 }
 
-/** Of what was done to many things at once, or took one away: how many, and nothing that names a customer. */
+/** A summary for changes of many things, or for removals: counts only, nothing that identifies a customer. */
 function summaryOf(answer: Answer | LongAnswer): Values {
   const told = Object.entries(membersOf(answer)).flatMap(([name, value]): [string, unknown][] => {
     if (Array.isArray(value)) return [[name, value.length]];
@@ -167,7 +167,7 @@ function membersOf(answer: Answer | LongAnswer): Values {
   return 'json' in answer ? { ...Object(answer.json) } : {};
 }
 
-/** Without what is money and its bookkeeping. */
+/** The account without its balance and the fields of its changes. */
 function settingsOf(account: AccountDocument | undefined): object | undefined {
   if (account === undefined) return undefined;
   const { balance, seq, credits, chats, pending, opening, pendingAt, ...settings } = account;

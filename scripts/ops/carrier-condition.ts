@@ -2,8 +2,8 @@ import type { BindReport, BindReportDocument, BindTrouble } from '../../shared/c
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 
 /**
- * How a carrier stands. `unheld`: no process works for it. `binding`: on its way, and nothing has gone wrong yet. `partly_bound`: some of
- * its binds are bound. The others: none is, and why.
+ * The state of a carrier. `unheld`: no process holds it. `binding`: it is starting, and nothing has failed yet. `partly_bound`:
+ * some of its binds are bound. The others: no bind is up, and why.
  */
 export type Condition = 'paused' | 'unheld' | 'binding' | 'bound' | 'partly_bound' | BindTrouble['kind'];
 
@@ -11,11 +11,11 @@ export interface CarrierCondition {
   readonly condition: Condition;
   /** One line for people. */
   readonly words: string;
-  /** Each bind as its holder reports it; empty where nobody does. */
+  /** Each bind as its holder reports it; empty without a holder. */
   readonly binds: readonly BindReport[];
 }
 
-/** `epoch`: of the carrier's lease, if somebody holds it now. Pure. */
+/** `epoch`: of the carrier's lease, if it is held now. Pure. */
 export function carrierCondition(
   { status, binds: wanted, bindKind }: Pick<CarrierDocument, 'status' | 'binds' | 'bindKind'>,
   epoch: number | undefined,
@@ -55,5 +55,5 @@ const HEADS: Readonly<Record<BindTrouble['kind'], string>> = {
   lost: 'connection lost',
 };
 
-/** What a person must correct comes first. */
+/** Most urgent first: troubles that a person must correct. */
 const SEVERITY: readonly BindTrouble['kind'][] = ['refused', 'unreachable', 'unanswered', 'lost'];

@@ -22,7 +22,7 @@ const systemId = words('ID', '1 to 15 ASCII characters', /^[\x20-\x7e]{1,15}$/);
 const WEEK_MS = 604_800_000;
 const IS_MS = 'in milliseconds';
 
-/** `standard` only for the help: what is left out keeps its value in an update and takes the default in a creation. */
+/** `standard` is only for the help. An absent option keeps its value in an update and takes the default in a creation. */
 function setting<T>(
   shape: Parameters<typeof optional<T>>[0],
   standard: unknown,
@@ -79,22 +79,26 @@ const settings = {
   unknownPolicy: setting(
     choice(['assume_sent', 'resend']),
     D.unknownPolicy,
-    'for a submit whose answer never came: charge it as sent (what never left is lost), or send it again (may arrive twice)',
+    'for a submit without an answer: count it as sent (it is lost if it never left), or send it again (it may arrive twice)',
   ),
   dlt: setting(dltTags, D.dlt, 'tags of the TLVs with the ids of DLT, or off'),
-  dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: how these are written; octet, unless given'),
+  dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: form of these values; default octet'),
   dltChain: optional(
     words('IDS', 'ids of 10 to 20 digits with commas', /^[0-9]{10,20}(,[0-9]{10,20})*$/),
-    'with --dlt: telemarketers behind the entity, for the hash of accounts without a `chain`',
+    'with --dlt: telemarketers after the entity, for the hash of accounts without a `chain`',
   ),
-  unknownWaitMs: setting(integer('MS', 0, WEEK_MS), D.unknownWaitMs, `after how long, ${IS_MS}`),
+  unknownWaitMs: setting(
+    integer('MS', 0, WEEK_MS),
+    D.unknownWaitMs,
+    `how long --unknown-policy waits for an answer, ${IS_MS}`,
+  ),
 };
-/** Measured with `npm run chaos`: what each policy costs. */
+/** The price of each policy, measured with `npm run chaos`. */
 const POLICY_NOTE =
-  'assume_sent: 4 of 7,788 messages in a run of 15 kills were charged and never left; resend lost none and doubled none there.';
+  'assume_sent: in a run of 15 kills, 4 of 7,788 messages were charged and never left. resend lost none and doubled none there.';
 const PASSWORD_NOTE =
   `The password comes from ${PASSWORD_VARIABLE}, from stdin with --password-stdin, or is asked for; never from an option,\n` +
-  'which the list of processes would show. Workers take the change up within seconds.';
+  'because the list of processes would show it. Workers see changes within seconds.';
 
 export const CARRIER_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -103,7 +107,7 @@ export const CARRIER_COMMANDS: readonly Command[] = [
     about: 'Adds a carrier; the SMPP worker binds to it within seconds.',
     args: { carrier },
     options: {
-      name: optional(name, 'what people and the status of messages call it; the short name, unless given'),
+      name: optional(name, 'its name for people and in the status of messages; default: the short name'),
       host: required(host, 'where its SMSC is'),
       port: required(port, 'its SMPP port'),
       systemId: required(systemId, 'system_id of the bind'),
@@ -127,10 +131,10 @@ export const CARRIER_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'carrier',
     verb: 'update',
-    about: 'Changes settings of a carrier; its binds begin anew with them.',
+    about: 'Changes settings of a carrier. Its binds end gracefully and start again with the new settings.',
     args: { carrier },
     options: {
-      name: optional(name, 'what people and the status of messages call it'),
+      name: optional(name, 'its name for people and in the status of messages'),
       host: optional(host, 'where its SMSC is'),
       port: optional(port, 'its SMPP port'),
       systemId: optional(systemId, 'system_id of the bind'),
@@ -138,7 +142,7 @@ export const CARRIER_COMMANDS: readonly Command[] = [
       passwordStdin: flag('change the password, to what is on stdin'),
       ...settings,
     },
-    notes: `What is not named stays as it is. ${PASSWORD_NOTE}\n${POLICY_NOTE}`,
+    notes: `Options that are left out stay unchanged. ${PASSWORD_NOTE}\n${POLICY_NOTE}`,
     run: ({ carrier, password, passwordStdin, ...given }, { db, box, secret }) =>
       explained(async () => {
         const change = {
@@ -194,7 +198,7 @@ function status(verb: string, to: CarrierDocument['status'], about: string): Com
   });
 }
 
-/** What was given, as the document has it. */
+/** The given options in the document's form. */
 function changes(
   given: { readonly [name: string]: unknown } & {
     readonly tls?: 'no' | 'yes' | undefined;
@@ -207,7 +211,7 @@ function changes(
   const named = Object.entries(rest).filter(([, value]) => value !== undefined);
   const isTagged = dlt !== undefined && dlt !== 'off';
   if (!isTagged && (dltForm !== undefined || dltChain !== undefined)) {
-    throw new Failure('--dlt-form and --dlt-chain go with the tags: name them in --dlt too.');
+    throw new Failure('--dlt-form and --dlt-chain need the tags: give --dlt too.');
   }
   const chain = dltChain === undefined ? {} : { chain: dltChain.split(',') };
   return {
@@ -217,7 +221,7 @@ function changes(
   };
 }
 
-/** The carriers' own errors are sentences about their fields. */
+/** The errors of carrier settings are sentences already. */
 async function explained(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run();

@@ -13,14 +13,14 @@ const telemarketers = words(
   /^[0-9]{10,20}(,[0-9]{10,20}){0,9}$/,
 );
 
-/** The PE-TM chain of India's DLT, where an account has one of its own. */
+/** The PE-TM chains of India's DLT that belong to an account. */
 export const CHAIN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'chain',
     verb: 'set',
     about: "Gives an account telemarketers of its own at a carrier, for DLT's chain hash.",
     args: { account, carrier },
-    options: { telemarketers: required(telemarketers, 'from the first behind the entity to the delivering one') },
+    options: { telemarketers: required(telemarketers, 'from the first after the entity to the delivering one') },
     notes:
       'The hash is SHA-256 of the entity id of the message and these ids, with commas. It is sent where the carrier has a tag for it\n' +
       '(`carrier update --dlt`). Workers know it within seconds.',
@@ -38,7 +38,7 @@ export const CHAIN_COMMANDS: readonly Command[] = [
         throw error;
       }
       return {
-        text: `${account} goes by ${ids.join(', ')} to ${carrier}.`,
+        text: `${account} reaches ${carrier} through ${ids.join(', ')}.`,
         json: { account, carrier, telemarketers: ids },
       };
     },
@@ -46,7 +46,7 @@ export const CHAIN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'chain',
     verb: 'remove',
-    about: "Takes an account's own telemarketers at a carrier away: the carrier's are used, if it has any.",
+    about: "Removes an account's own telemarketers at a carrier. The carrier's own are used then, if it has any.",
     args: { account, carrier },
     options: {},
     async run({ account, carrier }, { db }) {
@@ -70,7 +70,7 @@ export const CHAIN_COMMANDS: readonly Command[] = [
       const all = await listChains(store, account);
       const rows = all.map((one) => [one.carrier, one.telemarketers.join(',')]);
       return {
-        text: table(['CARRIER', 'TELEMARKETERS'], rows, "It goes by each carrier's own."),
+        text: table(['CARRIER', 'TELEMARKETERS'], rows, "It uses each carrier's own chain."),
         json: all.map(({ carrier, telemarketers }) => ({ carrier, telemarketers })),
       };
     },

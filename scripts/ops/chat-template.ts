@@ -8,10 +8,10 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'chat-template',
     verb: 'list',
-    about: 'Shows the chat-app templates of an account, as its provider told last.',
+    about: 'Shows the chat-app templates of an account, as of the last copy from its provider.',
     args: { account: required(accountId, 'the account') },
     options: {},
-    notes: 'They are made and approved at the provider; the chatapp worker copies them every some minutes.',
+    notes: 'They are created and approved at the provider. The chatapp worker copies them every few minutes.',
     async run({ account }, { db }) {
       const store = await db();
       await existing(store, account);

@@ -6,8 +6,8 @@ import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { Parameter } from './parameters.ts';
 
 /**
- * A command of `npm run ops`, `<noun> <verb> <arguments> --options`: declared as data, from which the parser, the help
- * and the checks come. One file per noun.
+ * A command of `npm run ops`, `<noun> <verb> <arguments> --options`. It is declared as data; parser, help and checks follow from
+ * it. One file per noun.
  */
 export interface Command {
   readonly noun: string;
@@ -18,37 +18,40 @@ export interface Command {
   readonly options: Readonly<Record<string, Parameter<unknown>>>;
   /** Further paragraphs of its help. */
   readonly notes?: string;
-  /** `values` are what the parameters made of the words; only `defineCommand` may say so. */
+  /** `values` are the parsed parameters. Only `defineCommand` may create them. */
   run(values: Readonly<Record<string, unknown>>, context: Context): Promise<Answer | LongAnswer>;
 }
 
-/** What a command may use; opened when first asked for, closed by main. */
+/** What a command may use. It is opened at first use and closed by main. */
 export interface Context {
   readonly config: Config;
   readonly clock: Clock;
-  /** Throws `Failure` with what to do when no store answers. */
+  /** Throws a `Failure` that says what to do when no store answers. */
   db(): Promise<Db>;
   box(): SecretBox;
-  /** A secret that must not be seen in the list of processes: from the variable, from stdin, or asked for on the terminal. */
+  /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */
   secret(variable: SecretVariable, fromStdin: boolean): Promise<string>;
 }
 
-/** What a command says: `text` to a person, `json` to a program; `ok: false` makes the exit code 1. */
+/** A command's answer: `text` for people, `json` for programs. `ok: false` makes the exit code 1. */
 export interface Answer {
   readonly text: string;
   readonly json: unknown;
   readonly ok?: boolean;
 }
 
-/** What is too long to be held at once: lines, each said as soon as it is known; with `--json` each is a document of its own. */
+/**
+ * An answer that is too long for memory: lines, each printed as soon as it is known. With `--json` each line is a document of its
+ * own.
+ */
 export interface LongAnswer {
   lines(asJson: boolean): AsyncIterable<string>;
 }
 
-/** Typed wrongly: exit code 2. One sentence that names the option and what would be right. */
+/** Wrong usage: exit code 2. One sentence that names the option and the right form. */
 export class UsageError extends Error {}
 
-/** Could not be done: exit code 1. One sentence, with what to do about it. */
+/** It could not be done: exit code 1. One sentence that also says what to do. */
 export class Failure extends Error {}
 
 type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = {

@@ -8,7 +8,7 @@ import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 
-/** A context that opens what a command asks for; `close` lets go of it. */
+/** A context that opens what a command uses; `close` closes it. */
 export function openContext(config: Config): Context & { close(): Promise<void> } {
   let store: Store | undefined;
   return {
@@ -32,7 +32,7 @@ async function open(config: Config): Promise<Store> {
   try {
     return await connectStore(config, 0);
   } catch (error) {
-    // A socket that nobody listens on was left behind by a store that was killed.
+    // A socket without a listener is left over from a killed store.
     if (embedded && error instanceof StartError) throw new Failure(notRunning, { cause: error });
     throw error;
   }

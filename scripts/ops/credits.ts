@@ -6,7 +6,7 @@ import { accountId, integer, optional, required, words } from './parameters.ts';
 
 /** Far above any real top-up; sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
-/** Part of a field's name in the account document: no dot, no dollar. */
+/** It becomes part of a field name in the account document: no dot, no dollar. */
 const topUpId = words('ID', '1 to 64 letters, digits, _ or -', /^[A-Za-z0-9_-]{1,64}$/);
 
 export const CREDITS_COMMANDS: readonly Command[] = [
@@ -19,16 +19,17 @@ export const CREDITS_COMMANDS: readonly Command[] = [
       amount: required(integer('AMOUNT', 1, AMOUNT_MAX), 'credits to add'),
     },
     options: {
-      id: optional(topUpId, 'what makes it happen once, for example an invoice number; made up, unless given'),
+      id: optional(topUpId, 'ensures that the top-up happens once, for example an invoice number; default: a new id'),
     },
-    notes: 'The same --id again for the same account changes nothing, so a top-up with an unknown end may be repeated.',
+    notes:
+      'The same --id again for the same account changes nothing. So if you do not know whether a top-up succeeded, repeat it.',
     async run({ account, amount, id: given }, { db }) {
       const store = await db();
       await existing(store, account);
       const id = given ?? newId('top').slice('top_'.length);
       const done = await topUp(store, account, amount, id).catch((error: unknown) => {
         throw new Failure(
-          `It is not known whether the credits were added (${error instanceof Error ? error.message : error}); to be sure: npm run ops -- credits top-up ${account} ${amount} --id ${id}`,
+          `It is not known whether the credits were added (${error instanceof Error ? error.message : error}). To be sure, run: npm run ops -- credits top-up ${account} ${amount} --id ${id}`,
           { cause: error },
         );
       });

@@ -1,12 +1,12 @@
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 
 export interface CustomerList {
-  /** Each once, in the file's order. */
+  /** Without repeats, in the file's order. */
   readonly customers: readonly string[];
   readonly problems: readonly { readonly line: number; readonly detail: string }[];
 }
 
-/** A file of customers: one number a line; empty lines and what follows a `#` do not count. */
+/** Reads a file of customers: one number per line. Empty lines and text after `#` are ignored. */
 export function readCustomerList(text: string): CustomerList {
   const customers = new Set<string>();
   const problems: { line: number; detail: string }[] = [];

@@ -20,7 +20,7 @@ export const ENV_EXAMPLE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'env-example',
     verb: '',
-    about: 'Writes every setting with its meaning and default, the text of .env.example.',
+    about: 'Prints every setting with its meaning and default: the text of .env.example.',
     args: {},
     options: {},
     run: async () => ({

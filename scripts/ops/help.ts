@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { call, optionName } from './read-words.ts';
 
-/** All commands, or those of one noun. */
+/** The help of all commands, or of one noun's. */
 export function helpForAll(commands: readonly Command[], noun?: string): string {
   const shown = commands.filter((command) => noun === undefined || command.noun === noun);
   return [
@@ -12,11 +12,11 @@ export function helpForAll(commands: readonly Command[], noun?: string): string 
     ...table(shown.map((command) => [usage(command), command.about])),
     '',
     '--json  answer as JSON, for programs        --help  after any command: its arguments and options',
-    'Exit code: 0 done, 1 not done, 2 typed wrongly. Settings come from the environment or .env (see .env.example).',
+    'Exit code: 0 done, 1 not done, 2 wrong usage. Settings come from the environment or .env (see .env.example).',
   ].join('\n');
 }
 
-/** One command: arguments, options, notes. */
+/** The help of one command: arguments, options, notes. */
 export function helpForOne(command: Command): string {
   const rows = [
     ...Object.entries(command.args).map(([name, parameter]) => [`<${name}>`, `${parameter.about} (${parameter.form})`]),

@@ -3,8 +3,8 @@ import type { LeaseDocument } from '../../shared/leases/lease.ts';
 import { isGone, parseIdentity, thisProcess } from '../../shared/runtime/process-identity.ts';
 
 /**
- * The epochs of those of the named leases that are held at `now` (this machine's time, so within the error of clocks), by name. One
- * of a process of this machine that has ended is held by nobody.
+ * The epochs of the named leases that are held at `now`, by name. `now` is this machine's time, so the result is as exact as the
+ * clocks. A lease whose holder was a process of this machine that has ended is not held.
  */
 export async function heldEpochs(db: Db, names: readonly string[], now: Date): Promise<ReadonlyMap<string, number>> {
   const leases = await db

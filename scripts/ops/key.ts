@@ -16,17 +16,17 @@ const key = required(
   'its id, not the key',
 );
 const perMinute = integer('N', 1, 1_000_000_000);
-const NAME_ABOUT = 'what tells it from the other keys';
+const NAME_ABOUT = 'a name for people, to tell keys apart';
 const SCOPES_ABOUT = 'what it may do';
 const ALLOW_ABOUT = 'the only addresses and subnets it may be used from, or any';
 const ALLOW_NOTES =
   'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or\n' +
-  '`send` and `read`: what customers write is posted there. From another address than --allow-ip names the key is refused\n' +
-  '(403 ip_not_allowed); behind a proxy name it in TRUST_PROXY, or its address is the one that counts.';
+  '`send` and `read`, because messages from customers are posted there. From an address outside --allow-ip the key is refused\n' +
+  '(403 ip_not_allowed). Behind a proxy, set TRUST_PROXY: otherwise the proxy counts as the caller.';
 const addresses = {
   value: 'ADDRESSES',
   form: `"any", or at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48`,
-  /** Empty: any. */
+  /** Empty: any address. */
   parse: (text: string): readonly string[] | undefined => {
     if (text === 'any') return [];
     const found = text.split(',').map(canonicalSubnet);
@@ -39,19 +39,19 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'create',
-    about: 'Creates an API key and shows it, this once.',
+    about: 'Creates an API key and shows it, only this once.',
     args: { account },
     options: {
       name: required(name, NAME_ABOUT),
       scopes: withDefault(list('SCOPES', KEY_SCOPES), 'send,read', SCOPES_ABOUT),
-      expiresAt: optional(instant, 'when it stops working; never, unless given'),
+      expiresAt: optional(instant, 'when it stops working; default: never'),
       perMinute: optional(perMinute, `requests a minute it may make; ${REQUESTS_PER_MINUTE}, unless given`),
       allowIp: optional(addresses, ALLOW_ABOUT),
     },
     notes: ALLOW_NOTES,
     async run({ account, name, scopes, expiresAt, perMinute, allowIp = [] }, { db, clock }) {
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
-        throw new Failure(`--expires-at ${expiresAt.toISOString()} is over already: name a later time.`);
+        throw new Failure(`--expires-at ${expiresAt.toISOString()} is in the past. Give a later time.`);
       }
       const store = await db();
       await existing(store, account);
@@ -64,7 +64,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         ...(allowIp.length === 0 ? {} : { allowedIps: allowIp }),
       });
       return {
-        text: `${made.key}\nKeep it now: only its hash is stored. To take it back: npm run ops -- key revoke ${made.id}`,
+        text: `${made.key}\nKeep it now: only its hash is stored. To revoke it: npm run ops -- key revoke ${made.id}`,
         json: {
           id: made.id,
           key: made.key,
@@ -110,8 +110,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     about: 'Shows a key, and when, from where and how often it was used.',
     args: { key },
     options: {},
-    notes:
-      'Uses are told once a minute by each gateway. Requests are those of the hour that runs and the 23 before it.',
+    notes: 'Gateways report uses once a minute. Requests are those of the current hour and the 23 before it.',
     async run({ key }, { db, clock }) {
       const store = await db();
       const [shown] = await withUses(store, clock.now(), [await existingKey(store, key)]);
@@ -132,7 +131,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'update',
-    about: 'Changes what a key may do; gateways know it within 5 seconds.',
+    about: 'Changes what a key may do. It takes effect within 5 seconds.',
     args: { key },
     options: {
       name: optional(name, NAME_ABOUT),
@@ -159,7 +158,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'revoke',
-    about: 'Revokes a key for good; it is refused within 5 seconds.',
+    about: 'Revokes a key for good. It is refused within 5 seconds.',
     args: { key },
     options: {},
     async run({ key }, { db }) {

@@ -16,8 +16,8 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     verb: 'verify',
     about: 'Proves that every change of a balance is in the ledger, without a gap.',
     args: {},
-    options: { account: optional(accountId, 'only this one; all, unless given') },
-    notes: 'True at any moment, also while messages flow. Exit code 1 when a chain is broken.',
+    options: { account: optional(accountId, 'only this account; default: all') },
+    notes: 'Correct at any moment, also while messages flow. Exit code 1 when a chain is broken.',
     async run({ account }, { db }) {
       const store = await db();
       const ids =
@@ -52,7 +52,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     options: {
       limit: withDefault(integer('N', 1, PAGE_MAX), '20', 'entries to show'),
       before: optional(integer('SEQ', 1, Number.MAX_SAFE_INTEGER), 'only entries with a lower number than this'),
-      all: flag('all of them, as far as they go; with --json one document a line'),
+      all: flag('all entries; with --json one document per line'),
     },
     async run({ account, limit, before, all }, { db }) {
       const store = await db();
@@ -71,10 +71,10 @@ export const LEDGER_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Entries that are read at once when all are asked for. */
+/** Entries read at once with --all. */
 const READ_AT_ONCE = 1_000;
 const HEADING = ['SEQ', 'TIME', 'AMOUNT', 'BALANCE', 'REASON', 'REFERENCE'];
-/** Of columns whose entries are not all known when the first line is said; an account with longer ones has them askew. */
+/** Widths of columns whose entries are not all known when the first line is printed. Longer entries break the alignment. */
 const WIDTHS = [9, 24, 9, 11, 12];
 
 async function* statementLines(

@@ -5,7 +5,7 @@ import { listCarriers } from '../../shared/carriers/store.ts';
 import { type CarrierCondition, carrierCondition } from './carrier-condition.ts';
 import { heldEpochs } from './holders.ts';
 
-/** All carriers, by id, and how each stands at `now`. */
+/** All carriers with their state at `now`, by id. */
 export async function listConditions(
   db: Db,
   now: Date,

@@ -9,7 +9,7 @@ export interface Missing {
   readonly command: string;
 }
 
-/** Credits are not among them: they are shown anyway. Empty for an account that may use any sender. */
+/** Credits are not listed, because they are shown anyway. Empty for an account that may use any sender. */
 export async function missingToSend(
   db: Awaited<ReturnType<Context['db']>>,
   { _id, dlt, entityId, senders }: AccountDocument,

@@ -9,17 +9,17 @@ import { table } from './show.ts';
 const account = required(accountId, 'the account');
 const number = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
 const customer = required(number, "the customer's number");
-/** Bad lines of a file, shown at most. */
+/** Most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
 
 export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'opt-in',
     verb: 'add',
-    about: 'Notes that a customer agreed to get templates of an account.',
+    about: 'Records that a customer agreed to receive templates of an account.',
     args: { account, customer },
     options: {},
-    notes: 'The list counts for accounts with `provider set --opt-in list`; it may be filled before.',
+    notes: 'The list is used for accounts with `provider set --opt-in list`. It may be filled before that.',
     async run({ account, customer }, { db, clock }) {
       const store = await db();
       await existing(store, account);
@@ -33,7 +33,7 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'opt-in',
     verb: 'remove',
-    about: 'Takes a customer from the list: templates are refused from now on.',
+    about: 'Removes a customer from the list: templates to this customer are refused from now on.',
     args: { account, customer },
     options: {},
     async run({ account, customer }, { db }) {
@@ -49,8 +49,8 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
     about: 'Shows the customers who opted in, by number.',
     args: { account },
     options: {
-      limit: withDefault(integer('N', 1, 10_000), '1000', 'at most so many'),
-      after: optional(number, 'go on behind this one'),
+      limit: withDefault(integer('N', 1, 10_000), '1000', 'most customers to show'),
+      after: optional(number, 'continue after this number'),
     },
     async run({ account, limit, after }, { db }) {
       const store = await db();
@@ -66,13 +66,13 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'opt-in',
     verb: 'import',
-    about: 'Adds the customers of a file, a number a line: all of them or, when a line is bad, none.',
+    about: 'Adds the customers of a file, one number per line. If any line is bad, nothing is added.',
     args: {
       account,
-      file: required(words('FILE', 'a file', /^.+$/), 'text; empty lines and what follows # do not count'),
+      file: required(words('FILE', 'a file', /^.+$/), 'text; empty lines and text after # are ignored'),
     },
     options: {},
-    notes: 'May be repeated: who is on the list already stays as they are.',
+    notes: 'May be repeated: customers on the list stay as they are.',
     async run({ account, file }, { db, clock }) {
       const { customers, problems } = readCustomerList(await readText(file));
       if (problems.length > 0) {

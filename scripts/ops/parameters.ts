@@ -1,14 +1,14 @@
 import type { AccountId, EndpointId, EventId } from '../../shared/runtime/ids.ts';
 
 /**
- * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left
- * out; it returns undefined for what cannot be, and the parser says which form would be right.
+ * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left out. It
+ * returns undefined for an invalid value; the parser then tells the right form.
  */
 export interface Parameter<T> {
   /** `NAME` in `--name NAME`; empty for a switch. */
   readonly value: string;
   readonly about: string;
-  /** What a right value looks like, after "must be". */
+  /** The form of a valid value, after "must be". */
   readonly form: string;
   /** Must be given; there is no default. */
   readonly required: boolean;
@@ -33,7 +33,7 @@ export function required<T>(shape: Shape<T>, about: string): Parameter<T> {
   };
 }
 
-/** May be left out; undefined then. */
+/** May be left out: then it is undefined. */
 export function optional<T>(shape: Shape<T>, about: string): Parameter<T | undefined> {
   return {
     ...shape,
@@ -43,7 +43,7 @@ export function optional<T>(shape: Shape<T>, about: string): Parameter<T | undef
   };
 }
 
-/** May be left out; `standard` then, which must be of the shape itself. */
+/** May be left out: then it is `standard`, which must be valid itself. */
 export function withDefault<T>(shape: Shape<T>, standard: string, about: string): Parameter<T> {
   return { ...shape, about, required: false, standard, read: (text) => boxed(shape.parse(text ?? standard)) };
 }
@@ -56,7 +56,7 @@ export function flag(about: string): Parameter<boolean> {
 export const name: Shape<string> = {
   value: 'NAME',
   form: 'text of 1 to 100 characters, without control characters',
-  // A terminal that shows it would obey them.
+  // Control characters could control the terminal that shows the text.
   parse: (text) =>
     text.trim().length > 0 && text.length <= 100 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? text.trim() : undefined,
 };
@@ -135,7 +135,7 @@ export const endpointId: Shape<EndpointId> = {
   parse: (text) => (isEndpointId(text) ? text : undefined),
 };
 
-/** Of one state that a message reached. */
+/** The id of an event: one state that a message reached. */
 export const eventId: Shape<EventId> = {
   value: 'EVENT',
   form: 'an event id like evt_01kam…_delivered, as posts have it in `webhook-id`',

@@ -20,7 +20,7 @@ const SECRET_VARIABLE = 'CHATAPP_APP_SECRET';
 const account = required(accountId, 'the account');
 const graphId = words('ID', '1 to 64 letters, digits, _ and -', GRAPH_ID);
 
-/** `standard` only for the help: what is left out keeps its value, or takes the default the first time. */
+/** `standard` is only for the help. An absent option keeps its value, or takes the default the first time. */
 function setting<T>(
   shape: Parameters<typeof optional<T>>[0],
   standard: unknown,
@@ -36,10 +36,10 @@ function number(name: (typeof RANGES)[number][0], about: string): Parameter<numb
 
 const IS_MS = 'in milliseconds';
 const NOTES =
-  `The first time all of --base-url, --phone-number-id, --business-id and --display-number are needed, and both secrets; later\n` +
-  `only what is named changes. Secrets are never options, which the list of processes would show: the access token comes from\n` +
-  `${TOKEN_VARIABLE}, the app secret from ${SECRET_VARIABLE}; each may be on stdin instead, else it is asked for. The first time\n` +
-  'it shows the callback address and, this once, the verify token: enter both at the provider, where its webhook is set up.';
+  `The first time, --base-url, --phone-number-id, --business-id, --display-number and both secrets are required. Later only\n` +
+  `the given options change. Secrets are never options, because the list of processes would show them. The access token comes\n` +
+  `from ${TOKEN_VARIABLE}, the app secret from ${SECRET_VARIABLE}, or from stdin; otherwise the command asks for it. The first time\n` +
+  'it shows the callback address and, only this once, the verify token. Enter both at the provider where you set up its webhook.';
 
 export const PROVIDER_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -53,7 +53,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
         "the provider's API, version included",
       ),
       phoneNumberId: optional(graphId, "the provider's id of the number"),
-      businessId: optional(graphId, 'of the business account (WABA), which has the templates'),
+      businessId: optional(graphId, 'id of the business account (WABA), which has the templates'),
       displayNumber: optional(
         words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/),
         'the number',
@@ -81,7 +81,8 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     },
     notes: NOTES,
     async run({ account, token, tokenStdin, appSecret, appSecretStdin, ...given }, { db, clock, box, secret }) {
-      if (tokenStdin && appSecretStdin) throw new Failure('Only one secret can be on stdin: give the other one apart.');
+      if (tokenStdin && appSecretStdin)
+        throw new Failure('Only one secret can be on stdin. Give the other one in another way.');
       const store = await db();
       await existing(store, account);
       const first = (await findProvider(store, account)) === undefined;
@@ -139,7 +140,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     'resume',
     resumeProvider,
     'active',
-    'Lets messages leave again after a pause, or after the provider refused the account.',
+    'Sends messages again after a pause, or after the provider refused the account.',
   ),
 ];
 
@@ -166,7 +167,7 @@ function none(account: AccountId): Failure {
   return new Failure(`${account} has no number on the chat-app channel: \`provider list\` shows those that have.`);
 }
 
-/** What was given; a switch that was not is not. */
+/** The options that were given; a switch that was not set counts as not given. */
 function definedOnly<T extends object>(given: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const named = Object.entries(given).filter(([, value]) => value !== undefined && value !== false);
   return Object.fromEntries(named) as { [Name in keyof T]?: Exclude<T[Name], undefined> }; // a part of `given`
@@ -177,7 +178,7 @@ function shown({ provider, created, verifyToken }: SetProvider) {
   if (verifyToken !== undefined) {
     lines.push(
       `verify token  ${verifyToken}`,
-      'Enter the callback address, below the public https address of the gateways, and the verify token at the provider, now:',
+      'Now enter the callback address (with the public https address of the gateways before it) and the verify token at the provider:',
       'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`.',
     );
   }
@@ -185,7 +186,7 @@ function shown({ provider, created, verifyToken }: SetProvider) {
   return { text: lines.join('\n'), json };
 }
 
-/** `failing`: it is active, and what is tried does not work. */
+/** `failing`: it is active, but its duties fail. */
 function statusOf(provider: ProviderDocument): string {
   if (provider.stoppedReason !== undefined) return 'stopped';
   return provider.status === 'active' && troublesOf(provider).length > 0 ? 'failing' : provider.status;

@@ -4,8 +4,8 @@ import type { SecretVariable } from '../../shared/config/secrets.ts';
 import { UsageError } from './command.ts';
 
 /**
- * A secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (a trailing line
- * break does not count), else the variable in the environment or `.env`, else asked for on the terminal without showing it.
+ * Reads a secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (without a
+ * trailing line break), else the variable in the environment or `.env`, else a question on the terminal without echo.
  */
 export async function readSecret(variable: SecretVariable, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Command, UsageError } from './command.ts';
 
-/** What the words of a command line ask for. */
+/** The parsed command line. */
 export type Request =
   | { readonly kind: 'help'; readonly noun?: string; readonly command?: Command }
   | {
@@ -11,7 +11,7 @@ export type Request =
       readonly json: boolean;
     };
 
-/** Finds the command and reads its parameters. Throws `UsageError` with all that is wrong with them, a sentence a line. */
+/** Finds the command and reads its parameters. Throws a `UsageError` with all problems, one sentence per line. */
 export function readWords(commands: readonly Command[], words: readonly string[]): Request {
   const [noun, verb, ...rest] = words;
   if (noun === undefined || isHelp(noun)) return { kind: 'help' };
@@ -19,7 +19,7 @@ export function readWords(commands: readonly Command[], words: readonly string[]
   if (ofNoun.length === 0) {
     throw new UsageError(`There is no "${noun}": say ${alternatives(commands.map((command) => command.noun))}.`);
   }
-  // A noun with one nameless verb (`env-example`) takes its options at once.
+  // A noun with one empty verb (`env-example`) is followed directly by its options.
   const command = ofNoun.find((one) => one.verb === '') ?? ofNoun.find((one) => one.verb === verb);
   if (command === undefined) {
     if (verb === undefined || isHelp(verb)) return { kind: 'help', noun };
@@ -73,13 +73,13 @@ function readParameters(
   return { values, json: parsed.values.json === true };
 }
 
-/** Of Node's own words: "Unknown option '--nmae'. To specify a positional argument …" */
+/** The first sentence of Node's message: "Unknown option '--nmae'. To specify a positional argument …" */
 function firstSentence(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   return (words.split('. ')[0] ?? words).replaceAll('\n', ' ').replace(/\.$/, '');
 }
 
-/** `expiresAt` is `--expires-at`. */
+/** `expiresAt` becomes `--expires-at`. */
 export function optionName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -41,13 +41,13 @@ export const COMMANDS: readonly Command[] = [
   ...CRASH_POINTS_COMMANDS,
 ];
 
-/** Where a command answers, and where it says what is wrong. */
+/** Outputs of a command: for answers and for errors. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
 }
 
-/** Runs one command line. Returns the exit code: 0 done, 1 not done, 2 typed wrongly. */
+/** Runs one command line. Returns the exit code: 0 done, 1 not done, 2 wrong usage. */
 export async function runOps(
   words: readonly string[],
   terminal: Terminal,
@@ -78,7 +78,7 @@ export async function runOps(
   }
 }
 
-/** A stack trace only for faults of this program, never for what the operator can correct. */
+/** Shows a stack trace only for bugs of this program, never for errors that the operator can correct. */
 function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UsageError) return { text: error.message, code: 2 };
   if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };

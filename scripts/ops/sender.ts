@@ -14,7 +14,7 @@ const senderId = {
   parse: (text: string) => (isSenderForm(text) ? text : undefined),
 };
 
-const sender = required(senderId, 'as recipients see it; capitals count');
+const sender = required(senderId, 'as recipients see it; case matters');
 
 export const SENDER_COMMANDS: readonly Command[] = [
   defineCommand({

@@ -13,7 +13,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
     .join('\n');
 }
 
-/** `name  value` a line. */
+/** One `name  value` per line. */
 export function sheet(fields: Readonly<Record<string, string | number | boolean>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)

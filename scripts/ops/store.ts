@@ -21,7 +21,7 @@ export const STORE_COMMANDS: readonly Command[] = [
     args: { file: required(file, 'the new file; it gets mode 0600') },
     options: {},
     notes:
-      'The file has everything that was acknowledged before the command. Keep secret.key with it: without that, stored secrets cannot be read.',
+      'The file contains everything that was acknowledged before the command. Back up secret.key too: without it, stored secrets cannot be read.',
     async run({ file }, { config, db }) {
       requireEmbedded(config);
       const path = resolve(file);
@@ -33,10 +33,10 @@ export const STORE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
     verb: 'restore',
-    about: 'Makes the embedded store of a backup, where there is none; the product is stopped.',
+    about: 'Creates the embedded store from a backup. Stop the product first.',
     args: { file: required(file, 'what `store backup` wrote') },
     options: {},
-    notes: 'A store that is there already is never replaced: move its directory away first.',
+    notes: 'An existing store is never replaced: move its directory away first.',
     async run({ file }, { config }) {
       const dir = embeddedDir(config);
       await restoreStore(dir, resolve(file));
@@ -46,10 +46,10 @@ export const STORE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
     verb: 'compact',
-    about: 'Gives the free room in the embedded store back to the disk; the product is stopped.',
+    about: 'Returns free space in the embedded store to the disk. Stop the product first.',
     args: {},
     options: {},
-    notes: 'Needs as much free disk as the store has data.',
+    notes: 'Needs as much free disk space as the store has data.',
     async run(_values, { config }) {
       const { before, after } = await compactStore(embeddedDir(config));
       return { text: `${megabytes(before)} MB before, ${megabytes(after)} MB now.`, json: { before, after } };
@@ -58,10 +58,10 @@ export const STORE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
     verb: 'check',
-    about: 'Reads the whole embedded store and holds it against itself; the product is stopped.',
+    about: 'Reads the whole embedded store and checks that it is consistent. Stop the product first.',
     args: {},
     options: {},
-    notes: 'Every document, every entry of every index, every count. Exit code 1 when something does not fit.',
+    notes: 'It checks every document, every index entry and every count. Exit code 1 when something is inconsistent.',
     async run(_values, { config }) {
       const report = await checkStore(embeddedDir(config), (documents) => progress('documents read:', documents));
       const { collections, documents, entries, problems } = report;
@@ -72,7 +72,7 @@ export const STORE_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Begins it, and asks for it until it is done. Throws `Failure` with the reason when it could not be made. */
+/** Starts the backup and polls until it is done. Throws a `Failure` with the reason when it failed. */
 async function makeBackup(db: Db, path: string, onProgress: () => void): Promise<void> {
   for (;;) {
     let answer: Readonly<Record<string, unknown>>;
@@ -90,9 +90,7 @@ async function makeBackup(db: Db, path: string, onProgress: () => void): Promise
 
 function requireEmbedded({ mongodbUri }: Config): void {
   if (mongodbUri === '') return;
-  throw new Failure(
-    'MONGODB_URI is set: use the tools of MongoDB (mongodump, mongorestore), which know its deployment.',
-  );
+  throw new Failure('MONGODB_URI is set: use the tools of MongoDB (mongodump, mongorestore).');
 }
 
 function embeddedDir(config: Config): string {
@@ -100,7 +98,7 @@ function embeddedDir(config: Config): string {
   return embeddedStoreDir(config.dataDir);
 }
 
-/** On a terminal only, and over the line before. */
+/** On a terminal only, overwriting the previous line. */
 function progress(what: string, value: number): void {
   if (!process.stderr.isTTY) return;
   const shown = what === 'copied' ? `copied ${megabytes(value)} MB` : `${what} ${value}`;

@@ -21,7 +21,7 @@ const account = required(accountId, 'the account');
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);
 const template = required(dltId, 'its id on the DLT platform');
 const text = words('TEXT', 'text', /^[\s\S]+$/);
-/** Rows of a file that are wrong, shown at most. */
+/** Most bad rows of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
 
 export const TEMPLATE_COMMANDS: readonly Command[] = [
@@ -33,8 +33,8 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
     options: {
       content: required(text, 'exactly as registered, slots as {#var#}'),
       senders: required(words('SENDERS', 'senders with commas', /^.+$/), 'the headers that may send it'),
-      name: optional(name, 'what people call it; its id, unless given'),
-      routes: optional(list('ROUTES', ROUTES), 'where it may be sent; by its senders: promotional for digits'),
+      name: optional(name, 'a name for people; default: its id'),
+      routes: optional(list('ROUTES', ROUTES), 'where it may be sent; default by its senders: promotional for digits'),
       entityId: optional(dltId, "PE id of the business, when it is not the account's"),
       status: withDefault(choice(['approved', 'submitted']), 'approved', 'whether the operators have approved it'),
     },
@@ -70,7 +70,7 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
     verb: 'list',
     about: 'Shows the templates of an account.',
     args: { account },
-    options: { status: optional(choice(['submitted', 'approved', 'rejected']), 'only those') },
+    options: { status: optional(choice(['submitted', 'approved', 'rejected']), 'only templates of this status') },
     async run({ account, status }, { db }) {
       const store = await db();
       await existing(store, account);
@@ -95,15 +95,15 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'template',
     verb: 'import',
-    about: "Registers the templates of an operator's export: all of them or, when a row is bad, none.",
+    about: "Registers the templates of an operator's export. If any row is bad, nothing is registered.",
     args: { account, file: required(words('FILE', 'a file', /^.+$/), 'CSV with columns for id, header and content') },
     options: {
-      routes: optional(list('ROUTES', ROUTES), "for all rows; by each row's category and header, unless given"),
-      encoding: optional(choice(ENCODINGS), 'of the file; UTF-8 and UTF-16 are found out'),
+      routes: optional(list('ROUTES', ROUTES), "for all rows; default: by each row's category and header"),
+      encoding: optional(choice(ENCODINGS), 'encoding of the file; UTF-8 and UTF-16 are detected'),
       skipBad: flag('import the good rows although others are bad'),
     },
     notes:
-      'May be repeated: what is registered already is left as it is. Rows without a status are approved. Headers that the account does not have are named; their templates are registered all the same. Exit code 1 when a row was left out, or the file could not be read.',
+      'May be repeated: registered templates stay as they are. Rows without a status are approved. It lists headers that the account does not have; their templates are registered anyway. Exit code 1 when a row was left out, or the file could not be read.',
     async run({ account, file, routes, encoding, skipBad }, { db, clock }) {
       const octets = await readOctets(file);
       const store = await db();
@@ -136,7 +136,7 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
   return defineCommand({
     noun: 'template',
     verb,
-    about: `${about} Known to the gateways within seconds.`,
+    about: `${about} Gateways see it within seconds.`,
     args: { account, template },
     options: { reason: optional(text, 'for people') },
     async run({ account, template, reason }, { db, clock }) {
@@ -182,7 +182,7 @@ function shown(problems: readonly CsvProblem[]): readonly string[] {
   return problems.length > lines.length ? [...lines, `and ${problems.length - lines.length} more`] : lines;
 }
 
-/** Each with the command after which its templates can be used. */
+/** The unusable headers, each with the command that makes its templates usable. */
 function unusableShown(account: string, unusable: readonly UnusableSender[]): readonly string[] {
   if (unusable.length === 0) return [];
   const rows = unusable.map(({ sender, rows, status }) => [
@@ -193,7 +193,7 @@ function unusableShown(account: string, unusable: readonly UnusableSender[]): re
   ]);
   return [
     '',
-    `WARNING: ${account} may not send as ${unusable.length} headers of this file; texts of their templates are refused until it may:`,
+    `WARNING: ${account} may not use ${unusable.length} headers of this file yet. Until it may, messages with their templates are refused:`,
     table(['HEADER', 'ROWS', 'STATUS', 'NEXT'], rows, ''),
   ];
 }

@@ -26,7 +26,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'create',
-    about: 'Posts the events of SMS of an account to a URL; shows the secret that signs them, this once.',
+    about: "Posts an account's SMS events to a URL. Shows the secret that signs them, only this once.",
     args: { account, url: required(words('URL', 'an https:// address', /^\S+$/), 'where to post') },
     options: { events: withDefault(list('EVENTS', SMS_EVENTS), SMS_EVENTS.join(','), 'what to post') },
     notes:
@@ -88,7 +88,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'disable',
-    about: 'Stops posting to a webhook; what is due is discarded.',
+    about: 'Stops posting to a webhook. Its due posts are discarded.',
     args: { webhook },
     options: {},
     async run({ webhook }, { db }) {
@@ -112,12 +112,13 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'replay',
-    about: 'Posts again what a webhook did not get: what all tries failed for, or what was due when it was disabled.',
+    about:
+      'Posts again what a webhook did not get: posts that failed in all tries, and posts that were due when it was disabled.',
     args: { webhook },
-    options: { since: required(instant, 'from which time on') },
+    options: { since: required(instant, 'events from this time on') },
     notes:
-      'As far back as deliveries are kept (DELIVERY_DAYS). What is due or waits for its next try is not touched; what happened\n' +
-      'while it was disabled was never stored for it: GET /v2/events shows that, for seven days.',
+      'It goes back as far as deliveries are kept (DELIVERY_DAYS). Posts that are due or wait for their next try stay as they are. Events\n' +
+      'of the time when the webhook was disabled were not stored for it: GET /v2/events shows them, for seven days.',
     async run({ webhook, since }, { db, clock }) {
       const store = await db();
       const [endpoint] = await findEndpoints(store, [webhook]);
@@ -125,7 +126,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
       if (endpoint.status !== 'active') {
-        throw new Failure(`${webhook} is disabled, it would get nothing: \`webhook enable ${webhook}\` first.`);
+        throw new Failure(`${webhook} is disabled and would get nothing. Run \`webhook enable ${webhook}\` first.`);
       }
       const replayed = await replaySince(store, webhook, since, clock.now());
       return { text: `Posts again: ${replayed}.`, json: { webhook, replayed } };
@@ -134,16 +135,16 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'replay-event',
-    about: 'Posts one event again to a webhook, also one that it acknowledged.',
+    about: 'Posts one event to a webhook again, even if it acknowledged the event.',
     args: { webhook, event: required(eventId, 'the event') },
     options: {},
     notes:
-      'Its id is the `webhook-id` of the post, and `event_id` in GET /v2/messages/{id}. One that is due or waits is posted anyway.',
+      "The event's id is the `webhook-id` of the post, and `event_id` in GET /v2/messages/{id}. An event that is due or waits is posted anyway.",
     async run({ webhook, event }, { db, clock }) {
       const done = await replayDelivery(await db(), deliveryId(event, webhook), clock.now());
       if (!done) {
         throw new Failure(
-          `There is nothing of ${event} to post again to ${webhook}: never stored for it, or on its way.`,
+          `${event} cannot be posted again to ${webhook}: it was never stored for this webhook, or it is still on its way.`,
         );
       }
       return { text: `Posts ${event} again.`, json: { webhook, event } };
@@ -152,7 +153,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'rotate',
-    about: 'Gives a webhook a new secret, shown this once; the present one signs beside it for 24 hours.',
+    about: 'Gives a webhook a new secret, shown only this once. The old one signs beside it for 24 hours.',
     args: { webhook },
     options: {},
     async run({ webhook }, { db, clock, box }) {
@@ -161,7 +162,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
       return {
-        text: `${secret}\nKeep it now, it is not shown again. For 24 hours posts bear both signatures.`,
+        text: `${secret}\nKeep it now, it is not shown again. For 24 hours posts have both signatures.`,
         json: { webhook, secret },
       };
     },
@@ -169,7 +170,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'webhook',
     verb: 'remove',
-    about: 'Forgets a webhook and its secret, and makes room for another; what is due is discarded.',
+    about: 'Removes a webhook and its secret, which makes room for another. Its due posts are discarded.',
     args: { webhook },
     options: {},
     async run({ webhook }, { db }) {

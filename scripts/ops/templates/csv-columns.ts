@@ -2,19 +2,20 @@ import type { Route } from '../../../shared/messages/message.ts';
 import type { TemplateStatus } from '../../../shared/templates/template.ts';
 
 /**
- * The words of the operators' exports (Jio, Vodafone Idea, Airtel, BSNL, Tata, VideoCon and the gateways behind them). None
- * documents its file, and each changes it: so names count without capitals, spaces and signs, and columns may stand anywhere.
+ * The column names of the operators' exports (Jio, Vodafone Idea, Airtel, BSNL, Tata, VideoCon and the gateways behind them).
+ * None of them documents its file, and each changes it. So case, spaces and signs of names are ignored, and columns may be in any
+ * order.
  */
 export type Column = 'id' | 'header' | 'content' | 'name' | 'entityId' | 'status';
 
 export interface Columns extends Readonly<Partial<Record<Column, number>>> {
-  /** Every one that may say which route; portals write `TEXT` or `SMS` into one and `Service Implicit` into another. */
+  /** All columns that may tell the route; portals write `TEXT` or `SMS` into one and `Service Implicit` into another. */
   readonly categories: readonly number[];
 }
 
 export const REQUIRED = ['id', 'header', 'content'] as const satisfies readonly Column[];
 
-/** In lower case, letters only; the first that a file has counts. */
+/** In lower case, letters only. The first one that a file has is used. */
 const COLUMN_NAMES: Readonly<Record<Column, readonly string[]>> = {
   id: [
     'templateid',
@@ -48,7 +49,7 @@ const CATEGORY_NAMES = [
   ...['messagetype', 'route'],
 ];
 
-/** What the portals call the state of a template. */
+/** The portals' names of template states. */
 const STATUS_NAMES: Readonly<Record<string, TemplateStatus>> = {
   approved: 'approved',
   active: 'approved',
@@ -79,7 +80,7 @@ export function findColumns(head: readonly string[]): Columns {
   return { ...columns, categories };
 }
 
-/** The sentence for a file that lacks some: which, what it has, and how they may be called. */
+/** The error for a file that lacks columns: which ones, which it has, and which names they may have. */
 export function missingColumns(missing: readonly Column[], head: readonly string[]): string {
   const found = head.map((one) => JSON.stringify(one.trim())).join(', ');
   const names = missing.map((column) => `${column} (${NAMES_SHOWN[column]})`).join(', ');
@@ -95,17 +96,20 @@ const NAMES_SHOWN: Readonly<Record<Column, string>> = {
   status: 'as "Status"',
 };
 
-/** Undefined when nobody calls it so; nothing said is approved. */
+/** Undefined for an unknown word. An empty status means approved. */
 export function statusOf(text: string): TemplateStatus | undefined {
   if (plain(text) === '') return 'approved';
-  // `REGISTERED VIA AIRTEL`, `Approved by registrar`: the first word says it.
+  // The first word tells: `REGISTERED VIA AIRTEL`, `Approved by registrar`.
   const [first = ''] = text.toLowerCase().match(/[a-z]+/g) ?? [];
   return STATUS_NAMES[plain(text)] ?? STATUS_NAMES[first];
 }
 
 export const KNOWN_STATUSES = Object.keys(STATUS_NAMES).join(', ');
 
-/** "Service Explicit" became promotional in 2025. Undefined for what names no route (`TEXT`, `Banking & Services`): the header tells then. */
+/**
+ * "Service Explicit" became promotional in 2025. Undefined when the category names no route (`TEXT`, `Banking & Services`): then
+ * the header tells.
+ */
 export function routesOfCategory(category: string): readonly Route[] | undefined {
   const name = plain(category);
   if (/promo|explicit/.test(name) || name === 'se') return ['promotional'];

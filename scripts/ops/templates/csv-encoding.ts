@@ -6,12 +6,12 @@ export type DecodedFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly detail: string };
 
-/** How much of a file is looked at to find out what it is. */
+/** Number of bytes that are examined to detect the format. */
 const LOOKED_AT = 4_096;
 
 /**
- * The text of an export. UTF-8 and UTF-16 are told apart by the byte order mark, and without one by where zeros stand. Windows-1252
- * is never guessed: every file can be read as it, and one wrong character makes a template that nothing matches.
+ * Decodes an export. The byte order mark tells UTF-8 from UTF-16; without one, the position of zero bytes does. Windows-1252 is
+ * never guessed: any file can be read as it, and one wrong character makes a template that nothing matches.
  */
 export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
   const other = otherFormat(octets);
@@ -21,14 +21,14 @@ export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
   const encoding = given ?? encodingOf(octets);
   if (encoding === 'windows-1252') return { kind: 'text', text: fromWindows1252(octets) };
   try {
-    // It takes the byte order mark away.
+    // TextDecoder removes the byte order mark.
     return { kind: 'text', text: new TextDecoder(encoding, { fatal: true }).decode(octets) };
   } catch {
     if (encoding !== 'utf-8') return { kind: 'unreadable', detail: `It is not the ${encoding} that it seems to be.` };
     const line = lineOfFault(octets);
     const detail =
       `Line ${line} is not UTF-8; spreadsheets on Windows save "CSV" as windows-1252. ` +
-      'Save it as "CSV UTF-8", or say --encoding windows-1252 and look whether the contents are right (`template list --json`).';
+      'Save it as "CSV UTF-8", or use --encoding windows-1252 and check the imported contents (`template list --json`).';
     return { kind: 'unreadable', detail };
   }
 }
@@ -37,7 +37,7 @@ function encodingOf(octets: Uint8Array): Encoding {
   const [first, second] = octets;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  // Of commas, digits and Latin letters one octet of two is 0 in UTF-16, and none in UTF-8.
+  // In UTF-16, one of the two octets of commas, digits and Latin letters is 0. In UTF-8 none is.
   let [even, odd] = [0, 0];
   octets.subarray(0, LOOKED_AT).forEach((octet, i) => {
     if (octet === 0 && i % 2 === 0) even += 1;
@@ -47,7 +47,7 @@ function encodingOf(octets: Uint8Array): Encoding {
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
 
-/** Portals call files `.csv` or `.xls` that are neither. */
+/** Portals name files `.csv` or `.xls` that are neither. */
 function otherFormat(octets: Uint8Array): string | undefined {
   const start = Buffer.from(octets.subarray(0, 256)).toString('latin1');
   if (start.startsWith('PK\x03\x04')) return 'an Excel workbook (.xlsx)';
@@ -78,11 +78,13 @@ function isUtf8(octets: Uint8Array): boolean {
 
 const LF = 10;
 
-/** By hand: TextDecoder of Node 20 to 23 takes it for Latin-1, and makes control characters of dashes and curly quotes. */
+/**
+ * Decoded by hand: TextDecoder of Node 20 to 23 treats it as Latin-1, and turns dashes and curly quotes into control characters.
+ */
 function fromWindows1252(octets: Uint8Array): string {
   const latin1 = Buffer.from(octets).toString('latin1');
   return latin1.replace(/[\x80-\x9f]/g, (one) => WINDOWS_1252[one.charCodeAt(0) - 0x80] ?? one);
 }
 
-/** 0x80 to 0x9F; five of them are nothing (encoding.spec.whatwg.org, index-windows-1252). */
+/** The characters 0x80 to 0x9F; five of them are undefined (encoding.spec.whatwg.org, index-windows-1252). */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';

@@ -17,36 +17,36 @@ export type ReadCsv =
   | {
       readonly kind: 'read';
       readonly templates: readonly NewTemplate[];
-      /** Rows that are no template. */
+      /** Rows that are not valid templates. */
       readonly problems: readonly CsvProblem[];
-      /** Rows of the file by sender, the bad ones left out. */
+      /** Number of good rows by sender. */
       readonly rowsBySender: ReadonlyMap<string, number>;
     }
-  /** The file as a whole is no such export. */
+  /** The file is not such an export at all. */
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 export interface CsvProblem {
-  /** Where the row begins, counted from 1 as an editor does; the header row is one too. */
+  /** Line number of the row's beginning, from 1 as in an editor; the header row counts. */
   readonly line: number;
   readonly detail: string;
 }
 
 export interface CsvOptions {
-  /** For all rows. Default: by each row's category, and else by its header. */
+  /** Routes for all rows. Default: by each row's category, else by its header. */
   readonly routes?: readonly Route[];
 }
 
-/** Rows of one file; an account's templates are hundreds, rarely thousands. */
+/** Most rows of one file; an account has hundreds of templates, rarely thousands. */
 const ROWS_MAX = 20_000;
-/** A report's name, its date, an empty line. */
+/** Most rows before the column names: a report's name, its date, an empty line. */
 const TITLE_ROWS_MAX = 9;
 
 /**
- * Reads an operator's export of content templates: `id`, `header` and `content` by any of the names that the portals give
- * them, in any order, among other columns; `name`, `category`, `entity id` and `status` where they are. Fields may be quoted
- * and hold line breaks; commas, semicolons or tabs part them; a title may stand above the columns' names. The content is taken
- * exactly as it stands, outer spaces too. Rows that repeat an id for another header are one template. Lists every bad row; what
- * the good ones say is in `templates`.
+ * Reads an operator's export of content templates. Required columns: `id`, `header` and `content`, by any of the portals' names,
+ * in any order, among other columns. Optional: `name`, `category`, `entity id` and `status`. Fields may be quoted and contain
+ * line breaks. Separators are commas, semicolons or tabs. Title lines may precede the column names. The content is taken exactly
+ * as it is, with outer spaces. Rows that repeat an id for another header become one template. Lists every bad row; `templates`
+ * has the good ones.
  */
 export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv {
   let rows: Row[];
@@ -88,14 +88,14 @@ function readRows(text: string): Row[] {
   const lines = new LineCounter(octets);
   return (Array.isArray(records) ? records : [])
     .map((entry: unknown) => {
-      // With `info`, each entry is the record and how many octets were read when it ended.
+      // With `info`, each entry is the record and the number of octets read up to its end.
       const { record, info } = entry as { record: string[]; info: { bytes: number } };
       return { line: lines.startOfRecord(info.bytes), fields: record };
     })
     .filter(({ fields }) => fields.some((field) => field.trim() !== ''));
 }
 
-/** The parser's own count takes a CR LF inside quotes for two lines. */
+/** The parser's own line count takes a CR LF inside quotes for two lines. */
 class LineCounter {
   readonly #octets: Buffer;
   #at = 0;
@@ -105,7 +105,7 @@ class LineCounter {
     this.#octets = octets;
   }
 
-  /** Where the record begins that ends at this offset; records come in order, empty lines between them. */
+  /** The line where the record ending at this offset begins. Records come in order, with empty lines between them. */
   startOfRecord(end: number): number {
     while (this.#at < end && (this.#octets[this.#at] === CR || this.#octets[this.#at] === LF)) this.#step();
     const start = this.#line;
@@ -122,7 +122,7 @@ class LineCounter {
 const CR = 13;
 const LF = 10;
 
-/** The sign that gives the first lines their columns' names; spreadsheets of many countries write semicolons. */
+/** The delimiter with which the first lines contain the column names. Spreadsheets of many countries write semicolons. */
 function delimiterOf(text: string): string {
   const lines = text.split(/\r\n|\n|\r/, TITLE_ROWS_MAX + 1);
   const counts = [',', ';', '\t'].map((sign) => ({
@@ -177,7 +177,7 @@ const FIELD_NAMES = {
 
 function readTemplate({ fields }: Row, columns: Columns, options: CsvOptions): NewTemplate {
   const field = (column: Column): string => fields[columns[column] ?? -1] ?? '';
-  // Spreadsheets keep long numbers whole behind an apostrophe, or as ="1107…".
+  // Spreadsheets protect long numbers by an apostrophe, or as ="1107…".
   const digits = (column: Column): string =>
     field(column)
       .trim()

@@ -8,21 +8,21 @@ import { type CsvOptions, type CsvProblem, readTemplateCsv } from './csv.ts';
 import { decodeFile, type Encoding } from './csv-encoding.ts';
 
 export interface ImportOptions extends CsvOptions {
-  /** Import the good rows although others are bad. */
+  /** Import the good rows even if others are bad. */
   readonly skipBad?: boolean;
-  /** Found out, unless given. */
+  /** Detected by default. */
   readonly encoding?: Encoding;
 }
 
-/** A header of the file that the account may not use (yet): texts of its templates are refused until it may. */
+/** A header of the file that the account may not use (yet): messages with its templates are refused until it may. */
 export interface UnusableSender {
   readonly sender: string;
-  /** Of the file. */
+  /** Number of rows in the file. */
   readonly rows: number;
   readonly status: 'not registered' | Exclude<SenderDocument['status'], 'approved'>;
 }
 
-/** `problems` are of this file, whatever was done about them. */
+/** `problems` lists the bad rows of this file, imported or not. */
 export type ImportedCsv =
   | ({
       readonly kind: 'imported';
@@ -30,12 +30,13 @@ export type ImportedCsv =
       readonly unusable: readonly UnusableSender[];
     } & Imported)
   | { readonly kind: 'refused'; readonly problems: readonly CsvProblem[] }
-  /** It is no such export at all: there is nothing to leave out. */
+  /** It is not such an export at all, so leaving out rows does not help. */
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 /**
- * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Those of headers that the
- * account does not have are registered too, and named: an export has all headers of a business, in either order of doing things.
+ * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of headers
+ * that the account does not have are registered too, and these headers are listed: an export has all headers of a business, and
+ * headers may be added before or after the import.
  */
 export async function importTemplateCsv(
   db: Db,

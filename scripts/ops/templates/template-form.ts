@@ -10,7 +10,7 @@ export interface TemplateFault {
 }
 
 const NAME_MAX = 200;
-/** Of one template. */
+/** Most senders of one template. */
 export const SENDERS_MAX = 100;
 
 /** Template and PE ids: 19 digits mostly, 10 to 20 have been seen. */
@@ -33,7 +33,7 @@ export function templateFaults(template: NewTemplate): TemplateFault[] {
   }
   if (routes.length === 0) add('routes', 'It must name a route.');
   if (entityId !== undefined && !isDltId(entityId)) add('entityId', idDetail(entityId));
-  // The limits only tell what matches; whether the content is well-formed does not depend on them.
+  // Limits only affect matching, not whether the content is well-formed.
   const parsed = parseContent(content, DEFAULT_SLOT_LIMITS, slots);
   if (parsed.kind === 'malformed') {
     for (const { at, detail } of parsed.faults)
@@ -42,7 +42,7 @@ export function templateFaults(template: NewTemplate): TemplateFault[] {
   return faults;
 }
 
-/** Promotional headers are digits, all others have letters (operators' header rules); a brand's header may say otherwise. */
+/** By the operators' header rules, promotional headers are digits and all others have letters; a brand's header may differ. */
 export function routesOfSenders(senders: readonly string[]): readonly Route[] {
   return senders.every((sender) => /^[0-9]+$/.test(sender)) ? ['promotional'] : ['transactional'];
 }

@@ -104,7 +104,7 @@ describe('npm run ops: accounts, keys, credits', () => {
       });
       expect(await world.run(`account update ${id} --expiry-date 2001-01-01`)).to.include({
         code: 1,
-        err: '--expiry-date 2001-01-01 is over already: name a later day.\n',
+        err: '--expiry-date 2001-01-01 is in the past. Give a later day.\n',
       });
     });
 
@@ -122,7 +122,7 @@ describe('npm run ops: accounts, keys, credits', () => {
       const { code, err } = await world.run('account create --name x --expiry-date 2001-01-01');
 
       expect(code).to.equal(1);
-      expect(err).to.equal('--expiry-date 2001-01-01 is over already: name a later day.\n');
+      expect(err).to.equal('--expiry-date 2001-01-01 is in the past. Give a later day.\n');
     });
 
     it('that does not exist is told with the way to find the right one', async () => {

@@ -163,7 +163,7 @@ describe('npm run ops -- template', () => {
 
     expect(code).to.equal(0);
     expect(out).to.match(/^3 templates are registered/);
-    expect(out).to.include(`WARNING: ${account} may not send as 2 headers`);
+    expect(out).to.include(`WARNING: ${account} may not use 2 headers`);
     expect(out).to.match(new RegExp(`^ACMEBK +2 +not registered +sender create ${account} ACMEBK$`, 'm'));
     expect(out).to.match(new RegExp(`^WAITNG +1 +submitted +sender approve ${account} WAITNG$`, 'm'));
     expect(JSON.parse((await ops('template', 'import', account, path, '--json')).out).unusable_senders).to.deep.equal([
