@@ -8,24 +8,24 @@ interface Job {
   readonly done: (reply: Buffer) => void;
 }
 
-/** mongod's `ShutdownInProgress`: drivers take it for a server that is going away. */
+/** mongod's `ShutdownInProgress`: drivers treat it as a server that is going away. */
 const SHUTDOWN_IN_PROGRESS = 91;
 
 /**
- * All write commands that arrive in one turn of the event loop, from whatever connection, are ONE group of the log with one
- * fsync, and are answered after it; what arrives while the disk works shares the next. A command that fails has written
- * nothing (see `Documents`), so it does not disturb the others of its group; one that meets a fault of ours in the midst of
+ * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
+ * They are answered after it. Commands that arrive while the disk works share the next group. A failed command has written
+ * nothing (see `Documents`), so it does not affect the others of its group. A command that meets a bug of ours in the middle of
  * its writes is undone.
  *
- * When the group cannot be written (disk full, I/O error) each of its commands gets an error, and so does everything after
- * it, reads too: memory is ahead of the disk, so the process must end. `onFatal` does that.
+ * When the group cannot be written (disk full, I/O error), each of its commands gets an error, and so does every later one, reads
+ * too: memory is then ahead of the disk, so the process must end. `onFatal` does that.
  */
 export class GroupCommit {
   private readonly store: Store;
   private readonly signal: ChangeSignal;
   private readonly onFatal: (error: unknown) => void;
   private jobs: Job[] = [];
-  /** Each waits for a checkpoint, and is told when it is done. */
+  /** Callbacks that wait for a checkpoint. */
   private checkpoints: (() => void)[] = [];
   /** From the first job until no more wait. */
   private busy = false;
@@ -48,7 +48,7 @@ export class GroupCommit {
     setImmediate(() => void this.commitAll());
   }
 
-  /** Stores the tables between two groups; rejects when the disk fails, or has failed. */
+  /** Stores the tables between two groups. Rejects when the disk fails, or has failed. */
   checkpoint(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.checkpoints.push(() => (this.failed === undefined ? resolve() : reject(new Error('the commit failed'))));
@@ -56,12 +56,12 @@ export class GroupCommit {
     });
   }
 
-  /** The answer to every command once the disk has failed: what is in memory may not be stored. */
+  /** The answer to every command after the disk has failed: memory may contain what is not stored. */
   get failed(): Buffer | undefined {
     return this.refusal;
   }
 
-  /** Resolves when nothing waits for a commit any more. */
+  /** Resolves when nothing waits for a commit. */
   async settled(): Promise<void> {
     while (this.busy) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -72,7 +72,7 @@ export class GroupCommit {
       this.jobs = [];
       await this.commit(jobs);
       await this.tellCheckpoints();
-      // Jobs that a finished one has added (ttl.ts) must not keep everybody else out.
+      // Jobs added by finished ones (ttl.ts) must not block all others.
       if (this.jobs.length > 0) await new Promise((resolve) => setImmediate(resolve));
     }
     this.busy = false;
@@ -99,8 +99,8 @@ export class GroupCommit {
   }
 
   /**
-   * The replies, in their order: of all, or of those up to a command that met a fault of ours in the midst of its writes.
-   * That one is undone with the whole group, and the ones before it, which can, are run once more.
+   * The replies, in order: of all jobs, or of those up to a command that met a bug of ours in the middle of its writes. That
+   * command is undone together with its group, and the ones before it are run once more, which is safe.
    */
   private async runAll(jobs: readonly Job[]): Promise<readonly Buffer[]> {
     const replies: Buffer[] = [];
@@ -115,7 +115,7 @@ export class GroupCommit {
     return [...again, errorReply(fault.error)];
   }
 
-  /** Runs them as one group of the log; gives the error that a command had after its first change. */
+  /** Runs them as one group of the log. Returns the error that a command had after its first change. */
   private tryAll(jobs: readonly Job[], replies: Buffer[]): { readonly error: unknown } | undefined {
     const { database, catalog } = this.store;
     let fault: { readonly error: unknown } | undefined;
@@ -140,14 +140,14 @@ export class GroupCommit {
     return fault;
   }
 
-  /** After the first failure nothing is done any more. */
+  /** After the first failure it does nothing. */
   private async orFail(action: () => Promise<void> | void): Promise<void> {
     if (this.refusal !== undefined) return;
     try {
       await action();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      // Not a fault of the commands: clients are to come again when the process has been started anew.
+      // Not the commands' fault: clients should come back when the process has restarted.
       this.refusal = errorReply(new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${why}`));
       this.onFatal(error);
     }

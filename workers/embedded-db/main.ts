@@ -4,10 +4,10 @@ import { errorFields } from '../../shared/runtime/log.ts';
 import { startEmbeddedStore } from './server.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
-/** Below the 15 s after which the process must have ended; the others have ended by then. */
+/** Less than the 15 s after which the process must have ended. The other processes have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
-/** The longest that one command may take without a step forward; indexes are built in steps of a thousand documents. */
+/** Longest time that a command may take without progress. Indexes are built in steps of a thousand documents. */
 const STUCK_MS = 120_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
@@ -30,7 +30,7 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   watchdog = startWatchdog(STUCK_MS);
   life.onStop('watchdog', async () => void (await watchdog?.stop()));
   life.onStop('store', () => store.close());
-  // Last to leave: the others write until they end, and PM2 stops all in no useful order.
+  // It stops last: the other processes write until they end, and PM2 stops all in no useful order.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));
   life.ready();
 });

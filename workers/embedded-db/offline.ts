@@ -9,9 +9,11 @@ import { Database } from './storage/database.ts';
 import { replaceFile } from './storage/replace-file.ts';
 import { takeStore } from './take-store.ts';
 
-/** What is done to a store that no process serves. Each throws `StartError` when one does, or when the files cannot be read. */
+/**
+ * Operations on a store that no process serves. Each throws `StartError` when a process does, or when the files cannot be read.
+ */
 
-/** Holds everything in the store against each other; changes nothing but what every start does. */
+/** Checks that everything in the store is consistent. Changes nothing except what every start does. */
 export function checkStore(dir: string, progress: (documents: number) => void): Promise<CheckReport> {
   return alone(dir, async () => {
     if (!existsSync(join(dir, 'data.mdb'))) throw new StartError(`There is no store in ${dir}.`);
@@ -24,7 +26,7 @@ export function checkStore(dir: string, progress: (documents: number) => void): 
   });
 }
 
-/** Writes the tables anew without the room that is free in them. Bytes of the file before and after. */
+/** Rewrites the tables without their free space. Returns the file's bytes before and after. */
 export function compactStore(dir: string): Promise<{ readonly before: number; readonly after: number }> {
   return alone(dir, async () => {
     const tables = join(dir, 'data.mdb');
@@ -43,14 +45,13 @@ export function compactStore(dir: string): Promise<{ readonly before: number; re
   });
 }
 
-/** Makes a store of the backup `file`, in a directory that has none. */
+/** Creates a store from the backup `file`, in a directory that has none. */
 export function restoreStore(dir: string, file: string): Promise<void> {
   makeOwnDirectory(dir);
   return alone(dir, async () => {
     const [tables, log] = [join(dir, 'data.mdb'), join(dir, 'data.log')];
     for (const path of [tables, log]) {
-      if (existsSync(path))
-        throw new StartError(`${path} is there: move the store away that is in ${dir}, then restore.`);
+      if (existsSync(path)) throw new StartError(`${path} exists. Move the store in ${dir} away, then restore.`);
     }
     const copy = `${tables}.restoring`;
     try {
@@ -60,9 +61,9 @@ export function restoreStore(dir: string, file: string): Promise<void> {
     }
     if (!(await unsealBackup(copy))) {
       rmSync(copy);
-      throw new StartError(`${file} is no backup of a store, or not a whole one.`);
+      throw new StartError(`${file} is not a complete backup of a store.`);
     }
-    // The log first: tables without one have lost it.
+    // The log first, because tables without a log count as damaged.
     writeFileSync(log, '', { mode: 0o600 });
     replaceFile(copy, tables);
   });

@@ -23,17 +23,17 @@ import { Connection } from './wire/connection.ts';
 import type { Request } from './wire/message.ts';
 
 export interface EmbeddedStoreOptions {
-  /** Directory of the data file, made when missing (0700). One process at a time uses it. */
+  /** Directory of the data file; created when missing (0700). One process at a time may use it. */
   readonly dir: string;
   /** Where to listen; `<dir>/store.sock` unless given. */
   readonly socketPath?: string;
-  /** `fsync`: a write is answered when it is on the disk. `none`: for tests, a power failure may ruin the file. */
+  /** `fsync`: a write is answered when it is on the disk. `none`: for tests; a power failure may ruin the file. */
   readonly durability: Durability;
   /** Milliseconds since 1970, for `$$NOW`, TTL and new ObjectIds. */
   readonly now?: () => number;
-  /** How often expired documents are looked for; a minute, as in mongod, unless given. */
+  /** How often expired documents are removed; default a minute, as in mongod. */
   readonly ttlEveryMs?: number;
-  /** Called after each step of a command that walks a whole collection: it takes long, and is not stuck. */
+  /** Called after each step of a command that walks a whole collection: it takes long but is not stuck. */
   readonly progress?: () => void;
   /** Called once when a commit has failed: the process must end. */
   readonly onFatal?: (error: unknown) => void;
@@ -42,17 +42,20 @@ export interface EmbeddedStoreOptions {
 export interface EmbeddedStore {
   /** For the driver: `mongodb://%2F…%2Fstore.sock` */
   readonly uri: string;
-  /** What this start did again from the log. */
+  /** What this start recovered from the log. */
   readonly recovery: Recovery;
-  /** Resolves when no client is connected any more, or after `timeoutMs`. Meanwhile the store serves as before. */
+  /** Resolves when no client is connected, or after `timeoutMs`. Until then the store serves as before. */
   clientsGone(timeoutMs: number): Promise<void>;
-  /** Closes the connections and the file, and gives the directory free. */
+  /** Closes the connections and the file, and releases the directory. */
   close(): Promise<void>;
 }
 
 const TTL_EVERY_MS = 60_000;
 
-/** Starts the store in this process. Throws `StartError` when the directory cannot be used, or another living process has it. */
+/**
+ * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
+ * it.
+ */
 export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const dir = resolve(options.dir);
   makeOwnDirectory(dir);
@@ -117,7 +120,7 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
       handler.kind === 'stored'
         ? commits.checkpoint().then(() => handler.run(store, command))
         : handler.run(store, command);
-    // A read that gave way to others may have gone on after the disk had failed.
+    // A read that paused for others may have continued after the disk failed.
     const answer = (found: Buffer) => done(commits.failed ?? found);
     if (reply instanceof Promise) reply.then(answer, (error: unknown) => answer(errorReply(error)));
     else done(reply);

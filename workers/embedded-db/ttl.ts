@@ -9,10 +9,10 @@ import { predicate } from './query/predicate.ts';
 import type { Collection } from './storage/catalog.ts';
 import type { Index } from './storage/index-definition.ts';
 
-/** Removed in one transaction; the rest follows in the next ones, so that others are not held up. */
+/** Most documents removed in one transaction. The rest follows in the next ones, so that others are not blocked. */
 const BATCH = 500;
 
-/** Removes documents whose time is over: those with a date in a TTL index older than its `expireAfterSeconds`. */
+/** Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. */
 export class TtlSweeper {
   private readonly store: Store;
   private readonly commits: GroupCommit;

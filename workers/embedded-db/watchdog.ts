@@ -8,8 +8,8 @@ export interface Watchdog {
 }
 
 /**
- * What the thread runs, as text: a thread's first file would have to be found under another name in the build than in the
- * sources. `beats` goes up when the event loop comes round.
+ * The thread's code, as text: as a file it would have different names in the build and in the sources. `beats` is raised by every
+ * turn of the event loop.
  */
 const THREAD = `
 const { writeSync } = require('node:fs');
@@ -27,10 +27,10 @@ setInterval(() => {
 `;
 
 /**
- * Ends this process with SIGKILL, and one sentence on stderr, when its event loop has not come round for `stuckMs`: an endless
- * loop in one command would keep everybody waiting, and a process that ends is started again. A thread of its own looks.
- * It counts its own turns, so a machine that was suspended, or a process that was stopped, is not taken for stuck. A command
- * that walks a whole collection in steps says with `progress` that it is not stuck, however long it takes.
+ * Ends this process with SIGKILL and one sentence on stderr when its event loop has not turned for `stuckMs`. An endless loop in
+ * one command would block everybody, and a process that ends is started again. A separate thread watches. It counts its own
+ * turns, so that a suspended machine or a stopped process does not count as stuck. A command that walks a whole collection in
+ * steps calls `progress`, however long it takes.
  */
 export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): Watchdog {
   const beats = new Int32Array(new SharedArrayBuffer(4));

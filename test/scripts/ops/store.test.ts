@@ -133,9 +133,9 @@ describe('npm run ops: the embedded store as a whole', () => {
       const flipped = await ops(`store restore ${junk}`, elsewhere);
 
       expect(refused.code).to.equal(1);
-      expect(refused.err).to.include('move the store away');
+      expect(refused.err).to.include('Move the store in');
       for (const none of [noBackup, cutOff, flipped]) {
-        expect(none).to.deep.equal({ code: 1, out: '', err: `${junk} is no backup of a store, or not a whole one.` });
+        expect(none).to.deep.equal({ code: 1, out: '', err: `${junk} is not a complete backup of a store.` });
       }
       await start(elsewhere);
       expect(await db.collection('things').countDocuments()).to.equal(0);
@@ -188,7 +188,7 @@ describe('npm run ops: the embedded store as a whole', () => {
     for (const verb of ['check', 'compact', 'restore /nowhere']) {
       const { code, err } = await ops(`store ${verb}`);
       expect(code).to.equal(1);
-      expect(err).to.include('stop that one first');
+      expect(err).to.include('Stop that process first');
     }
   });
 });

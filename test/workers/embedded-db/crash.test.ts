@@ -142,7 +142,7 @@ if (EMBEDDED) {
         timeout: 20_000,
       });
 
-      expect(inside.stderr).to.match(/is in use by process \d+; stop that one first/);
+      expect(inside.stderr).to.match(/is in use by process \d+\. Stop that process first/);
       expect(inside.status).to.equal(1);
       expect(await client.db('x').collection('c').countDocuments()).to.equal(1);
       await client.close();

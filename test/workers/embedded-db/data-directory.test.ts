@@ -88,7 +88,9 @@ if (EMBEDDED) {
 
       const error = await errorOf(start());
 
-      expect(error.message).to.equal(`The store in ${dir} is in use by process ${process.pid}; stop that one first.`);
+      expect(error.message).to.equal(
+        `The store in ${dir} is in use by process ${process.pid}. Stop that process first.`,
+      );
       expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
     });
 
@@ -121,7 +123,7 @@ if (EMBEDDED) {
 
       const error = await errorOf(start());
 
-      expect(error.message).to.match(/ is in use by process 1234567; stop that one first\.$/);
+      expect(error.message).to.match(/ is in use by process 1234567\. Stop that process first\.$/);
       expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
     });
 

@@ -1,4 +1,4 @@
-/** Names of the error codes that the store gives, as mongod's `error_codes.yml` has them. */
+/** Names of the store's error codes, from mongod's `error_codes.yml`. */
 const CODE_NAMES: Readonly<Record<number, string>> = {
   1: 'InternalError',
   2: 'BadValue',
@@ -41,7 +41,7 @@ export function codeName(code: number): string {
   return CODE_NAMES[code] ?? `Location${code}`;
 }
 
-/** An answer to a client's mistake, with mongod's code. Thrown only before a statement has written anything. */
+/** The answer to a client's mistake, with mongod's code. Thrown only before a statement has written anything. */
 export class StoreError extends Error {
   readonly code: number;
 
@@ -63,7 +63,7 @@ export class DuplicateKeyError extends StoreError {
   }
 }
 
-/** What the store leaves to MongoDB: refused by name, never half done. */
+/** For what only MongoDB supports: refused by name, never half done. */
 export function notSupported(what: string): StoreError {
   return new StoreError(238, `${what} is not supported by the embedded store; set MONGODB_URI to use MongoDB`);
 }

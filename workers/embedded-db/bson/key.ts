@@ -15,7 +15,7 @@ import { byteAt, int32At, TYPE, valueEnd } from './read.ts';
 export class KeyBuffer {
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
   length = 0;
-  /** True when a part was too long and holds a hash: such a key finds its value, but does not sort. */
+  /** True when a part was too long and was replaced by a hash: such a key finds its value, but does not sort. */
   truncated = false;
 
   /** Begins a key with the collection's or the index's number. */
@@ -26,7 +26,7 @@ export class KeyBuffer {
     return this;
   }
 
-  /** Begins a further key behind what is there; gives its start. */
+  /** Begins another key after the existing bytes; returns its start. */
   begin(prefix: number): number {
     this.reserve(4);
     const start = this.length;
@@ -222,7 +222,7 @@ const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const REST_BELOW = 0x40;
 const NO_REST = 0x80;
 const REST_ABOVE = 0xc0;
-/** Between these a decimal's rest is a normal double too, so that its order is exact. */
+/** Between these limits a decimal's remainder is a normal double too, so that its order is exact. */
 const SMALLEST_KEY = 1e-230;
 const LARGEST_KEY = 1e300;
 

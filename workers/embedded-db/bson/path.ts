@@ -9,14 +9,14 @@ export interface Path {
   readonly indexes: readonly number[];
 }
 
-/** As deep as mongod takes documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
+/** mongod's limit on nested documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
 export const MAX_DEPTH = 200;
 
 /** The path of a value itself, for operators inside `$elemMatch`. */
 export const SELF: Path = { text: '', parts: [], indexes: [] };
 
 const paths = new Map<string, Path>();
-/** Programs use few paths; ids inside paths (`pending.g_…`) must not grow the cache without end. */
+/** Programs use few paths, but ids inside paths (`pending.g_…`) must not grow the cache without limit. */
 const MAX_CACHED_PATHS = 2000;
 
 /** Throws 15 for one that is deeper than a document may be, 16411 for a NUL in it. */
@@ -92,16 +92,16 @@ function visitElements(buf: Buffer, pos: number, visit: Visit): boolean {
   return false;
 }
 
-/** What an index on one path finds in one document. */
+/** The values that an index on one path finds in one document. */
 export interface IndexedValues {
   /** Flat triples: type, position, and nothing else allocated; an empty array counts as undefined, as in mongod. */
   readonly types: number[];
   readonly positions: number[];
-  /** Of each value, where the element of the outermost array lies in which it was found; -1: in no array. */
+  /** For each value: the position of the element of the outermost array that contains it; -1: in no array. */
   readonly elements: number[];
-  /** Where the outermost array on the path lies; -1: there is none. */
+  /** Position of the outermost array on the path; -1: there is none. */
   array: number;
-  /** Bits: an array was met behind so many parts of the path. */
+  /** A bit for each number of path parts after which an array was found. */
   arrayLevels: number;
   /** True when an array lies on the path: the index then has several keys for a document. */
   multikey: boolean;
@@ -136,7 +136,7 @@ function add(into: IndexedValues, type: number, pos: number, element: number): v
   into.elements.push(element);
 }
 
-/** Notes an array on the path; `element` is that of the outermost array around it, -1 when this is the outermost. */
+/** Records an array on the path. `element` is that of the outermost array around it; -1 when this is the outermost. */
 function noteArray(into: IndexedValues, level: number, pos: number, element: number): void {
   into.multikey = true;
   into.arrayLevels |= 1 << Math.min(level, 31);

@@ -104,7 +104,7 @@ export function findElement(buf: Buffer, doc: number, name: Buffer): number {
   }
 }
 
-/** Where the value at `pos` ends. What is no document (a fault of ours) ends in an error, never in an endless loop. */
+/** The end of the value at `pos`. For bytes that are not a document (our bug) it throws instead of looping for ever. */
 function nextElement(type: number, buf: Buffer, pos: number): number {
   const end = valueEnd(type, buf, pos);
   if (end >= pos && end <= buf.length) return end;
@@ -158,7 +158,9 @@ export class Elements {
   }
 }
 
-/** Names by a hash of their bytes: the same few come again and again, and making a string costs more than comparing. */
+/**
+ * A cache of names by a hash of their bytes: the same few names repeat, and creating a string costs more than comparing bytes.
+ */
 const NAMES: (string | undefined)[] = new Array(1024).fill(undefined);
 const LONGEST_CACHED = 40;
 

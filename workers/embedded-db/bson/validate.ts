@@ -5,9 +5,8 @@ import { byteAt, int32At, TYPE } from './read.ts';
 export const TOO_DEEP = -2;
 
 /**
- * Checks the structure of the document at `pos` that must end at or before `limit`, once, when it arrives: lengths, known
- * types, terminators, depth. Everything behind the wire reads without looking again. Returns the document's end; below 0
- * when it is not valid.
+ * Checks the structure of the document at `pos`, which must end at or before `limit`: lengths, known types, terminators, depth.
+ * Done once, when it arrives; all later code reads without checking. Returns the document's end; below 0 when it is invalid.
  */
 export function validDocumentEnd(buf: Buffer, pos: number, limit: number, depth = 0): number {
   if (depth > MAX_DEPTH) return TOO_DEEP;

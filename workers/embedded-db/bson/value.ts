@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { byteAt, Elements, int32At, TYPE, type Value } from './read.ts';
 
-/** Making and viewing single values. What a view cannot read gives undefined; the caller knows which error that is. */
+/** Creates and reads single values. A value of the wrong type gives undefined; the caller knows the right error. */
 
 export function isNumber(type: number): boolean {
   return type === TYPE.int32 || type === TYPE.double || type === TYPE.int64 || type === TYPE.decimal;

@@ -9,14 +9,14 @@ import type { Command } from './command.ts';
 import { reply } from './reply.ts';
 import type { Store } from './store.ts';
 
-/** What is copied so far has this behind its name. */
+/** Suffix of an unfinished copy's name. */
 const PARTIAL_SUFFIX = '.partial';
 
 /**
- * `{harkaraBackup: <absolute path>}` begins a backup into a new file of mode 0600 and answers at once `{state: "copying"}`. The same
- * command tells later what became of it: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup has
- * everything that was acknowledged before the first command. Errors: 2 for a path that is none or is there already, or
- * while another backup is made.
+ * `{harkaraBackup: <absolute path>}` starts a backup into a new file of mode 0600 and answers at once `{state: "copying"}`. The
+ * same command later reports its state: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup contains
+ * everything that was acknowledged before the first command. Error 2: the path is invalid or exists, or another backup is
+ * running.
  */
 export async function backup(store: Store, command: Command): Promise<Buffer> {
   const path = asString(command.get(command.name));
@@ -26,7 +26,7 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   if (store.backup?.path !== path) {
     if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
     const partial = `${path}${PARTIAL_SUFFIX}`;
-    // LMDB would make it.
+    // Otherwise LMDB would create it.
     if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
     for (const name of [path, partial]) if (existsSync(name)) throw new StoreError(2, `${name} is there already`);
     store.backup = { path, state: 'copying' };
@@ -40,7 +40,7 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   });
 }
 
-/** Never rejects: the outcome is written into `made`. */
+/** Never rejects: it writes the result into `made`. */
 async function copy(database: Database, made: Backup, partial: string): Promise<void> {
   try {
     await database.copyTo(partial);

@@ -3,7 +3,7 @@ import { Elements as ElementReader, type Elements, MISSING, TYPE, type Value, va
 import { asFlag, asNumber, asString, isNullish, typeName } from '../bson/value.ts';
 import { checkDatabase } from '../storage/namespace.ts';
 
-/** A parsed command: its fields by name, and the document sequences that came beside it. */
+/** A parsed command: its fields by name, and its document sequences. */
 export class Command {
   readonly name: string;
   readonly fields: ReadonlyMap<string, Value>;
@@ -104,7 +104,7 @@ export function checkFields(fields: Iterable<string>, allowed: ReadonlySet<strin
   }
 }
 
-/** Options that change a result and are not done: fine when they are off, refused otherwise. */
+/** Refuses options that would change a result and are not supported, unless they are off. */
 export function refuseOptions(get: (name: string) => Value, names: readonly string[]): void {
   for (const name of names) refuseOption(name, get(name));
 }

@@ -13,7 +13,7 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 interface Cursor {
   readonly ns: string;
   readonly results: Results;
-  /** Read already, but not sent: it did not fit, or was read to see whether there is more. */
+  /** Read but not sent yet: it did not fit, or was read to see whether there is more. */
   ahead: Buffer | undefined;
   usedAtMs: number;
 }
@@ -27,7 +27,7 @@ export interface Batch {
 
 export class Cursors {
   private readonly open = new Map<bigint, Cursor>();
-  /** Begins anywhere, so that a cursor from before a restart finds nothing instead of another's. */
+  /** Starts at a random number, so that a cursor from before a restart finds nothing instead of another cursor. */
   private lastId = BigInt(randomBytes(6).readUIntBE(0, 6)) << 12n;
 
   get count(): number {
@@ -107,7 +107,7 @@ function fill(cursor: Cursor, size: number): Filled | Promise<Filled> {
   return overTurns(work).then(() => filled);
 }
 
-/** Calls `work` until it says that it has finished, once in each turn of the event loop. */
+/** Calls `work` until it returns true, once in each turn of the event loop. */
 export async function overTurns(work: () => boolean): Promise<void> {
   do {
     await new Promise((resolve) => setImmediate(resolve));

@@ -11,7 +11,7 @@ import { cursorReply, reply } from './reply.ts';
 import type { Store } from './store.ts';
 
 const MAX_INDEXES = 64;
-/** Documents or entries that are read or removed between two looks at the table. */
+/** Documents or entries that are read or removed at a time. */
 const CHUNK = 1000;
 
 const KEY = Buffer.from('key');

@@ -49,7 +49,7 @@ export interface Target {
   readonly one: boolean;
 }
 
-/** The documents that a write is about, all found before the first is changed. */
+/** The documents that a write targets, all found before the first is changed. */
 export function findTargets(store: Store, collection: Collection, target: Target, context: ExpressionContext): Hit[] {
   const { filter } = target;
   const id = target.hint.type === TYPE.missing ? idOf(filter) : undefined;

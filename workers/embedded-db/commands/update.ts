@@ -105,7 +105,7 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
 
 const writer = new BsonWriter(64 * 1024);
 
-/** Changes one document; undefined when the update leaves it as it is. The new bytes are valid until the next call. */
+/** Changes one document; undefined when the update does not change it. The new bytes are valid until the next call. */
 export function changeDocument(store: Store, collection: Collection, hit: Hit, change: Update): Buffer | undefined {
   change.apply(hit.doc, false, writer);
   const next = writer.buf.subarray(0, writer.length);
@@ -114,7 +114,7 @@ export function changeDocument(store: Store, collection: Collection, hit: Hit, c
   return next;
 }
 
-/** Inserts what an upsert makes of its filter and update; gives the document as it is stored. */
+/** Inserts the document that an upsert builds from filter and update; returns it as stored. */
 export function upsertDocument(store: Store, collection: Collection, filter: Filter, change: Update): Buffer {
   change.apply(upsertSeed(filter, change.replaces), true, writer);
   const doc = Buffer.from(writer.buf.subarray(0, writer.length));

@@ -3,7 +3,7 @@ import { TYPE, type Value } from '../bson/read.ts';
 import { isNullish } from '../bson/value.ts';
 import type { Filter, Test } from '../query/filter.ts';
 
-/** What the conjunctions of a filter say about one path, as far as an index can use it. */
+/** The conditions of a filter on one path, as far as an index can use them. */
 export interface Bounds {
   /** The path has one of these values (`$eq`, `$in`). */
   points: readonly Value[] | undefined;
@@ -11,7 +11,7 @@ export interface Bounds {
   high: Bound | undefined;
   /** A value must be there: null and missing are excluded. */
   present: boolean;
-  /** The `$elemMatch` that says so: one element of an array lies within all of it, not one for each bound. */
+  /** The `$elemMatch` behind these bounds: one element of an array must satisfy all of them together. */
   element: Test | undefined;
 }
 
@@ -34,7 +34,7 @@ export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<
       bounds = { points: undefined, low: undefined, high: undefined, present: false, element: undefined };
       into.set(path.text, bounds);
     }
-    // Another condition on the path may be another element's: it does not narrow these.
+    // Another condition on the path may be satisfied by another element: it does not narrow these bounds.
     if (bounds.element === undefined) narrow(bounds, test);
   }
   return into;

@@ -11,12 +11,12 @@ import type { Index, IndexField } from '../storage/index-definition.ts';
 import { type Bounds, boundsOf, implies } from './bounds.ts';
 import { keyRange } from './key-range.ts';
 
-/** How a query finds its documents. Whatever the plan, each document is checked against the whole filter. */
+/** How a query finds its documents. With every plan, each document is checked against the whole filter. */
 export type Plan =
   /** By the keys of `_id` values, in their order. */
   | { readonly kind: 'ids'; readonly keys: readonly Buffer[]; readonly sorted: boolean }
   | IndexPlan
-  /** All that any branch of an `$or` finds. */
+  /** Everything that any branch of an `$or` finds. */
   | { readonly kind: 'union'; readonly branches: readonly Plan[]; readonly sorted: false };
 
 export interface IndexPlan {
@@ -25,9 +25,9 @@ export interface IndexPlan {
   readonly index: Index | undefined;
   readonly ranges: readonly KeyRange[];
   readonly reverse: boolean;
-  /** The order asked for is the order found. */
+  /** The plan returns documents in the requested order. */
   readonly sorted: boolean;
-  /** No bounds at all: every document of the collection is looked at. */
+  /** No bounds: every document of the collection is examined. */
   readonly everything: boolean;
   /** Every entry within the ranges matches: the bounds say all that the filter says. */
   readonly exact: boolean;
@@ -40,7 +40,7 @@ export interface Query {
   readonly hint: Value;
 }
 
-/** A list of values in the middle of an index makes a range each; more than this are not worth the seeks. */
+/** Each value of a list in the middle of an index needs its own range. Above this number the seeks cost more than they save. */
 const MAX_RANGES = 20_000;
 
 const ID_FIELDS: readonly IndexField[] = [{ path: parsePath('_id'), descending: false }];
@@ -109,7 +109,7 @@ function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
 
 interface Candidate {
   readonly plan: IndexPlan;
-  /** More is better; 0 means that it would look at everything. */
+  /** Higher is better; 0: it would examine everything. */
   readonly score: number;
 }
 
@@ -187,8 +187,8 @@ function isExact(filter: Filter, fields: readonly IndexField[], index: Index | u
 }
 
 /**
- * Whether what the filter says of this field and of those before it may be said of one entry. Entries are of one element of an
- * array: what two elements may meet, one each, bounds only the first field.
+ * Whether the filter's conditions on this field and on the fields before it may be combined in one entry. An entry belongs to one
+ * element of an array. When different elements may satisfy the conditions, only the first field is bounded.
  */
 function ofSameElement(
   fields: readonly IndexField[],

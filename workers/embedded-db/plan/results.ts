@@ -4,7 +4,7 @@ import type { Projection } from '../query/projection.ts';
 import { compareSortKeys, type SortField, type SortKey, sortKey } from '../query/sort.ts';
 import { PAUSE, type Scan } from './scan.ts';
 
-/** Documents one by one, each made when it is asked for; undefined at the end, `PAUSE` in the midst of long work. */
+/** Documents one by one, created on demand; undefined at the end, `PAUSE` in the middle of long work. */
 export interface Results {
   next(): Buffer | undefined | typeof PAUSE;
 }
@@ -63,7 +63,7 @@ export function window(inner: Results, skip: number, limit: number): Results {
   };
 }
 
-/** What a sort or a group may hold, as in mongod, which then wants its disk. */
+/** Most memory of a sort or a group, as in mongod (which would then use its disk). */
 const MAX_MEMORY_BYTES = 100 * 1024 * 1024;
 
 export function memoryLimit(bytes: number, what: string): void {
@@ -90,7 +90,7 @@ export function collecting(inner: Results, take: (doc: Buffer) => void, finish: 
   };
 }
 
-/** Sorts in memory; with `keep` only the first so many are held. */
+/** Sorts in memory; with `keep` it holds only the first `keep` documents. */
 export function sorted(inner: Results, fields: readonly SortField[], keep: number): Results {
   if (fields.length === 0) return inner;
   interface Row {

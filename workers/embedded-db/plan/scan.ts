@@ -10,9 +10,9 @@ export interface Hit {
   readonly doc: Buffer;
 }
 
-/** Given instead of a document by long work, so that one connection's scan does not hold up the others. */
+/** Returned instead of a document during long work, so that one connection's scan does not block the others. */
 export const PAUSE = Symbol('pause');
-/** Documents looked at in one go: a few milliseconds. */
+/** Documents examined between two pauses: a few milliseconds. */
 const PAUSE_EVERY = 1000;
 
 const FIRST_CHUNK = 16;
@@ -25,7 +25,7 @@ const LARGEST_CHUNK = 256;
 export class Scan {
   examinedKeys = 0;
   examinedDocs = 0;
-  /** Documents since the last `PAUSE`, those that matched too: who counts them takes long over them. */
+  /** Documents since the last `PAUSE`, including those that matched, because the caller may spend long on each. */
   private looked = 0;
   private readonly database: Database;
   private readonly matches: Predicate;
@@ -45,7 +45,7 @@ export class Scan {
     this.seen = repeats ? new Set() : undefined;
   }
 
-  /** Passes over the next matches without reading them; only where the plan is `exact`. */
+  /** Skips the next matches without reading them; only for an `exact` plan. */
   skip(count: number): void {
     this.toSkip += count;
   }

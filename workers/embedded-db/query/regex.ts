@@ -4,10 +4,10 @@ import { notSupported, StoreError } from '../bson/errors.ts';
 /** Says whether a text matches. Throws 51156 when that takes too long. */
 export type TextTest = (text: string) => boolean;
 
-/** One text; mongod's own limit is on steps. */
+/** Time limit for one text; mongod limits steps instead. */
 const MATCH_MS = 100;
 
-/** mongod runs PCRE2, this is JavaScript's: the flags that mean the same are taken, `x` is refused. */
+/** mongod runs PCRE2, this runs JavaScript's engine. Flags with the same meaning are accepted, `x` is refused. */
 export function compileRegex(source: string, flags: string): TextTest {
   if (flags.includes('x')) throw notSupported('The regular expression flag x');
   if (/[^imsu]/.test(flags)) throw new StoreError(51108, `invalid flag in regex options: ${flags}`);
@@ -29,7 +29,7 @@ const sandbox: { regex: RegExp | undefined; text: string } = { regex: undefined,
 const context = createContext(sandbox);
 const script = new Script('regex.test(text)');
 
-/** `(a+)+$` takes longer than the sun shines: V8 is interrupted in it, at a price of some 50 µs a text. */
+/** A pattern like `(a+)+$` may take practically for ever. V8 is interrupted in it, which costs about 50 µs a text. */
 function watched(regex: RegExp, text: string): boolean {
   sandbox.regex = regex;
   sandbox.text = text;

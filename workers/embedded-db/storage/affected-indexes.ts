@@ -1,6 +1,6 @@
 import type { Index } from './index-definition.ts';
 
-/** What was found out before, per shape of update; emptied when the indexes change. */
+/** Cached results, by shape of update; emptied when the indexes change. */
 export interface AffectedIndexes {
   readonly byShape: Map<string, readonly Index[]>;
   last: { readonly paths: readonly string[]; readonly indexes: readonly Index[] } | undefined;

@@ -9,17 +9,17 @@ export interface Backup {
   why?: string;
 }
 
-/** Behind the tables of a backup: this, then the SHA-256 of all that is before. A backup that was cut or damaged shows it. */
+/** Follows the tables in a backup, before the SHA-256 of everything so far. It reveals a backup that was cut or damaged. */
 const MARK = Buffer.from('harkara backup 1\n');
 const TRAILER_BYTES = MARK.length + 32;
 
-/** Makes a backup of a copy of the tables. */
+/** Turns a copy of the tables into a backup. */
 export async function sealBackup(path: string): Promise<void> {
   const digest = await digestOf(path, statSync(path).size);
   await appendFile(path, Buffer.concat([MARK, digest]));
 }
 
-/** Makes tables of a copy of a backup again; false, and nothing changed, when it is none, or not whole. */
+/** Turns a copy of a backup into tables again. False, with nothing changed, when it is not a complete backup. */
 export async function unsealBackup(path: string): Promise<boolean> {
   const bytes = statSync(path).size - TRAILER_BYTES;
   if (bytes <= 0) return false;

@@ -46,7 +46,7 @@ export class Catalog {
   private readonly writer = new BsonWriter();
   private nextId = 1;
 
-  /** Goes up with every change that waits for `flush`. */
+  /** Number of changes; raised by every change that waits for `flush`. */
   edits = 0;
 
   constructor(database: Database) {
@@ -54,7 +54,7 @@ export class Catalog {
     this.reload();
   }
 
-  /** Forgets what is in memory for what is stored. */
+  /** Replaces what is in memory by what is stored. */
   reload(): void {
     const { database } = this;
     this.collections.clear();
@@ -77,7 +77,7 @@ export class Catalog {
     return this.collections.values();
   }
 
-  /** The collection, made when it is not there yet. Throws 73 for names that are none. */
+  /** The collection; created when missing. Throws 73 for invalid names. */
   ensure(db: string, name: string): Collection {
     const ns = `${db}.${name}`;
     const known = this.collections.get(ns);
@@ -149,7 +149,7 @@ export class Catalog {
     this.edits++;
   }
 
-  /** Stores what changed; the last act of every write transaction. */
+  /** Stores the changes; the last step of every write transaction. */
   flush(): void {
     for (const collection of this.changed) {
       this.database.put(this.database.meta, collectionKey(collection.ns), this.encode(collection));
@@ -200,7 +200,7 @@ export class Catalog {
         index.multikey[i] = asFlag(flag) ?? false;
       }
       const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
-      // Of an index made before this flag was kept nothing is known: an array may have one inside.
+      // Indexes of older versions lack this flag: they may contain an array within an array.
       for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
       index.truncated = asFlag(fieldOf(buf, pos, FIELD.truncated)) ?? false;
       collection.indexes.push(index);

@@ -9,7 +9,7 @@ export interface CheckReport {
   readonly collections: number;
   readonly documents: number;
   readonly entries: number;
-  /** What does not fit together, a sentence each; the first hundred. */
+  /** Inconsistencies, one sentence each; the first hundred. */
   readonly problems: readonly string[];
 }
 
@@ -18,8 +18,8 @@ const PROBLEMS_MAX = 100;
 const ID = Buffer.from('_id');
 
 /**
- * Holds everything in the tables against each other: each document is whole BSON under the key of its `_id`, has exactly its
- * entries in each index, and is counted. Reads all of it; `progress` is called after every thousand documents or entries.
+ * Checks the tables against each other: each document is complete BSON under the key of its `_id`, has exactly its entries in
+ * each index, and is counted. Reads everything; calls `progress` after every thousand documents or entries.
  */
 export function checkTables(database: Database, progress: (documents: number) => void): CheckReport {
   const report = { collections: 0, documents: 0, entries: 0, problems: [] as string[] };
@@ -94,7 +94,7 @@ function countEntries(database: Database, index: number): number {
   return entries;
 }
 
-/** Everything whose key begins with the four bytes of `id`, in steps, so that memory holds a thousand at a time. */
+/** Everything whose key begins with the four bytes of `id`, in steps, so that at most a thousand are in memory. */
 function* walk(database: Database, table: Database['documents'], id: number): Generator<Entry> {
   const end = prefix(id + 1);
   let start = prefix(id);

@@ -26,7 +26,7 @@ export interface KeyRange {
   readonly end: Buffer;
 }
 
-/** A transaction of LMDB that stays open: `end` commits it, or takes it back with `ABORT`; then `ended` resolves. */
+/** An open LMDB transaction. `end` commits it, or aborts it with `ABORT`; then `ended` resolves. */
 interface OpenTransaction {
   readonly end: (how: typeof ABORT | undefined) => void;
   readonly ended: Promise<unknown>;
@@ -49,7 +49,7 @@ const KEY_ENCODER = {
   readKey: (source: Buffer, start: number, end: number): Buffer => copyOf(source, start, end),
 };
 
-/** Documents and keys read are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
+/** Documents and keys that are read are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
 const CHUNK_BYTES = 256 * 1024;
 let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let chunkUsed = 0;
@@ -75,17 +75,20 @@ function copyOf(source: Buffer, start: number, end: number): Buffer {
 
 /** In `meta`: the number of the last group of the log that the tables hold (f64). */
 const STORED = Buffer.from('log');
-/** In `meta`: what every group of the log bears, made with the tables. */
+/** In `meta`: the store's id, created with the tables; every group of the log has it. */
 const STORE_ID = Buffer.from('store');
 
-/** A checkpoint writes each page that changed once, and holds everything up: long rounds write less, short ones sooner. */
+/**
+ * A checkpoint writes each changed page once and blocks everything. Longer intervals write less in total, shorter ones block for
+ * a shorter time.
+ */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Three tables of bytes in one LMDB file, and a log before them. `write` changes the tables inside a transaction of LMDB
- * that stays open, and returns when the log has the changes on the disk: a few kilobytes at its end, where LMDB would write
- * every page that changed, scattered. A checkpoint commits that transaction; what the log holds beyond it is done again
- * when the file is opened. There is one writer, this process; reads see all that has been written.
+ * Three tables of bytes in one LMDB file, with a write-ahead log. `write` changes the tables inside an LMDB transaction that
+ * stays open, and returns when the log has the changes on the disk. That writes a few kilobytes at the end of the log, where LMDB
+ * would write every changed page at scattered places. A checkpoint commits the transaction. At the next open, changes in the log
+ * after the last checkpoint are applied again. This process is the only writer; reads see everything that was written.
  */
 export class Database {
   /** `[collection u32][key of _id]` → the document's BSON as it was received. */
@@ -98,13 +101,13 @@ export class Database {
   private readonly log: Log;
   private open: OpenTransaction | undefined;
   private readonly path: string;
-  /** Where the tables were stored last. */
+  /** The log position of the last checkpoint. */
   private readonly position: LogPosition & { stored: number };
 
-  /** What this start did again from the log. */
+  /** What this start recovered from the log. */
   readonly recovery: Recovery;
 
-  /** Throws `StartError` when the files are damaged, or not of one store: the sentence says what can be done. */
+  /** Throws `StartError` when the files are damaged or belong to different stores; its sentence says what to do. */
   constructor(dir: string, durability: Durability) {
     const files = prepareFiles(dir);
     this.root = openTables(files.tables, durability === 'fsync');
@@ -125,8 +128,8 @@ export class Database {
   }
 
   /**
-   * Runs `action` and returns when what it wrote is on the disk, all or nothing of it. After it has thrown, reads may show
-   * what is not stored: `undo` takes it back, or this process must end.
+   * Runs `action` and returns when its writes are on the disk, all or none. After it has thrown, reads may show what is not
+   * stored: call `undo`, or end this process.
    */
   write(action: () => void): void {
     this.open ??= this.begin();
@@ -134,18 +137,18 @@ export class Database {
     this.log.append();
   }
 
-  /** Goes up with everything that the current `write` has changed. */
+  /** Raised by every change of the current `write`. */
   get pending(): number {
     return this.log.pending;
   }
 
-  /** Takes back all of a `write` that has thrown. Nothing may be read or written until it resolves. */
+  /** Undoes a `write` that has thrown. Nothing may be read or written until it resolves. */
   async undo(): Promise<void> {
     this.log.discard();
     if (this.open === undefined) return;
     this.open.end(ABORT);
     await this.open.ended;
-    // The tables are as they were stored last: what the log has since then is done again.
+    // The tables are as of the last checkpoint: apply the log since then again.
     this.open = this.begin();
     const log = new LogBytes(this.path);
     try {
@@ -155,12 +158,12 @@ export class Database {
     }
   }
 
-  /** Whether the log has grown so long that the tables should be stored. */
+  /** Whether the log is long enough for a checkpoint. */
   get checkpointDue(): boolean {
     return this.log.size >= CHECKPOINT_BYTES;
   }
 
-  /** Stores the tables. Nothing may be written until it resolves; when it rejects this process must end. */
+  /** Stores the tables. Nothing may be written until it resolves. If it rejects, this process must end. */
   async checkpoint(): Promise<void> {
     if (this.open === undefined) return;
     const { end, ended } = this.open;
@@ -173,8 +176,8 @@ export class Database {
   }
 
   /**
-   * Copies the tables as they were stored last to a new file, without the room that is free in them. Writing goes on
-   * meanwhile. Call it after a checkpoint, and the copy has all that was acknowledged before.
+   * Copies the tables as of the last checkpoint to a new file, without their free space. Writes continue meanwhile. Right after a
+   * checkpoint, the copy contains everything acknowledged before it.
    */
   copyTo(path: string): Promise<void> {
     return this.root.backup(path, true);
@@ -196,7 +199,7 @@ export class Database {
     this.log.add(table.id, key, undefined);
   }
 
-  /** Stores a document under a key that must be new; false, and nothing stored, when it is not. */
+  /** Stores a document under a new key. False, with nothing stored, when the key exists. */
   putNew(key: Buffer, doc: Buffer): boolean {
     // Inside a transaction lmdb-js answers at once, with a boolean that its types leave out.
     const stored: unknown = this.documents.lmdb.putSync(key, doc, NO_OVERWRITE);
@@ -238,7 +241,7 @@ export class Database {
     return { end, ended };
   }
 
-  /** Does again what the log has and the tables have not; they hold all of it when this returns. */
+  /** Applies the changes that are in the log but not in the tables. Afterwards the tables are complete. */
   private recover(): Recovery {
     const log = new LogBytes(this.path);
     try {

@@ -18,8 +18,8 @@ const ID = Buffer.from('_id');
 const ID_KEY = Buffer.from([14, 0, 0, 0, 0x10, 0x5f, 0x69, 0x64, 0, 1, 0, 0, 0, 0]); // { _id: 1 }
 
 /**
- * Documents with their index entries. Each call looks first (duplicate keys, keys that cannot be made) and writes then, so
- * that a call that throws a StoreError has written nothing. Only inside `Database.write`.
+ * Documents with their index entries. Each call first checks (duplicate keys, impossible keys) and then writes, so a call that
+ * throws a StoreError has written nothing. Only inside `Database.write`.
  */
 export class Documents {
   private readonly database: Database;
@@ -32,7 +32,7 @@ export class Documents {
   private readonly boundsBefore: number[] = [];
   private readonly bounds: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
-  /** Goes up with every document written: tells whether a command that failed had already written. */
+  /** Raised by every written document: shows whether a failed command had already written. */
   writes = 0;
   /** Namespaces with documents inserted or changed; emptied by whoever tells of them. */
   readonly changed = new Set<string>();
@@ -185,7 +185,7 @@ export class Documents {
     return this.slice;
   }
 
-  /** Looks whether another document holds one of the keys of `after` from `first` on. */
+  /** Checks whether another document has one of the keys of `after` from `first` on. */
   private checkUnique(
     collection: Collection,
     index: Index,
@@ -205,7 +205,7 @@ export class Documents {
     }
   }
 
-  /** The flags of an index only go up; too early (the statement may still fail) does no harm. */
+  /** The flags of an index are only ever set; setting one too early (the statement may still fail) does no harm. */
   private noteFlags(collection: Collection, index: Index, made: EntryKeys): void {
     if (!made.truncated && made.arrays === 0) return;
     let changed = made.truncated && !index.truncated;

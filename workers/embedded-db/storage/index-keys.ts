@@ -6,7 +6,7 @@ import type { Index } from './index-definition.ts';
 
 /** Stands where other entries have the rank of their `_id`: something below FF follows every component (see key.ts). */
 const UNIQUE_END = 1;
-/** Of more keys than this a set remembers which there are. */
+/** Above this number of keys, a set finds duplicates. */
 const FEW = 16;
 
 /**

@@ -15,20 +15,21 @@ export interface FoundGroup {
   readonly end: number;
 }
 
-/** What a start has to do again, and what it leaves. */
+/** What a start must apply again, and what it drops. */
 export interface Recovery {
   readonly groups: readonly FoundGroup[];
-  /** A last group that is not whole: the machine stopped while it was written, or it was damaged since. */
+  /** An incomplete last group: the machine stopped while it was written, or it was damaged since. */
   readonly dropped: { readonly number: number; readonly at: number } | undefined;
 }
 
 /**
  * The log as a file of bytes, and what a start must do with it.
  *
- * A power failure keeps any part of the last write that was not synced yet, and only one group is ever not synced. So the
- * groups after `stored` (the last that the tables hold) are needed and must follow each other without a gap, and at most one
- * more, the next, may be not whole. Everything else, groups up to `stored` and remains of them, is from earlier rounds and
- * may be in any state. A group of a higher number, whole or not, proves that the one before it was stored: then this is damage.
+ * A power failure may keep any part of the last unsynced write, and only one group is ever unsynced. So the groups after `stored`
+ * (the last that the tables contain) are needed and must follow one another without a gap, and at most one more, the next, may be
+ * incomplete. Everything else, groups up to `stored` and remains of them, is from earlier rounds and may be in any state. A group
+ * with a higher number, complete or not, proves that the one before it was stored: if that one is not complete, the file is
+ * damaged.
  */
 export class LogBytes {
   private readonly fd: number;
@@ -41,7 +42,7 @@ export class LogBytes {
     this.path = path;
   }
 
-  /** What to do again after group `stored`. Throws `StartError` when what is needed is damaged, or from another store. */
+  /** The groups to apply after group `stored`. Throws `StartError` when a needed group is damaged or from another store. */
   recovery({ store, stored }: LogPosition): Recovery {
     const first = readHeader(this.read(0, HEADER_BYTES));
     if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
@@ -75,7 +76,7 @@ export class LogBytes {
     closeSync(this.fd);
   }
 
-  /** Everything in the file that bears a header of this store, in its order; what is inside a whole group is not looked at. */
+  /** All groups in the file with a header of this store, in order. Bytes inside a complete group are not searched. */
   private groupsOf(store: Buffer): FoundGroup[] {
     const found: FoundGroup[] = [];
     const start = headerStart(store);

@@ -21,8 +21,9 @@ export interface StoreFiles {
 }
 
 /**
- * The files of a store before LMDB opens its tables. A new store begins with its log, so that tables without one have lost
- * it. Tables whose making a power failure ended are put aside and made again: nothing was written to them yet.
+ * Prepares the files of a store before LMDB opens its tables. A new store begins with its log, so tables without a log have lost
+ * it. If a power failure interrupted the creation of the tables, they are put aside and created again: nothing had been written
+ * to them.
  */
 export function prepareFiles(dir: string): StoreFiles {
   const files = { dir, tables: join(dir, 'data.mdb'), log: join(dir, 'data.log') };
@@ -35,8 +36,8 @@ export function prepareFiles(dir: string): StoreFiles {
 }
 
 /**
- * Takes from group and others whatever older versions, or a copy, left them of the store's files; its directory too. What belongs
- * to another user (an administrator's copy, `lost+found`) is left as it is: this one may not change it.
+ * Removes the access of group and others to the store's files and directory, which older versions or a copy may have left. Files
+ * of another user (an administrator's copy, `lost+found`) stay as they are, because this user may not change them.
  */
 export function narrowModes(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -62,7 +63,7 @@ function makeLog({ dir, log }: StoreFiles): void {
   syncDirectory(dir);
 }
 
-/** LMDB writes its two meta pages at once, and syncs them before it begins with anything else. */
+/** Whether the tables were never completed: LMDB writes and syncs its two meta pages before anything else. */
 function neverMade(tables: string): boolean {
   return statSync(tables).size < SMALLEST_BYTES && META_MAGIC_AT.some((at) => !MAGIC.equals(bytesOf(tables, at)));
 }

@@ -8,10 +8,10 @@ import { creates, type DocumentScope, type UpdateNode } from './node.ts';
 const MAX_BACKFILL = 1_500_000;
 
 /**
- * Writes the document of `scope` with the tree's changes into `out`: one pass, in which all that no node names is copied
- * as bytes. Existing fields keep their place, new ones come last, in the tree's order.
+ * Writes the document of `scope` with the tree's changes into `out`, in one pass. Everything that no node names is copied as
+ * bytes. Existing fields keep their place; new ones come last, in the tree's order.
  *
- * `replaceScalars`: a pipeline's `$set` puts an object where a scalar is in its way; an update operator fails with 28.
+ * `replaceScalars`: a pipeline's `$set` replaces a scalar in its way by an object; an update operator fails with 28.
  */
 export function applyTree(root: UpdateNode, scope: DocumentScope, out: BsonWriter, replaceScalars: boolean): void {
   const handle = out.begin();
@@ -111,7 +111,7 @@ function notViable(field: string, parent: string, current: Value): StoreError {
   return new StoreError(28, `Cannot create field '${field}' in element {${parent}: ${show(current)}}`);
 }
 
-/** Update operators name an array's elements by number, and fill it with nulls up to one that is not there. */
+/** Update operators name an array's elements by number. They fill the array with nulls up to an element that does not exist. */
 function applyToArray(node: UpdateNode, array: Value, scope: DocumentScope, out: BsonWriter): void {
   const { buf, pos: doc } = array;
   const inTheWay = node.children.find((child) => child.index < 0 && creates(child, scope.inserting));
@@ -155,7 +155,7 @@ function applyToEach(node: UpdateNode, array: Value, scope: DocumentScope, out: 
   }
 }
 
-/** Writes a node where nothing is yet; leaves no empty object behind when its changes make nothing. */
+/** Writes a node where there is no field yet. Leaves no empty object behind when its changes create nothing. */
 function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonWriter): void {
   if (node.change !== undefined) {
     if (node.change.onInsertOnly && !scope.inserting) return;

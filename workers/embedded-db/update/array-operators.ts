@@ -43,7 +43,7 @@ export function push(path: string, argument: Value): Next {
   };
 }
 
-/** The elements there are keep their bytes; only the new ones get a name. */
+/** Existing elements keep their bytes; only new ones get a name. */
 function appended(array: Value, each: readonly Value[]): Value {
   const { buf, pos } = array;
   const elements = new Elements(buf, pos);

@@ -107,7 +107,7 @@ function checkName(name: string, path: string): void {
   throw new StoreError(52, `The dollar ($) prefixed field '${name}' in '${path}' is not valid for storage.`);
 }
 
-/** From the end: an update that sets several fields each of hundreds of siblings names them one after the other. */
+/** Searches from the end: an update that sets several fields each of hundreds of siblings names them one after the other. */
 function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
   return node.children.findLast((child) => child.name === name);
 }

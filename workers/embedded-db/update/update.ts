@@ -12,7 +12,7 @@ import { parsePipeline } from './pipeline.ts';
 /** A parsed update: operators, a pipeline, or a whole new document. */
 export interface Update {
   readonly replaces: boolean;
-  /** The dotted paths that it may change; undefined for a replacement. What they do not touch, indexes keep. */
+  /** The dotted paths that it may change; undefined for a replacement. Indexes on other paths stay as they are. */
   readonly paths: readonly string[] | undefined;
   /** Writes the changed document into `out`. Throws before anything is stored: 66 when `_id` would change. */
   apply(buf: Buffer, inserting: boolean, out: BsonWriter): void;

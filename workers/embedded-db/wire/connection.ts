@@ -9,8 +9,8 @@ export type Dispatch = (request: Request, done: (reply: Buffer) => void) => void
 const LARGEST_MESSAGE = MAX_MESSAGE_BYTES + 16_384;
 
 /**
- * One client. Its messages are run strictly one after the other, also those that want no answer. All replies of one turn
- * leave in one write. While the client does not read its replies, nothing more is read from it.
+ * One client. Its messages are run strictly one after the other, also those without an answer. All replies of one turn are sent
+ * in one write. While the client does not read its replies, nothing more is read from it.
  */
 export class Connection {
   private readonly socket: Socket;
@@ -30,7 +30,7 @@ export class Connection {
       this.proceed();
     });
     socket.on('drain', () => socket.resume());
-    // A reset is the client's end like any other; 'close' follows.
+    // A reset is a normal end of a client; 'close' follows.
     socket.on('error', () => socket.destroy());
   }
 

@@ -19,7 +19,7 @@ export interface Request {
   readonly silent: boolean;
   readonly body: Buffer;
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
-  /** Nested deeper than documents may be: not to be read, but answered. */
+  /** Nested deeper than documents may be: it is answered but not read. */
   readonly tooDeep: boolean;
 }
 
