@@ -42,13 +42,13 @@ function topFunctions({ nodes, samples, timeDeltas }: Profile): string[] {
     add(byFunction, `${frame.functionName || '(anonymous)'} ${placeOf(frame.url)}:${frame.lineNumber + 1}`, ms);
     add(byPlace, packageOf(placeOf(frame.url)), ms);
   });
-  const share = ([name, ms]: readonly [string, number]): string =>
+  const lineOf = ([name, ms]: readonly [string, number]): string =>
     `  ${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${name}`;
   return [
     `  ${busyMs.toFixed(0)} ms busy`,
-    ...largest(byPlace, SHOWN_PLACES).map(share),
+    ...largest(byPlace, SHOWN_PLACES).map(lineOf),
     '',
-    ...largest(byFunction, SHOWN).map(share),
+    ...largest(byFunction, SHOWN).map(lineOf),
   ];
 }
 

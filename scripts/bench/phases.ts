@@ -13,7 +13,7 @@ export interface Times {
   readonly p99: number;
 }
 
-export interface LoopFigures {
+export interface LoopResult {
   readonly messages: number;
   readonly acceptedPerSecond: number;
   /** First request → last webhook received; absent when nothing is sent to carriers. */
@@ -28,7 +28,7 @@ export interface LoopFigures {
 }
 
 /** From the request's start, in milliseconds. */
-export interface LatencyFigures {
+export interface LatencyResult {
   readonly messages: number;
   readonly answerMs: Times;
   readonly submitMs: Times;
@@ -37,12 +37,12 @@ export interface LatencyFigures {
   readonly acceptedToSubmitMs: Times;
 }
 
-export interface RateFigures extends LatencyFigures {
+export interface RateResult extends LatencyResult {
   /** By process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
 }
 
-export interface IdleFigures {
+export interface IdleResult {
   readonly seconds: number;
   /** Percent of one core, all processes of the product together, and each. */
   readonly percent: number;
@@ -54,11 +54,11 @@ const STALL_MS = 20_000;
 const LOOK_MS = 20;
 
 /** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
-export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopFigures> {
+export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopResult> {
   const measured = await measureLoop(stage, () =>
     closedLoop({ url: stage.url, keys: stage.keys, route: 'promotional' }, connections, messages),
   );
-  return figures(measured);
+  return resultOf(measured);
 }
 
 /** Closed loop until the last webhook has come. */
@@ -67,18 +67,18 @@ export async function wholePath(
   { connections, events }: BenchOptions,
   messages: number,
   keys: readonly string[] = stage.keys,
-): Promise<LoopFigures> {
+): Promise<LoopResult> {
   const target = { url: stage.url, keys, route: 'transactional' } as const;
   return toTheEnd(stage, events.length, () => closedLoop(target, connections, messages));
 }
 
 /** Bulk sends until the last webhook has arrived: batches accepted, split, submitted, delivered, announced. */
-export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopFigures> {
+export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopResult> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   return toTheEnd(stage, events.length, () => bulkLoad(target, batches, batchSize));
 }
 
-async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<LoadResult>): Promise<LoopFigures> {
+async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<LoadResult>): Promise<LoopResult> {
   const before = await stage.world.counts();
   let after = before;
   const measured = await measureLoop(stage, async () => {
@@ -88,14 +88,14 @@ async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<
   });
   await stage.world.seen(); // Forgets the times that nobody asks for here.
   return {
-    ...figures(measured),
+    ...resultOf(measured),
     wholePerSecond: (measured.load.accepted / (after.lastWebhookMs - measured.load.firstMs)) * 1000,
     repeatedWebhooks: after.repeatedWebhooks - before.repeatedWebhooks,
   };
 }
 
 /** Open loop: how long messages take while the system is busy but not full. */
-export async function steadyRate(stage: Stage, options: BenchOptions): Promise<RateFigures> {
+export async function steadyRate(stage: Stage, options: BenchOptions): Promise<RateResult> {
   const { webhooks } = await stage.world.counts();
   const total = options.ratePerSecond * options.rateSeconds;
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
@@ -107,7 +107,7 @@ export async function steadyRate(stage: Stage, options: BenchOptions): Promise<R
 }
 
 /** One message at a time, each on a system that has become idle. */
-export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyFigures> {
+export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyResult> {
   const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
   const loads: LoadResult[] = [];
   for (let i = 0; i < options.lone; i++) {
@@ -119,7 +119,7 @@ export async function loneMessages(stage: Stage, options: BenchOptions): Promise
   return latencies(stage, loads);
 }
 
-export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleFigures> {
+export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleResult> {
   await pause(2_000); // What came before dies down.
   const used = measureCpu(stage.product);
   await pause(idleSeconds * 1000);
@@ -142,7 +142,7 @@ async function measureLoop(stage: Stage, run: () => Promise<LoadResult>): Promis
   return { load, cpu, writes: (await settledDocumentWrites(stage.db)) - writesBefore };
 }
 
-function figures({ load, cpu, writes }: MeasuredLoop): LoopFigures {
+function resultOf({ load, cpu, writes }: MeasuredLoop): LoopResult {
   return {
     messages: load.accepted,
     acceptedPerSecond: (load.accepted / (load.lastMs - load.firstMs)) * 1000,
@@ -154,7 +154,7 @@ function figures({ load, cpu, writes }: MeasuredLoop): LoopFigures {
   };
 }
 
-async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyFigures> {
+async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyResult> {
   const { submits, delivered } = await stage.world.seen();
   const sentAt = new Map(loads.flatMap((load) => [...load.sentAt]));
   const acceptedAt = new Map(loads.flatMap((load) => [...load.acceptedAt]));

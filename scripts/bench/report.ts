@@ -1,6 +1,6 @@
-import type { IdleFigures, LatencyFigures, LoopFigures, RateFigures, Times } from './phases.ts';
+import type { IdleResult, LatencyResult, LoopResult, RateResult, Times } from './phases.ts';
 import type { Memory } from './process-usage.ts';
-import type { ScheduleFigures } from './schedule-load.ts';
+import type { ScheduleResult } from './schedule-load.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
 /** All results; `--json` prints them as they are. */
@@ -14,14 +14,14 @@ export interface Report {
     readonly yardstickUs: number;
   };
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly accept?: LoopFigures;
-  readonly whole?: LoopFigures;
-  readonly oneAccount?: LoopFigures;
-  readonly bulk?: LoopFigures;
-  readonly schedules?: ScheduleFigures;
-  readonly rate?: RateFigures;
-  readonly lone?: LatencyFigures;
-  readonly idle?: IdleFigures;
+  readonly accept?: LoopResult;
+  readonly whole?: LoopResult;
+  readonly oneAccount?: LoopResult;
+  readonly bulk?: LoopResult;
+  readonly schedules?: ScheduleResult;
+  readonly rate?: RateResult;
+  readonly lone?: LatencyResult;
+  readonly idle?: IdleResult;
   readonly memoryMib: Readonly<Record<string, Memory>>;
 }
 
@@ -63,7 +63,7 @@ export function reportText(report: Report): string {
   ].join('\n\n');
 }
 
-function loopRows(name: string, loop: LoopFigures, target: string): Row[] {
+function loopRows(name: string, loop: LoopResult, target: string): Row[] {
   return [
     [name, perSecond(loop.wholePerSecond ?? Number.NaN), target],
     ['  accepted meanwhile', perSecond(loop.acceptedPerSecond), ''],
@@ -72,7 +72,7 @@ function loopRows(name: string, loop: LoopFigures, target: string): Row[] {
   ];
 }
 
-function latencyRows(name: string, figures: LatencyFigures, target: string): Row[] {
+function latencyRows(name: string, figures: LatencyResult, target: string): Row[] {
   return [
     [`${name}: request → submit_sm p50 / p99`, ms(figures.submitMs), target],
     ['  answer → submit_sm', ms(figures.acceptedToSubmitMs), ''],
@@ -83,7 +83,7 @@ function latencyRows(name: string, figures: LatencyFigures, target: string): Row
 
 /** One row per process: CPU per 1,000 messages in each loop, idle, memory. */
 function cpuRows({ accept, whole, oneAccount, bulk, rate, idle, memoryMib }: Report): string[][] {
-  const loops: [string, Pick<LoopFigures, 'cpuMsPer1000'>][] = [];
+  const loops: [string, Pick<LoopResult, 'cpuMsPer1000'>][] = [];
   if (accept) loops.push(['accept', accept]);
   if (whole) loops.push(['whole', whole]);
   if (oneAccount) loops.push(['one acc.', oneAccount]);

@@ -3,7 +3,7 @@ import { nextDestination, type Target, TEXT } from './load.ts';
 import { machineMs } from './machine-time.ts';
 import type { Stage } from './stage.ts';
 
-export interface ScheduleFigures {
+export interface ScheduleResult {
   readonly schedules: number;
   readonly bookedPerSecond: number;
   /** From the booked second until the last schedule had become a queued message, in milliseconds. */
@@ -17,7 +17,7 @@ const LOOK_MS = 20;
 const STALL_MS = 60_000;
 
 /** Books `total` schedules for the same second, on a route that no carrier serves, and waits until all are queued. */
-export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleFigures> {
+export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleResult> {
   const target: Target = { url: stage.url, keys: stage.keys, route: 'promotional' };
   const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);
   const refused: Record<string, number> = {};
