@@ -74,10 +74,10 @@ export const STORE_COMMANDS: readonly Command[] = [
 
 /** Starts the backup and polls until it is done. Throws a `Failure` with the reason when it failed. */
 async function makeBackup(db: Db, path: string, onProgress: () => void): Promise<void> {
-  for (;;) {
+  for (let begin = true; ; begin = false) {
     let answer: Readonly<Record<string, unknown>>;
     try {
-      answer = await db.command({ harkaraBackup: path });
+      answer = await db.command({ harkaraBackup: path, ...(begin ? { begin } : {}) });
     } catch (error) {
       throw new Failure(`No backup was made: ${error instanceof Error ? error.message : String(error)}`);
     }

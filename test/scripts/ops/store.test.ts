@@ -95,6 +95,21 @@ describe('npm run ops: the embedded store as a whole', () => {
     }
   });
 
+  it('a backup to a path that had one before is made anew, once that file was moved away', async () => {
+    await start();
+    const path = join(dataDir, 'nightly');
+    await ops(`store backup ${path}`);
+    const again = await ops(`store backup ${path}`);
+    rmSync(path);
+    await fill(0, 1_000);
+
+    const next = await ops(`store backup ${path} --json`);
+
+    expect(again).to.include({ code: 1, err: `No backup was made: ${path} is there already` });
+    expect(next).to.include({ code: 0, err: '' });
+    expect(statSync(path).size).to.be.above(500_000);
+  });
+
   it('a backup replaces no file, and one that cannot be written says so', async () => {
     await start();
     const there = join(dataDir, 'there');

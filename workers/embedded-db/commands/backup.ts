@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { StoreError } from '../bson/errors.ts';
-import { asString } from '../bson/value.ts';
+import { asFlag, asString } from '../bson/value.ts';
 import { type Backup, sealBackup } from '../storage/backup-file.ts';
 import type { Database } from '../storage/database.ts';
 import { replaceFile } from '../storage/replace-file.ts';
@@ -13,31 +13,33 @@ import type { Store } from './store.ts';
 const PARTIAL_SUFFIX = '.partial';
 
 /**
- * `{harkaraBackup: <absolute path>}` starts a backup into a new file of mode 0600 and answers at once `{state: "copying"}`. The
- * same command later reports its state: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup contains
- * everything that was acknowledged before the first command. Error 2: the path is invalid or exists, or another backup is
- * running.
+ * `{harkaraBackup: <absolute path>, begin: true}` begins a backup into a new file of mode 0600 and answers at once `{state: "copying"}`.
+ * The same command without `begin` reports its state: `copying`, `done` (the file is on the disk) or `failed` with `why`. The backup
+ * has everything that was acknowledged before it began. Errors: 2 for a path that is none or is there already, while another
+ * backup is made, or when none was begun for this path since the store was started.
  */
 export async function backup(store: Store, command: Command): Promise<Buffer> {
   const path = asString(command.get(command.name));
   if (path === undefined || !isAbsolute(path)) {
     throw new StoreError(2, 'harkaraBackup needs the absolute path of a file');
   }
-  if (store.backup?.path !== path) {
-    if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
-    const partial = `${path}${PARTIAL_SUFFIX}`;
-    // Otherwise LMDB would create it.
-    if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
-    for (const name of [path, partial]) if (existsSync(name)) throw new StoreError(2, `${name} is there already`);
-    store.backup = { path, state: 'copying' };
-    void copy(store.database, store.backup, partial);
-  }
-  const { state, why } = store.backup;
-  if (state === 'failed') store.backup = undefined;
+  const made = asFlag(command.get('begin')) === true ? begin(store, path) : store.backup;
+  if (made?.path !== path) throw new StoreError(2, `no backup to ${path} was begun since the store was started`);
   return reply((out) => {
-    out.string('state', state);
-    if (why !== undefined) out.string('why', why);
+    out.string('state', made.state);
+    if (made.why !== undefined) out.string('why', made.why);
   });
+}
+
+function begin(store: Store, path: string): Backup {
+  if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
+  const partial = `${path}${PARTIAL_SUFFIX}`;
+  // Otherwise LMDB would create it.
+  if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
+  for (const name of [path, partial]) if (existsSync(name)) throw new StoreError(2, `${name} is there already`);
+  store.backup = { path, state: 'copying' };
+  void copy(store.database, store.backup, partial);
+  return store.backup;
 }
 
 /** Never rejects: it writes the result into `made`. */

@@ -71,8 +71,8 @@ function write(name: string, run: (store: Store, command: Command) => Buffer, fi
   return { kind: 'write', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
 }
 
-function stored(name: string, run: (store: Store, command: Command) => Promise<Buffer>): Handler {
-  return { kind: 'stored', fields: new Set([name, ...GENERIC]), run };
+function stored(name: string, run: (store: Store, command: Command) => Promise<Buffer>, fields: string): Handler {
+  return { kind: 'stored', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
 }
 
 function words(text: string): string[] {
@@ -109,7 +109,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('listIndexes', listIndexes, 'cursor'),
     read('listCollections', listCollections, 'filter nameOnly authorizedCollections cursor'),
     read('listDatabases', listDatabases, 'filter nameOnly authorizedDatabases'),
-    stored('harkaraBackup', backup),
+    stored('harkaraBackup', backup, 'begin'),
     write('create', create, ['autoIndexId', 'idIndex', ...CREATE_REFUSED].join(' ')),
     write('drop', drop, ''),
     write('renameCollection', renameCollection, 'to dropTarget'),
