@@ -2,49 +2,20 @@ import { expect } from 'chai';
 import type request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
-import { createSender } from '../../../shared/senders/store.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
-import { makeKey, TEST_CONFIG } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
+import { TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
 import { smsWorld } from './world.ts';
 
-const OTP_ID = '1107160000000000001';
-const ORDER_ID = '1107160000000000002';
-const ENTITY = '1101160000000000009';
 const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
 
 describe('POST /v2/send of accounts with DLT', () => {
   // Every decision about a template is seen at once.
   const { store, post } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
-  interface Caller {
-    readonly account: AccountId;
-    readonly key: string;
-  }
-
-  async function caller(overrides: Partial<AccountDocument> = {}): Promise<Caller> {
-    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
-    await createSender(store.db, systemClock, {
-      account,
-      sender: 'HARKRA',
-      routes: ['transactional'],
-      status: 'approved',
-    });
-    const otp = makeTemplate({ dltId: OTP_ID, name: 'Code', content: 'Your code is {#var#}.' });
-    const order = makeTemplate({
-      dltId: ORDER_ID,
-      name: 'Order',
-      content: 'Order {#numeric#} for {#var#} has left',
-      entityId: '1101160000000000222',
-    });
-    for (const template of [otp, order]) await createTemplate(store.db, systemClock, account, template);
-    return { account, key: await makeKey(store.db, account) };
-  }
+  const caller = (overrides?: Partial<AccountDocument>) => dltCaller(store.db, overrides);
 
   async function expectNothingDone(account: AccountId): Promise<void> {
     const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });

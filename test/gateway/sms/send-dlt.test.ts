@@ -5,16 +5,13 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { decideTemplate } from '../../../shared/templates/store.ts';
 import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { type Caller, dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
 import { smsWorld } from './world.ts';
 
-const OTP_ID = '1107160000000000001';
-const ORDER_ID = '1107160000000000002';
-const ENTITY = '1101160000000000009';
 const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
 const BASE = { to: GOOD.to, sender: GOOD.sender };
 
@@ -22,29 +19,7 @@ describe('POST /v2/send of accounts with DLT', () => {
   // Every decision about a template is seen at once.
   const { store, post, send } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
-  interface Caller {
-    readonly account: AccountId;
-    readonly key: string;
-  }
-
-  async function caller(overrides: Partial<AccountDocument> = {}): Promise<Caller> {
-    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY, ...overrides });
-    await createSender(store.db, systemClock, {
-      account,
-      sender: 'HARKRA',
-      routes: ['transactional'],
-      status: 'approved',
-    });
-    const otp = makeTemplate({ dltId: OTP_ID, name: 'Code', content: 'Your code is {#var#}.' });
-    const order = makeTemplate({
-      dltId: ORDER_ID,
-      name: 'Order',
-      content: 'Order {#numeric#} for {#var#} has left',
-      entityId: '1101160000000000222',
-    });
-    for (const template of [otp, order]) await createTemplate(store.db, systemClock, account, template);
-    return { account, key: await makeKey(store.db, account) };
-  }
+  const caller = (overrides?: Partial<AccountDocument>) => dltCaller(store.db, overrides);
 
   async function messageOf(id: MessageId): Promise<MessageDocument | null> {
     return store.db.collection<MessageDocument>('messages').findOne({ _id: id });

@@ -1,49 +1,20 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
-import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
-import { EMBEDDED, errorOf, tempDir } from './store-under-test.ts';
+import { EMBEDDED, errorOf } from './store-under-test.ts';
+import { storesInOneDirectory } from './stores-world.ts';
 
 if (EMBEDDED) {
   describe('embedded-db server, and who has its data directory', () => {
-    let dir: string;
-    let stores: EmbeddedStore[];
-    let clients: MongoClient[];
-    beforeEach(() => {
-      dir = tempDir();
-      stores = [];
-      clients = [];
-    });
-    afterEach(async () => {
-      for (const client of clients) await client.close();
-      for (const store of stores) await store.close();
-      rmSync(dir, { recursive: true, force: true });
-    });
-
-    async function start(options: Partial<Parameters<typeof startEmbeddedStore>[0]> = {}): Promise<EmbeddedStore> {
-      const store = await startEmbeddedStore({ dir, durability: 'none', ...options });
-      stores.push(store);
-      return store;
-    }
-
-    function connect(store: EmbeddedStore): MongoClient {
-      const client = new MongoClient(store.uri, { serverSelectionTimeoutMS: 5000 });
-      clients.push(client);
-      return client;
-    }
-
-    async function stop(store: EmbeddedStore): Promise<void> {
-      stores.splice(stores.indexOf(store), 1);
-      await store.close();
-    }
+    const world = storesInOneDirectory();
+    const { start, connect, stop } = world;
 
     it('is for its own user only, whatever an older version or a copy left', async () => {
-      const inside = join(dir, 'store');
+      const inside = join(world.dir, 'store');
       const modes = (): Record<string, string> => {
         const names = ['', ...readdirSync(inside, { recursive: true, encoding: 'utf8' })];
         return Object.fromEntries(names.map((name) => [name, (statSync(join(inside, name)).mode & 0o777).toString(8)]));
@@ -69,7 +40,7 @@ if (EMBEDDED) {
 
     it('starts beside what another user left in its directory, and leaves that as it is', async function () {
       if (process.getuid?.() !== 0) this.skip(); // Only root can give files away.
-      const [copy, folder] = [join(dir, 'data.mdb.bak'), join(dir, 'lost+found')];
+      const [copy, folder] = [join(world.dir, 'data.mdb.bak'), join(world.dir, 'lost+found')];
       mkdirSync(join(folder, 'inner'), { recursive: true });
       writeFileSync(copy, '');
       const theirs = [copy, folder, join(folder, 'inner')];
@@ -89,7 +60,7 @@ if (EMBEDDED) {
       const error = await errorOf(start());
 
       expect(error.message).to.equal(
-        `The store in ${dir} is in use by process ${process.pid}. Stop that process first.`,
+        `The store in ${world.dir} is in use by process ${process.pid}. Stop that process first.`,
       );
       expect(await connect(store).db('x').command({ ping: 1 })).to.include({ ok: 1 });
     });
@@ -97,7 +68,7 @@ if (EMBEDDED) {
     it('takes over from a process that is gone, and leaves no lock behind', async () => {
       const gone = spawn(process.execPath, ['-e', '']);
       await new Promise((resolve) => gone.once('exit', resolve));
-      mkdirSync(dir, { recursive: true });
+      mkdirSync(world.dir, { recursive: true });
       for (const content of [
         JSON.stringify({ ...thisProcess(), pid: gone.pid, startedAt: '1' }),
         JSON.stringify({ ...thisProcess(), startedAt: '1' }), // its pid is another program's by now: ours
@@ -105,13 +76,13 @@ if (EMBEDDED) {
         'damaged',
         '',
       ]) {
-        writeFileSync(join(dir, 'store.lock'), content);
+        writeFileSync(join(world.dir, 'store.lock'), content);
 
         const store = await start();
 
-        expect(JSON.parse(readFileSync(join(dir, 'store.lock'), 'utf8'))).to.include({ pid: process.pid });
+        expect(JSON.parse(readFileSync(join(world.dir, 'store.lock'), 'utf8'))).to.include({ pid: process.pid });
         await stop(store);
-        expect(() => statSync(join(dir, 'store.lock'))).to.throw('ENOENT');
+        expect(() => statSync(join(world.dir, 'store.lock'))).to.throw('ENOENT');
       }
     });
 
@@ -119,7 +90,7 @@ if (EMBEDDED) {
       const store = await start();
       // As it is read from there: the namespace is another one, and no such process is to be seen.
       const there = thisProcess().machine.replace(/#.*/, '#1');
-      writeFileSync(join(dir, 'store.lock'), JSON.stringify({ machine: there, pid: 1_234_567, startedAt: '1' }));
+      writeFileSync(join(world.dir, 'store.lock'), JSON.stringify({ machine: there, pid: 1_234_567, startedAt: '1' }));
 
       const error = await errorOf(start());
 
@@ -129,7 +100,7 @@ if (EMBEDDED) {
 
     it('refuses a directory whose socket answers, though nobody holds it: a version before this lock does', async () => {
       const older = createServer((socket) => socket.destroy());
-      await new Promise<void>((listening) => older.listen(join(dir, 'store.sock'), listening));
+      await new Promise<void>((listening) => older.listen(join(world.dir, 'store.sock'), listening));
 
       const error = await errorOf(start());
       await new Promise((closed) => older.close(closed));
@@ -142,17 +113,17 @@ if (EMBEDDED) {
       const starting = await Promise.allSettled([start(), start(), start(), start()]);
 
       expect(starting.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
-      expect(readdirSync(dir).filter((name) => name.includes('store.lock'))).to.have.lengthOf(2);
+      expect(readdirSync(world.dir).filter((name) => name.includes('store.lock'))).to.have.lengthOf(2);
     });
 
     it('believes a lock of another machine', async () => {
-      writeFileSync(join(dir, 'store.lock'), JSON.stringify({ machine: 'elsewhere', pid: 1, startedAt: '1' }));
+      writeFileSync(join(world.dir, 'store.lock'), JSON.stringify({ machine: 'elsewhere', pid: 1, startedAt: '1' }));
 
       expect((await errorOf(start())).message).to.match(/in use by process 1/);
     });
 
     it('listens inside a directory with a long name, and leaves nothing elsewhere', async () => {
-      const long = join(dir, 'x'.repeat(120));
+      const long = join(world.dir, 'x'.repeat(120));
       const elsewhere = readdirSync(tmpdir()).filter((name) => name.endsWith('.sock'));
 
       const store = await start({ dir: long });

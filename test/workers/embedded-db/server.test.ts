@@ -1,42 +1,12 @@
-import { rmSync } from 'node:fs';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
-import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { EMBEDDED, errorOf, type Loose, tempDir } from './store-under-test.ts';
+import { EMBEDDED, errorOf, type Loose } from './store-under-test.ts';
+import { storesInOneDirectory } from './stores-world.ts';
 
 if (EMBEDDED) {
   describe('embedded-db server', () => {
-    let dir: string;
-    let stores: EmbeddedStore[];
-    let clients: MongoClient[];
-    beforeEach(() => {
-      dir = tempDir();
-      stores = [];
-      clients = [];
-    });
-    afterEach(async () => {
-      for (const client of clients) await client.close();
-      for (const store of stores) await store.close();
-      rmSync(dir, { recursive: true, force: true });
-    });
-
-    async function start(options: Partial<Parameters<typeof startEmbeddedStore>[0]> = {}): Promise<EmbeddedStore> {
-      const store = await startEmbeddedStore({ dir, durability: 'none', ...options });
-      stores.push(store);
-      return store;
-    }
-
-    function connect(store: EmbeddedStore): MongoClient {
-      const client = new MongoClient(store.uri, { serverSelectionTimeoutMS: 5000 });
-      clients.push(client);
-      return client;
-    }
-
-    async function stop(store: EmbeddedStore): Promise<void> {
-      stores.splice(stores.indexOf(store), 1);
-      await store.close();
-    }
+    const world = storesInOneDirectory();
+    const { start, connect, stop } = world;
 
     it('keeps documents, indexes and counts over a restart', async () => {
       const first = await start();
