@@ -1,83 +1,21 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { voidConversation } from '../../../shared/conversations/store.ts';
-import { giveBackRefused } from '../../../shared/conversations/void.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
-import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
-import { checkDeparture, type Departure } from '../../../workers/chatapp/depart.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
-import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
+import { chatMessagesOf, customerWrites, makeTextDraft } from '../../support/chat.ts';
 import { openLossyStore } from '../../support/lossy-store.ts';
-import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
-const CUSTOMER = '919876543210';
-
-const REFUSED = { state: 'rejected', parts: [{ state: 'refused' }] } as const;
-
-const CLAIMED = { state: 'submitting' } as const;
+import { CLAIMED, CUSTOMER, departWorld } from './depart-world.ts';
 
 describe('conversations/depart: another conversation', () => {
-  let store: TestStore;
-
-  let clock: ManualClock;
-
-  let account: AccountId;
-
-  before(async () => {
-    store = await openTestStore();
-  });
-
-  after(() => store.close());
-
-  beforeEach(async () => {
-    clock = new ManualClock(new Date());
-    account = await makeAccount(store.db, 10);
-  });
-
-  const accepterOn = (db = store.db, at: Clock = clock) =>
-    createChatAccepter({ db, clock: at, log: silentLog, prices: CHAT_PRICES });
-
-  const accept = async (draft = makeTemplateDraft()): Promise<ChatMessageDocument> => {
-    const outcome = await accepterOn().accept(account, draft);
-    if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
-    return message(draft._id);
-  };
-
-  const message = async (id: ChatMessageDocument['_id']): Promise<ChatMessageDocument> => {
-    const found = (await chatMessagesOf(store.db, account)).find(({ _id }) => _id === id);
-    if (found === undefined) throw new Error('no such message');
-    return found;
-  };
-
-  const depart = (messages: readonly ChatMessageDocument[]): Promise<Departure[]> =>
-    checkDeparture({ db: store.db, clock, accepter: accepterOn() }, messages).then((map) => [...map.values()]);
-
-  const set = (one: ChatMessageDocument, change: Partial<ChatMessageDocument>) =>
-    store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: one._id }, { $set: change });
-
-  const refuse = async (one: ChatMessageDocument): Promise<void> => {
-    await set(one, REFUSED);
-    await giveBackRefused(store.db, [await message(one._id)]);
-  };
-
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
-
-  const balance = async () => (await accounts().findOne({ _id: account }))?.balance;
-
-  const conversation = () =>
-    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
-
-  const expectWholeLedger = async (): Promise<void> => {
-    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
-  };
+  const world = departWorld();
+  const { accepterOn, accept, message, depart, set, refuse, accounts, balance, conversation, expectWholeLedger } =
+    world;
 
   const standingInTheWay: readonly [string, Partial<AccountDocument>, string][] = [
     ['no credits are left', { balance: 1 }, 'insufficient_credits'],
@@ -89,9 +27,9 @@ describe('conversations/depart: another conversation', () => {
     const opener = await accept();
     const rider = await accept();
     await refuse(opener);
-    await store.db
+    await world.store.db
       .collection<ConversationDocument>('conversations')
-      .updateOne({ _id: conversationKey(account, CUSTOMER) }, { $set: { voided: [] } });
+      .updateOne({ _id: conversationKey(world.account, CUSTOMER) }, { $set: { voided: [] } });
     await set(rider, CLAIMED);
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
@@ -102,7 +40,7 @@ describe('conversations/depart: another conversation', () => {
   });
 
   it('pays the user price again inside the session', async () => {
-    await customerWrites(store.db, account, CUSTOMER, clock.now());
+    await customerWrites(world.store.db, world.account, CUSTOMER, world.clock.now());
     const opener = await accept(makeTextDraft());
     const rider = await accept(makeTextDraft());
     await refuse(opener);
@@ -130,7 +68,7 @@ describe('conversations/depart: another conversation', () => {
       const opener = await accept();
       const rider = await accept();
       await refuse(opener);
-      await accounts().updateOne({ _id: account }, { $set: change });
+      await accounts().updateOne({ _id: world.account }, { $set: change });
       const before = await balance();
 
       const [departure] = await depart([rider]);
@@ -144,10 +82,10 @@ describe('conversations/depart: another conversation', () => {
   it('waits for the refund when that is what it is short of', async () => {
     const opener = await accept();
     const rider = await accept();
-    await accounts().updateOne({ _id: account }, { $set: { balance: 1 } });
+    await accounts().updateOne({ _id: world.account }, { $set: { balance: 1 } });
     const read = await conversation();
     if (read === null) throw new Error('it is stored');
-    await voidConversation(store.db, read, opener.conversation);
+    await voidConversation(world.store.db, read, opener.conversation);
 
     const early = await depart([rider]);
     await refuse(opener);
@@ -160,8 +98,12 @@ describe('conversations/depart: another conversation', () => {
 
   describe('a worker that is cut off after it paid for another conversation', () => {
     const payAndVanish = async (rider: ChatMessageDocument): Promise<void> => {
-      const lossy = await openLossyStore(store.uri);
-      const cut = await connectStore({ mongodbUri: lossy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
+      const lossy = await openLossyStore(world.store.uri);
+      const cut = await connectStore({
+        mongodbUri: lossy.uri,
+        dataDir: '',
+        mongodbDatabase: world.store.db.databaseName,
+      });
       lossy.loseAll('update', 'conversations');
       const outcome = await accepterOn(cut.db, systemClock).acceptAgain(rider);
       await cut.close();
@@ -169,7 +111,7 @@ describe('conversations/depart: another conversation', () => {
       expect(outcome).to.include({ kind: 'accepted', credits: 2 });
       expect((await conversation())?.current).to.equal(undefined);
     };
-    const sweep = () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    const sweep = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
     it('has paid: the next one finds the conversation and its opener, and the sweep writes it', async function () {
       this.timeout(30_000);
@@ -227,7 +169,7 @@ describe('conversations/depart: another conversation', () => {
         conversation: current?.id,
         opened: { group: current?.group, credits: 2 },
       });
-      expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
+      expect(await chatMessagesOf(world.store.db, world.account)).to.have.lengthOf(2);
       await expectWholeLedger();
     });
   });

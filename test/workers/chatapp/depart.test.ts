@@ -1,85 +1,17 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { giveBackRefused } from '../../../shared/conversations/void.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
-import { checkDeparture, type Departure } from '../../../workers/chatapp/depart.ts';
-import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
-import { makeAccount } from '../../support/make.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 
-const CUSTOMER = '919876543210';
-
-const HOUR_MS = 3_600_000;
-
-const REFUSED = { state: 'rejected', parts: [{ state: 'refused' }] } as const;
-
-const CLAIMED = { state: 'submitting' } as const;
+import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
 
 describe('conversations/depart', () => {
-  let store: TestStore;
-
-  let clock: ManualClock;
-
-  let account: AccountId;
-
-  before(async () => {
-    store = await openTestStore();
-  });
-
-  after(() => store.close());
-
-  beforeEach(async () => {
-    clock = new ManualClock(new Date());
-    account = await makeAccount(store.db, 10);
-  });
-
-  const accepterOn = (db = store.db, at: Clock = clock) =>
-    createChatAccepter({ db, clock: at, log: silentLog, prices: CHAT_PRICES });
-
-  const accept = async (draft = makeTemplateDraft()): Promise<ChatMessageDocument> => {
-    const outcome = await accepterOn().accept(account, draft);
-    if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
-    return message(draft._id);
-  };
-
-  const message = async (id: ChatMessageDocument['_id']): Promise<ChatMessageDocument> => {
-    const found = (await chatMessagesOf(store.db, account)).find(({ _id }) => _id === id);
-    if (found === undefined) throw new Error('no such message');
-    return found;
-  };
-
-  const depart = (messages: readonly ChatMessageDocument[]): Promise<Departure[]> =>
-    checkDeparture({ db: store.db, clock, accepter: accepterOn() }, messages).then((map) => [...map.values()]);
-
-  const set = (one: ChatMessageDocument, change: Partial<ChatMessageDocument>) =>
-    store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: one._id }, { $set: change });
-
-  const refuse = async (one: ChatMessageDocument): Promise<void> => {
-    await set(one, REFUSED);
-    await giveBackRefused(store.db, [await message(one._id)]);
-  };
-
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
-
-  const balance = async () => (await accounts().findOne({ _id: account }))?.balance;
-
-  const conversation = () =>
-    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
-
-  const expectWholeLedger = async (): Promise<void> => {
-    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
-  };
+  const world = departWorld();
+  const { accept, message, depart, set, refuse, balance, conversation, expectWholeLedger } = world;
 
   it('lets messages go in the conversation that they were accepted in, without charging again', async () => {
     const template = await accept();
-    await customerWrites(store.db, account, CUSTOMER, clock.now());
+    await customerWrites(world.store.db, world.account, CUSTOMER, world.clock.now());
     const text = await accept(makeTextDraft());
 
     const departures = await depart([template, text]);
@@ -93,11 +25,11 @@ describe('conversations/depart', () => {
   });
 
   it('refuses free-form messages whose session closed while they waited, and says when; templates go', async () => {
-    const wrote = clock.now();
-    await customerWrites(store.db, account, CUSTOMER, wrote);
+    const wrote = world.clock.now();
+    await customerWrites(world.store.db, world.account, CUSTOMER, wrote);
     const text = await accept(makeTextDraft());
     const template = await accept();
-    clock.turn(24 * HOUR_MS);
+    world.clock.turn(24 * HOUR_MS);
 
     const [first, second] = await depart([text, template]);
 
@@ -109,7 +41,7 @@ describe('conversations/depart', () => {
 
   it('lets a message go in the conversation that was paid for, also when that ended meanwhile and another one runs', async () => {
     const waiting = await accept();
-    clock.turn(25 * HOUR_MS);
+    world.clock.turn(25 * HOUR_MS);
     await accept();
 
     expect(await depart([waiting])).to.deep.equal([{ kind: 'go', conversation: waiting.conversation }]);
@@ -146,12 +78,12 @@ describe('conversations/depart', () => {
     const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
     const go = [{ kind: 'go', conversation: opener.conversation }];
     await set(rider, CLAIMED);
-    clock.turn(opener.validUntil.getTime() - clock.now().getTime());
+    world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
     expect(await depart([rider]), 'its time is over, and nobody has seen it').to.deep.equal(go);
     await set(opener, { state: 'expired' });
     expect(await depart([rider]), 'it expired, and nobody has followed that up').to.deep.equal(go);
 
-    await giveBackRefused(store.db, [await message(opener._id)]);
+    await giveBackRefused(world.store.db, [await message(opener._id)]);
 
     expect(await depart([rider])).to.deep.equal(go);
     expect((await conversation())?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
@@ -172,7 +104,7 @@ describe('conversations/depart', () => {
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
     await set(heir, { state: 'expired' });
-    await giveBackRefused(store.db, [await message(heir._id)]);
+    await giveBackRefused(world.store.db, [await message(heir._id)]);
 
     expect((await conversation())?.heirs?.map((one) => one.opener)).to.deep.equal([heir._id, rider._id]);
     expect(await balance()).to.equal(8);
@@ -182,13 +114,13 @@ describe('conversations/depart', () => {
   it('looks at the opener also when another conversation runs by now', async () => {
     const opener = await accept();
     const rider = await accept();
-    clock.turn(25 * HOUR_MS);
+    world.clock.turn(25 * HOUR_MS);
     const newer = await accept();
     await set(opener, REFUSED);
     await set(rider, CLAIMED);
 
     expect(await depart([rider])).to.deep.equal([{ kind: 'go', conversation: opener.conversation }]);
-    await giveBackRefused(store.db, [await message(opener._id)]);
+    await giveBackRefused(world.store.db, [await message(opener._id)]);
 
     expect(await balance()).to.equal(6);
     expect((await conversation())?.current?.id).to.equal(newer.conversation);
@@ -199,8 +131,8 @@ describe('conversations/depart', () => {
     const opener = await accept();
     const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
     const sent = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
-    await store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: sent });
-    clock.turn(opener.validUntil.getTime() - clock.now().getTime());
+    await world.store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: sent });
+    world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
   });
