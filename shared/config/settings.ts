@@ -73,7 +73,7 @@ export const SETTINGS = {
   secretKey: text(
     'HARKARA_SECRET_KEY',
     '',
-    'Key that encrypts carrier passwords, provider tokens and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start. Another key opens none of them: keep it.',
+    'Key that encrypts carrier passwords, provider tokens and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start. Keep a copy: without this key they cannot be read any more.',
   ),
   host: text(
     'HOST',
@@ -91,32 +91,32 @@ export const SETTINGS = {
     9464,
     0,
     65_535,
-    'TCP port of GET /metrics: any gateway answers there with the figures of all processes. 0: none.',
+    'TCP port of GET /metrics: any gateway answers there with the metrics of all processes. 0: no such port.',
   ),
   gatewayInstances: integer('GATEWAY_INSTANCES', 2, 1, 64, 'Gateway processes that PM2 starts in cluster mode.'),
   trustProxy: list(
     'TRUST_PROXY',
-    "Proxies whose X-Forwarded-For is believed: addresses or subnets. Empty: the socket's address counts.",
+    "Proxies whose X-Forwarded-For header is trusted: addresses or subnets. Empty: the caller's address is that of the connection.",
   ),
   logLevel: choice(
     'LOG_LEVEL',
     'info',
     ['debug', 'info', 'warn', 'error', 'silent'],
-    'Least level of log lines that are written.',
+    'Lowest level of log lines that are written.',
   ),
   keyCacheMs: integer(
     'KEY_CACHE_MS',
     4_000,
     0,
     4_000,
-    'How long a process may believe what it read about a key, in milliseconds; a revoked key is refused at the latest then.',
+    'How long a process may use what it has read about a key, in milliseconds. A revoked key is refused after this time at the latest.',
   ),
   authFailuresPerMinute: integer(
     'AUTH_FAILURES_PER_MINUTE',
     30,
     1,
     1_000_000,
-    'Requests with a missing or bad API key that one IP address (IPv6: one /64) may make in a minute; further ones get 429. Good keys are not touched.',
+    'Requests with a missing or wrong API key that one IP address (IPv6: one /64) may make in a minute. Further ones get 429. Requests with a valid key are not affected.',
   ),
   maxSegments: integer('MESSAGE_MAX_SEGMENTS', 10, 1, 255, 'Longest message that is accepted, in SMS segments.'),
   dltVarMax: integer(
@@ -129,26 +129,26 @@ export const SETTINGS = {
   promotionalFrom: timeOfDay(
     'PROMOTIONAL_FROM',
     '10:00',
-    'When promotional messages of accounts with DLT may leave, from this time of day (IST) on.',
+    'From this time of day (IST) on, promotional messages of accounts with DLT may leave.',
   ),
   promotionalUntil: timeOfDay(
     'PROMOTIONAL_UNTIL',
     '21:00',
-    'And until this one; what is accepted outside waits. The same as PROMOTIONAL_FROM: at any time.',
+    'Until this time of day (IST). Messages accepted outside these hours wait. Equal to PROMOTIONAL_FROM: they may leave at any time.',
   ),
   validityHours: integer(
     'MESSAGE_VALIDITY_HOURS',
     48,
     1,
     168,
-    'How long a message may wait and travel before it expires, in hours.',
+    'How long a message may take from being accepted to being delivered before it expires, in hours.',
   ),
   messageDays: integer(
     'MESSAGE_DAYS',
     90,
     14,
     3_650,
-    'How long messages are kept after their end, and conversations after the last exchange, in days. The ledger is kept for ever.',
+    'How long messages are kept after their final status, and conversations after their last message, in days. The ledger is kept for ever.',
   ),
   deliveryDays: integer(
     'DELIVERY_DAYS',
@@ -176,7 +176,7 @@ export const SETTINGS = {
     730,
     30,
     3_650,
-    'How long it is kept who changed which setting, in days; counted from the change, with the setting of then.',
+    'How long the audit log (who changed which setting) is kept, in days. A change of this setting affects only new entries.',
   ),
   webhookTimeoutMs: integer(
     'WEBHOOK_TIMEOUT_MS',
@@ -194,21 +194,21 @@ export const SETTINGS = {
   ),
   webhookAllowSubnets: list(
     'WEBHOOK_ALLOW_SUBNETS',
-    'Private subnets that webhooks, and addresses of chat-app media, may lead to all the same, for example 127.0.0.0/8,10.1.0.0/16.',
+    'Private subnets that webhooks and chat-app media may use although private addresses are refused, for example 127.0.0.0/8,10.1.0.0/16.',
   ),
   chatUserCredits: integer(
     'CHAT_USER_CREDITS',
     1,
     1,
     1_000,
-    'Price of a chat-app conversation that the customer started: our first message while the session is open. In credits.',
+    'Price, in credits, of a chat-app conversation that the customer started: charged with our first message while the session is open.',
   ),
   chatBusinessCredits: integer(
     'CHAT_BUSINESS_CREDITS',
     2,
     1,
     1_000,
-    'Price of a chat-app conversation that the business started: our first message, a template, outside a session. In credits.',
+    'Price, in credits, of a chat-app conversation that the business started: charged with our first message (a template) outside a session.',
   ),
   crashAt: {
     env: 'HARKARA_CRASH_AT',
