@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CarrierDocument } from '../carriers/carrier.ts';
-import type { MessageState, Part, StoredMessage } from '../messages/message.ts';
+import type { FinalState, MessageState, Part, StoredMessage } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
 import type { MessageId } from '../runtime/ids.ts';
-import type { PartReceipt, ReceiptTlvs } from './receipt-outcome.ts';
 import type { SubmitOutcome } from './submit-outcome.ts';
 
 /**
@@ -53,6 +52,27 @@ export interface PolicyRecord extends Logged {
   readonly policy: CarrierDocument['unknownPolicy'];
   /** `queued`: it is sent again. `failed`: it was refused when sent again, or never answered. Absent in older records. */
   readonly became?: MessageState;
+}
+
+/** What a receipt says about one part of a message. */
+export interface PartReceipt {
+  readonly state: FinalState;
+  /** The carrier's error text. */
+  readonly error?: string;
+  /** In words, for `error_reason`. */
+  readonly reason?: string;
+  /** When the carrier says it happened. */
+  readonly doneAt?: Date;
+  /** The carrier's name, for people. */
+  readonly operator: string;
+}
+
+/** A receipt's TLVs (SMPP 3.4 §5.3.2), for people. */
+export interface ReceiptTlvs {
+  readonly receiptedMessageId?: string;
+  readonly messageState?: number;
+  /** Three octets in hexadecimal: type of network, code. */
+  readonly networkErrorCode?: string;
 }
 
 /** The part of a carrier's receipt that a record keeps. */

@@ -73,7 +73,6 @@ export class CarrierParts {
   /** One for each of the binds, in their order. */
   readonly submitters: readonly BindSubmitter<Segment>[];
   readonly dispatch: Dispatch;
-  readonly #receive: Receive;
 
   constructor(supplies: CarrierSupplies, holding: Holding) {
     this.#supplies = supplies;
@@ -84,14 +83,14 @@ export class CarrierParts {
     this.unknowns = this.#settler('unknowns');
     const tokens = new TokenBucket({ clock, perSecond: carrier.perSecond });
     this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
+    const delivers = new Receive({ carrier, log, metrics, receipts: this.receipts, slowDown: () => this.#slowDown() });
     const mayWrite = holding.held;
     this.binds = Array.from(
       { length: carrier.binds },
-      (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, mayWrite }),
+      (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, delivers, mayWrite }),
     );
     this.submitters = this.binds.map((bind) => this.#makeSubmitter(bind, tokens));
     this.dispatch = this.#makeDispatch(tokens);
-    this.#receive = new Receive({ carrier, log, metrics, receipts: this.receipts, slowDown: () => this.#slowDown() });
   }
 
   start(): void {
@@ -107,7 +106,6 @@ export class CarrierParts {
         onAnswer: (segment, answer) => answers.onAnswer(submitter, segment, answer),
         onTimeout: (segment) => answers.onTimeout(submitter, segment),
         onLost: (lost) => answers.onLost(submitter, lost),
-        onDeliver: (deliver, answer) => void this.#receive.take(deliver, answer),
         unanswered: () => submitter.unanswered,
       });
     }

@@ -4,7 +4,6 @@ import { applyChange, type Change } from '../../../shared/messages/change.ts';
 import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
-import { decideReceipt, decideUnknown } from '../../../shared/settlement/receipt-outcome.ts';
 import { MAX_TRIES, type SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
 import { decideDue } from '../../../workers/maintenance/decide-due.ts';
@@ -14,6 +13,7 @@ import {
   mayMeanCopy,
   onlyUnknown,
 } from '../../../workers/smpp/receipts/receipt-match.ts';
+import { decideReceipt, decideUnknown } from '../../../workers/smpp/receipts/receipt-outcome.ts';
 import { makeMessage } from '../../support/make.ts';
 
 type Answer = 'ok' | 'refused' | 'throttled' | 'retry' | 'last_retry' | 'never';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
+import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
 /**

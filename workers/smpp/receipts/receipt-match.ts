@@ -1,6 +1,6 @@
 import { isOpen, isUnanswered } from '../../../shared/messages/copies.ts';
 import type { Claim, MessageDocument, Part } from '../../../shared/messages/message.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
+import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
 import type { CandidateKey } from '../dialect/message-ids.ts';
 
 /** Which message a receipt can mean, by its ids, its addresses and its time. Pure; receipt-lookup.ts reads the messages. */

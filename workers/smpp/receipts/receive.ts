@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import type { ReceiptTlvs } from '../../../shared/settlement/receipt-outcome.ts';
+import type { ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
 import { candidateKeys } from '../dialect/message-ids.ts';
 import { receiptReason } from '../dialect/receipt-errors.ts';
 import type { SmppMetrics } from '../session/metrics.ts';

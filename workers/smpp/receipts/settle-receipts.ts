@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Change } from '../../../shared/messages/change.ts';
+import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -11,9 +11,9 @@ import { isUnusualReceipt, receiptRecord } from '../../../shared/settlement/mess
 import type { Settler } from '../../../shared/settlement/settle.ts';
 import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
 import { OrphanStore } from './orphan-store.ts';
-import { changeOf, type Found, type Told } from './receipt-change.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
-import { type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
+import { type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown } from './receipt-match.ts';
+import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
 
 /**
  * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `unstorable`: the store is
@@ -30,6 +30,18 @@ export interface ReceiptSettlerOptions {
   onGroup(size: number): void;
   /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
   answersStored(): Promise<void>;
+}
+
+interface Found extends Hit {
+  /** By its addresses, not by an id. */
+  readonly byAddress: boolean;
+}
+
+/** A receipt of a group, by its place `i`, and the message that it means. */
+interface Told {
+  readonly i: number;
+  readonly receipt: IncomingReceipt;
+  readonly hit: Found;
 }
 
 const MAX_GROUP = 200;
@@ -226,4 +238,29 @@ export class ReceiptSettler {
 
 function byId(hit: Hit | undefined): Found | undefined {
   return hit === undefined ? undefined : { ...hit, byAddress: false };
+}
+
+/** What several receipts for one message change, as one change, and which of them changed anything. Pure. */
+function changeOf(
+  message: MessageDocument,
+  told: readonly Told[],
+  carrier: string,
+  now: Date,
+): { readonly change: Change | undefined; readonly settled: ReadonlySet<Told> } {
+  const settled = new Set<Told>();
+  let change: Change | undefined;
+  let after = message;
+  for (const one of told) {
+    const { receipt, hit } = one;
+    const decision =
+      hit.byAddress && !keysOf(after).has(hit.key)
+        ? decideUnknown(after, hit.key, receipt.part, now, (copy) => mayMeanCopy(copy, receipt, carrier))
+        : decideReceipt(after, hit.key, receipt.part, now);
+    if (decision.kind === 'none') continue;
+    settled.add(one);
+    change = change === undefined ? decision.change : joinChanges(change, decision.change);
+    // Several changes are written as one: the version rises once.
+    after = { ...applyChange(after, decision.change), v: message.v };
+  }
+  return { change, settled };
 }

@@ -6,8 +6,8 @@ import type { Log } from '../../../shared/runtime/log.ts';
 import { FRESH, pauseAfter, type Streak } from './backoff.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
 import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
-import type { BindCommand, Deliver } from './pdu.ts';
-import { Session, type Submit, type SubmitAnswer } from './session.ts';
+import type { BindCommand } from './pdu.ts';
+import { type DeliverTaker, Session, type Submit, type SubmitAnswer } from './session.ts';
 import type { LostSubmits } from './unanswered-submits.ts';
 
 export interface BindOptions {
@@ -17,6 +17,8 @@ export interface BindOptions {
   readonly index: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Its sessions hand it what the carrier delivers. */
+  readonly delivers: DeliverTaker;
   /** The lease is held: looked at right before each write. */
   mayWrite(): boolean;
 }
@@ -29,7 +31,6 @@ export interface BindUser<Context> {
   onTimeout(context: Context): void;
   /** Every submit without an answer, once, when a connection has ended, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
-  onDeliver(deliver: Deliver, answer: (status: number) => void): void;
   /** Submits without an answer; a drain ends when there are none. */
   unanswered(): number;
 }
@@ -110,7 +111,7 @@ export class Bind<Context extends Submit> {
   #connect(user: BindUser<Context>): void {
     if (!this.#become('connecting')) return;
     this.#connection = new ConnectionEnd();
-    const { carrier, clock, mayWrite } = this.#options;
+    const { carrier, clock, delivers, mayWrite } = this.#options;
     const commands = COMMANDS[carrier.bindKind];
     let opening = commands.length;
     const sessions = commands.map((): Session<Context> => {
@@ -121,6 +122,7 @@ export class Bind<Context extends Submit> {
         clock,
         responseTimeoutMs: carrier.responseTimeoutMs,
         enquireLinkMs: carrier.enquireLinkMs,
+        delivers,
         mayWrite,
         onOpen: () => {
           opening -= 1;
@@ -128,7 +130,6 @@ export class Bind<Context extends Submit> {
         },
         onAnswer: (context, answer) => user.onAnswer(context, answer),
         onTimeout: (context) => user.onTimeout(context),
-        onDeliver: (deliver, answer) => user.onDeliver(deliver, answer),
         onUnbind: (confirm) => void this.#onPeerUnbind(session, confirm),
         onClose: (reason, lost) => this.#onClose(user, session, reason, lost),
       });

@@ -34,16 +34,21 @@ export interface SessionOptions<Context extends Submit> {
   readonly clock: Clock;
   readonly responseTimeoutMs: number;
   readonly enquireLinkMs: number;
+  readonly delivers: DeliverTaker;
   mayWrite(): boolean;
   onOpen(): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
   /** No answer within the response timeout; it may still come (`onAnswer` again), for `LATE_MS`. */
   onTimeout(context: Context): void;
-  /** `answer` stores nothing and may be called once, at any later time; 0 says that the PDU was taken. */
-  onDeliver(deliver: Deliver, answer: (status: number) => void): void;
   /** The peer wants to end; `confirm` sends the unbind_resp. */
   onUnbind(confirm: () => void): void;
   onClose(reason: string, lost: LostSubmits<Context>): void;
+}
+
+/** Who takes what the carrier delivers (receipts/receive.ts). */
+export interface DeliverTaker {
+  /** `answer` is called once, at any later time; 0 says that the PDU was taken. Never rejects. */
+  take(deliver: Deliver, answer: (status: number) => void): Promise<void>;
 }
 
 export interface SubmitAnswer {
@@ -213,7 +218,7 @@ export class Session<Context extends Submit> {
       return;
     }
     this.#reading.onDeliver();
-    this.#options.onDeliver(deliver, (status) => {
+    void this.#options.delivers.take(deliver, (status) => {
       this.#send(encodeDeliverAnswer(header, status), header.sequence);
       this.#reading.onDeliverAnswered();
     });

@@ -40,6 +40,7 @@ describe('smpp worker: a bind that is lost', () => {
         ...carrier,
       },
       ...{ password: '', index: 0, clock: time, log },
+      delivers: { take: async () => {} },
       mayWrite: () => true,
     });
     bind.start(by);
@@ -49,7 +50,6 @@ describe('smpp worker: a bind that is lost', () => {
     onAnswer: () => {},
     onTimeout: () => {},
     onLost: () => {},
-    onDeliver: () => {},
     unanswered: () => 0,
   };
 

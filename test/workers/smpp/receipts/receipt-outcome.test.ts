@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { applyChange } from '../../../shared/messages/change.ts';
-import { endState } from '../../../shared/messages/copies.ts';
-import type { FinalState, MessageDocument, Part } from '../../../shared/messages/message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { decideReceipt, decideUnknown, type PartReceipt } from '../../../shared/settlement/receipt-outcome.ts';
-import { makeMessage } from '../../support/make.ts';
+import { applyChange } from '../../../../shared/messages/change.ts';
+import { endState } from '../../../../shared/messages/copies.ts';
+import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/message.ts';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import type { PartReceipt } from '../../../../shared/settlement/message-log.ts';
+import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
+import { makeMessage } from '../../../support/make.ts';
 
 const SENT = new Date('2026-11-21T10:00:00Z');
 const NOW = new Date('2026-11-21T10:01:00Z');

@@ -1,5 +1,13 @@
-import { type Change, entryAt, fitted } from '../messages/change.ts';
-import { endState, isHeldOpen, isOpen, isOpenPart, isTaken, isUnanswered, unknownParts } from '../messages/copies.ts';
+import { type Change, entryAt, fitted } from '../../../shared/messages/change.ts';
+import {
+  endState,
+  isHeldOpen,
+  isOpen,
+  isOpenPart,
+  isTaken,
+  isUnanswered,
+  unknownParts,
+} from '../../../shared/messages/copies.ts';
 import type {
   Claim,
   Copy,
@@ -9,30 +17,10 @@ import type {
   Part,
   PartState,
   StoredMessage,
-} from '../messages/message.ts';
-import { isBeforeSent, isNext, mayBecome } from '../messages/status.ts';
-import { OPEN_FIELDS } from './sent.ts';
-
-/** What a receipt says about one part of a message. */
-export interface PartReceipt {
-  readonly state: FinalState;
-  /** The carrier's error text. */
-  readonly error?: string;
-  /** In words, for `error_reason`. */
-  readonly reason?: string;
-  /** When the carrier says it happened. */
-  readonly doneAt?: Date;
-  /** The carrier's name, for people. */
-  readonly operator: string;
-}
-
-/** A receipt's TLVs (SMPP 3.4 §5.3.2), for people. */
-export interface ReceiptTlvs {
-  readonly receiptedMessageId?: string;
-  readonly messageState?: number;
-  /** Three octets in hexadecimal: type of network, code. */
-  readonly networkErrorCode?: string;
-}
+} from '../../../shared/messages/message.ts';
+import { isBeforeSent, isNext, mayBecome } from '../../../shared/messages/status.ts';
+import type { PartReceipt } from '../../../shared/settlement/message-log.ts';
+import { OPEN_FIELDS } from '../../../shared/settlement/sent.ts';
 
 /** `none`: the part is already settled (the receipt is a repeat, or says less than an earlier one). */
 export type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };
