@@ -1,5 +1,9 @@
 import type { CarrierDlt, CarrierDocument } from './carrier.ts';
 import { chainFaults } from './chain.ts';
+import { BASICS, REQUIRED } from './settings/basics.ts';
+import { faultsOf } from './settings/setting.ts';
+import { ascii } from './settings/shapes.ts';
+import { GROUP_NAMES, GROUPS } from './settings/table.ts';
 
 /** Invalid settings of a carrier; each problem names its field. */
 export class BadCarrier extends Error {
@@ -15,65 +19,59 @@ export class BadCarrier extends Error {
 /** A carrier's document without the fields that the store adds, with the password in clear. */
 export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
 
-const MAX_BINDS = 50;
-const MAX_WINDOW = 10_000;
-const MAX_PER_SECOND = 100_000;
-/**
- * Lengths of the bind PDUs' C-strings without their NUL (SMPP 3.4 §4.1.1). The standard limits passwords to 8 characters; many
- * carriers allow more.
- */
-const MAX_SYSTEM_ID = 15;
-const MAX_PASSWORD = 64;
-const MAX_SYSTEM_TYPE = 12;
+/** The standard limits passwords to 8 characters (SMPP 3.4 §4.1.1); many carriers allow more. */
+const PASSWORD = { password: ascii('PASSWORD', 0, 64) };
 
 /** Throws `BadCarrier` with all problems. */
 export function checkCarrier(carrier: CarrierInput): void {
-  const problems: string[] = [];
-  const check = (ok: boolean, problem: string): void => {
-    if (!ok) problems.push(problem);
-  };
-  check(/^[a-z0-9-]{1,32}$/.test(carrier._id), 'id: 1 to 32 of a-z, 0-9 and -.');
-  check(carrier.name.trim() !== '' && carrier.name.length <= 64, 'name: 1 to 64 characters.');
-  check(/^[^\s/]{1,253}$/.test(carrier.host), 'host: a host name or an address.');
-  check(whole(carrier.port, 1, 65_535), 'port: 1 to 65535.');
-  check(printable(carrier.systemId, 1, MAX_SYSTEM_ID), `systemId: 1 to ${MAX_SYSTEM_ID} ASCII characters.`);
-  check(printable(carrier.password, 0, MAX_PASSWORD), `password: at most ${MAX_PASSWORD} ASCII characters.`);
-  check(printable(carrier.systemType, 0, MAX_SYSTEM_TYPE), `systemType: at most ${MAX_SYSTEM_TYPE} ASCII characters.`);
-  check(whole(carrier.binds, 1, MAX_BINDS), `binds: 1 to ${MAX_BINDS}.`);
-  check(whole(carrier.windowSize, 1, MAX_WINDOW), `windowSize: 1 to ${MAX_WINDOW}.`);
-  check(whole(carrier.perSecond, 0, MAX_PER_SECOND), `perSecond: 0 (no limit) to ${MAX_PER_SECOND}.`);
-  check(carrier.paths.length > 0, 'paths: at least one.');
-  check(whole(carrier.enquireLinkMs, 100, 600_000), 'enquireLinkMs: 100 to 600000.');
-  check(whole(carrier.responseTimeoutMs, 100, 600_000), 'responseTimeoutMs: 100 to 600000.');
-  check(whole(carrier.unknownWaitMs, 0, 604_800_000), 'unknownWaitMs: 0 to 604800000.');
-  check(whole(carrier.receiptOffsetMinutes, -840, 840), 'receiptOffsetMinutes: -840 to 840.');
-  if (carrier.dlt !== undefined && carrier.dlt !== 'off') checkDlt(carrier.dlt, check);
+  const values = { ...carrier };
+  const problems = [
+    ...(/^[a-z0-9-]{1,32}$/.test(carrier._id) ? [] : ['id: 1 to 32 of a-z, 0-9 and -.']),
+    ...(carrier.name.trim() !== '' && carrier.name.length <= 64 ? [] : ['name: 1 to 64 characters.']),
+    ...faultsOf({ ...REQUIRED, ...PASSWORD, ...BASICS }, values),
+    ...GROUP_NAMES.flatMap((name) => faultsOf(GROUPS[name], { ...carrier[name] }, `${name}.`)),
+    ...(carrier.dlt === undefined || carrier.dlt === 'off' ? [] : dltFaults(carrier.dlt)),
+    ...conflicts(carrier),
+  ];
   if (problems.length > 0) throw new BadCarrier(problems);
+}
+
+/** Settings that do not go together. */
+function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, trust }: CarrierInput): string[] {
+  const problems: string[] = [];
+  if (submits?.interfaceVersion === '3.3') {
+    // Optional parameters came with 3.4 (SMPP 3.4 §1.5): an older carrier drops or refuses them.
+    const without = 'with interface_version 3.3 no TLV can be sent';
+    if (texts?.longText === 'sar' || texts?.longText === 'payload') problems.push(`texts.longText: ${without}.`);
+    if ((submits.tlvs ?? []).length > 0) problems.push(`submits.tlvs: ${without}.`);
+    if (dlt !== 'off') problems.push(`dlt: ${without}.`);
+  }
+  if ((links?.receiverHosts ?? []).length > 0 && bindKind !== 'pair') {
+    problems.push('links.receiverHosts: only with bindKind pair.');
+  }
+  if ((trust?.tlsCertificate ?? '') !== '' && (trust?.tlsKey ?? '') === '') {
+    problems.push('trust.tlsCertificate: needs its key in tlsKey.');
+  }
+  const forms = Object.values(addresses ?? {});
+  const national = forms.some((form) => typeof form === 'object' && 'digits' in form && form.digits === 'national');
+  if (national && (addresses?.country ?? '') === '') {
+    problems.push('addresses.country: needed for addresses in national form.');
+  }
+  return problems;
 }
 
 /** The tags that SMPP 3.4 §5.3.2 leaves to vendors. */
 const VENDOR_TAGS = { min: 0x1400, max: 0x3fff };
 
-function checkDlt(
-  { entityTag, templateTag, hashTag, chain }: CarrierDlt,
-  check: (ok: boolean, problem: string) => void,
-): void {
+function dltFaults({ entityTag, templateTag, hashTag, chain }: CarrierDlt): string[] {
   const tags = [entityTag, templateTag, ...(hashTag === undefined ? [] : [hashTag])];
   const { min, max } = VENDOR_TAGS;
-  check(
-    tags.every((tag) => whole(tag, min, max)),
-    'dlt: tags are 0x1400 to 0x3fff.',
-  );
-  check(new Set(tags).size === tags.length, 'dlt: each tag once.');
-  if (chain === undefined) return;
-  check(hashTag !== undefined, 'dlt: a chain needs a tag for the hash.');
-  for (const fault of chainFaults(chain)) check(false, `dlt: ${fault}`);
-}
-
-function whole(value: number, min: number, max: number): boolean {
-  return Number.isInteger(value) && value >= min && value <= max;
-}
-
-function printable(value: string, min: number, max: number): boolean {
-  return value.length >= min && value.length <= max && /^[\x20-\x7e]*$/.test(value);
+  const problems: string[] = [];
+  if (!tags.every((tag) => Number.isInteger(tag) && tag >= min && tag <= max)) {
+    problems.push('dlt: tags are 0x1400 to 0x3fff.');
+  }
+  if (new Set(tags).size !== tags.length) problems.push('dlt: each tag once.');
+  if (chain === undefined) return problems;
+  if (hashTag === undefined) problems.push('dlt: a chain needs a tag for the hash.');
+  return [...problems, ...chainFaults(chain).map((fault) => `dlt: ${fault}`)];
 }

@@ -1,7 +1,13 @@
 import type { CommandStatusClass } from './command-status.ts';
+import { BASICS } from './settings/basics.ts';
+import { withDefaults } from './settings/setting.ts';
+import type { StoredGroups } from './settings/table.ts';
 
-/** A carrier and how to reach it over SMPP 3.4. One document; workers pick up changes within seconds. */
-export interface CarrierDocument {
+/**
+ * A carrier and how to reach it over SMPP. One document; workers pick up changes within seconds. Its groups (`settings/table.ts`) have
+ * only what somebody has set.
+ */
+export interface CarrierDocument extends StoredGroups {
   /** Short name, `[a-z0-9-]{1,32}`. It is part of keys and metrics. */
   readonly _id: string;
   /** Name for people. It becomes the `operator` of a delivered message when no better name is known. */
@@ -75,19 +81,7 @@ export function carrierLease(carrier: string): string {
 }
 
 export const CARRIER_DEFAULTS = {
+  ...withDefaults(BASICS),
   status: 'active',
-  tls: false,
-  systemType: '',
-  bindKind: 'transceiver',
-  binds: 1,
-  windowSize: 50,
-  perSecond: 0,
-  paths: ['transactional', 'promotional'],
-  enquireLinkMs: 30_000,
-  responseTimeoutMs: 30_000,
-  idForm: 'learn',
-  receiptOffsetMinutes: 0,
-  unknownPolicy: 'assume_sent',
-  unknownWaitMs: 3_600_000,
   dlt: 'off',
 } as const satisfies Partial<CarrierDocument>;

@@ -4,6 +4,8 @@ import type { Clock } from '../runtime/clock.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from './carrier.ts';
 import { type CarrierInput, checkCarrier } from './carrier-form.ts';
+import { openedTrust, sealedSecrets } from './carrier-secrets.ts';
+import { GROUP_NAMES, type StoredGroups } from './settings/table.ts';
 
 export class CarrierExists extends Error {
   readonly code = 'carrier_exists';
@@ -21,7 +23,7 @@ export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | '
 export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input: NewCarrier): Promise<CarrierDocument> {
   const carrier: CarrierInput = { ...CARRIER_DEFAULTS, ...input };
   checkCarrier(carrier);
-  const document = { ...carrier, password: box.seal(carrier.password), createdAt: clock.now() };
+  const document = { ...carrier, ...sealedSecrets(box, carrier), createdAt: clock.now() };
   try {
     await carriers(db).insertOne(document);
   } catch (error) {
@@ -43,15 +45,22 @@ export async function updateCarrier(
 ): Promise<CarrierDocument> {
   const stored = await carriers(db).findOne({ _id: id });
   if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
-  checkCarrier({ ...stored, ...changes, password: changes.password ?? '' });
-  const sealed = changes.password === undefined ? {} : { password: box.seal(changes.password) };
+  const before = { ...stored, ...openedTrust(box, stored) };
+  const merged = { ...changes, ...mergedGroups(before, changes) };
+  checkCarrier({ ...before, ...merged, password: changes.password ?? '' });
   const updated = await carriers(db).findOneAndUpdate(
     { _id: id },
-    { $set: { ...changes, ...sealed } },
+    { $set: { ...merged, ...sealedSecrets(box, merged) } },
     { returnDocument: 'after' },
   );
   if (updated === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
   return updated;
+}
+
+/** A change names only some settings of a group. */
+function mergedGroups(stored: StoredGroups, changes: StoredGroups): StoredGroups {
+  const names = GROUP_NAMES.filter((name) => changes[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, { ...stored[name], ...changes[name] }]));
 }
 
 /** A paused carrier takes no new messages, waits for what is under way, and unbinds. Throws `NoSuchCarrier`. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
@@ -66,6 +67,52 @@ describe('npm run ops: senders and carriers', () => {
       expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, tls: true, paths: ['promotional'] });
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'beta' });
       expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('one');
+    });
+
+    it('keeps what differs from the defaults in groups, and shows every setting', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run(
+        'carrier create latin --host smsc.example --port 2775 --system-id us --alphabet latin1 --source-short 2/1 --tlvs 0x1403:string:40410',
+      );
+
+      const updated = await world.json('carrier update latin --long-text sar --tlvs none');
+
+      expect(updated).to.deep.include({
+        texts: { alphabet: 'latin1', longText: 'sar' },
+        addresses: { sourceShort: { ton: 2, npi: 1, digits: 'plain' } },
+        submits: { tlvs: [] },
+      });
+      const { out } = await world.run('carrier show latin');
+      expect(out).to.match(/--alphabet +latin1 +\* /);
+      expect(out).to.match(/--source-name +5\/0 +a sender that is a name/);
+      expect(out).to.match(/--dlt +off/);
+      expect(out).not.to.include('password');
+      const refused = await world.run('carrier update latin --interface-version 3.3');
+      expect(refused).to.include({ code: 1 });
+      expect(refused.err).to.include('texts.longText: with interface_version 3.3 no TLV can be sent.');
+      expect(await world.run('carrier update latin --alphabet utf8')).to.include({ code: 2 });
+    });
+
+    it('reads certificates and their key from files; the key is sealed and never shown', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run('carrier create secure --host smsc.example --port 2775 --system-id us --tls yes');
+      const [certFile, keyFile] = ['test/fixtures/tls/client.pem', 'test/fixtures/tls/client.key'];
+
+      const half = await world.run(`carrier update secure --tls-certificate ${certFile}`);
+      const made = await world.run(`carrier update secure --tls-certificate ${certFile} --tls-key ${keyFile} --json`);
+      const later = await world.run(`carrier update secure --tls-host-name unchecked --json`);
+
+      expect(half.err).to.include('needs its key');
+      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'secure' });
+      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.trust?.tlsKey ?? '')).to.equal(
+        readFileSync(keyFile, 'utf8'),
+      );
+      expect(JSON.parse(later.out).trust).to.include({ tlsKey: 'set', tlsHostName: 'unchecked' });
+      for (const said of [made.out, later.out, (await world.run('carrier show secure')).out]) {
+        expect(said).to.include('CN=').and.not.to.include('PRIVATE KEY').and.not.to.include('v1.');
+      }
+      expect((await world.run(`carrier update secure --tls-ca ${keyFile}`)).err).to.include('a PEM file');
+      expect((await world.run('carrier update secure --tls-ca /no/such/file')).err).to.include('cannot be read');
     });
 
     it('gets the ids of DLT under its own tags, until it is told off', async () => {

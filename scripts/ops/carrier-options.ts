@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import type { CarrierDlt } from '../../shared/carriers/carrier.ts';
+import type { CarrierInput } from '../../shared/carriers/carrier-form.ts';
+import { BASICS } from '../../shared/carriers/settings/basics.ts';
+import type { Setting, Settings } from '../../shared/carriers/settings/setting.ts';
+import { GROUP_NAMES, GROUPS } from '../../shared/carriers/settings/table.ts';
+import { Failure } from './command.ts';
+import { choice, optional, type Parameter, words } from './parameters.ts';
+
+/** The settings of a carrier as options: one for each entry of the table, and DLT, whose options make one field. */
+
+const dltTags = {
+  value: 'TAGS',
+  form: 'off, or tags for entity, template and perhaps hash, like 0x1400,0x1401,0x1402',
+  parse: (text: string): 'off' | Omit<CarrierDlt, 'form'> | undefined => {
+    if (text === 'off') return text;
+    if (!/^0x[0-9a-f]{4}(,0x[0-9a-f]{4}){1,2}$/i.test(text)) return undefined;
+    const [entityTag, templateTag, hashTag] = text.split(',').map(Number);
+    if (entityTag === undefined || templateTag === undefined) return undefined;
+    return { entityTag, templateTag, ...(hashTag === undefined ? {} : { hashTag }) };
+  },
+};
+
+const DLT_OPTIONS = {
+  dlt: { ...optional(dltTags, 'tags of the TLVs with the ids of DLT, or off'), standard: 'off' },
+  dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: form of these values; default octet'),
+  dltChain: optional(
+    words('IDS', 'ids of 10 to 20 digits with commas', /^[0-9]{10,20}(,[0-9]{10,20})*$/),
+    'with --dlt: telemarketers after the entity, for the hash of accounts without a `chain`',
+  ),
+};
+
+/** An absent option keeps its value in an update and takes the default in a creation. */
+function option({ value, form, about, standard, file, parse, show }: Setting<unknown>): Parameter<unknown> {
+  const read = file ? (text: string) => (text === 'off' ? '' : parse(fileText(text))) : parse;
+  return { ...optional({ value, form, parse: read }, about), standard: show(standard) };
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Failure(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function options(group: Settings): Readonly<Record<string, Parameter<unknown>>> {
+  return Object.fromEntries(Object.entries(group).map(([name, one]) => [name, option(one)]));
+}
+
+export const CARRIER_OPTIONS = {
+  ...options(BASICS),
+  ...DLT_OPTIONS,
+  ...Object.assign({}, ...GROUP_NAMES.map((group) => options(GROUPS[group]))),
+} as Readonly<Record<string, Parameter<unknown>>>; // Object.assign forgets it
+
+type Changes = Partial<Omit<CarrierInput, '_id'>>;
+
+/** The given options in the document's form: settings of a group in their group. */
+export function settingsFrom(given: Readonly<Record<string, unknown>>): Changes {
+  const rest: Record<string, unknown> = {};
+  const groups: Record<string, Record<string, unknown>> = {};
+  const { dlt, dltForm, dltChain, ...others } = given;
+  for (const [name, value] of Object.entries(others)) {
+    if (value === undefined) continue;
+    const group = GROUP_NAMES.find((one) => name in GROUPS[one]);
+    if (group === undefined) rest[name] = value;
+    else groups[group] = { ...groups[group], [name]: value };
+  }
+  return { ...rest, ...groups, ...dltFrom({ dlt, dltForm, dltChain } as DltGiven) }; // each was read by its own parameter
+}
+
+interface DltGiven {
+  readonly dlt?: 'off' | Omit<CarrierDlt, 'form'> | undefined;
+  readonly dltForm?: CarrierDlt['form'] | undefined;
+  readonly dltChain?: string | undefined;
+}
+
+function dltFrom({ dlt, dltForm, dltChain }: DltGiven): Pick<Changes, 'dlt'> {
+  const isTagged = dlt !== undefined && dlt !== 'off';
+  if (!isTagged && (dltForm !== undefined || dltChain !== undefined)) {
+    throw new Failure('--dlt-form and --dlt-chain need the tags: give --dlt too.');
+  }
+  if (!isTagged) return dlt === undefined ? {} : { dlt };
+  const chain = dltChain === undefined ? {} : { chain: dltChain.split(',') };
+  return { dlt: { ...dlt, ...chain, form: dltForm ?? 'octet' } };
+}

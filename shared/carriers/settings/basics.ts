@@ -1,0 +1,70 @@
+import { setting } from './setting.ts';
+import { ascii, matching, oneOf, someOf, whole, yesNo } from './shapes.ts';
+
+const WEEK_MS = 604_800_000;
+const IS_MS = 'in milliseconds';
+
+/** What every carrier has, without a default. */
+export const REQUIRED = {
+  host: matching('HOST', 'a host name or an address', /^[^\s/]{1,253}$/),
+  port: whole('PORT', 1, 65_535),
+  /** Lengths of the bind's C-strings without their NUL (SMPP 3.4 §4.1.1). */
+  systemId: ascii('ID', 1, 15),
+};
+
+/** Settings that stand in the carrier's document itself, not in a group of it: they were there first. */
+export const BASICS = {
+  tls: setting(yesNo, false, 'connect with TLS', { kannel: 'use-ssl', jasmin: 'ssl' }),
+  systemType: setting(ascii('TYPE', 0, 12), '', 'system_type of the bind', {
+    kannel: 'system-type',
+    jasmin: 'systype',
+  }),
+  bindKind: setting(
+    oneOf(['transceiver', 'pair']),
+    'transceiver',
+    'one session for both ways, or transmitter and receiver',
+    { kannel: 'transceiver-mode', jasmin: 'bind' },
+  ),
+  binds: setting(whole('N', 1, 50), 1, 'parallel binds of that kind', {
+    kannel: 'a group smsc each',
+    jasmin: 'a connector each',
+  }),
+  windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm per bind', {
+    kannel: 'max-pending-submits',
+    jasmin: 'none: 1 at a time per request',
+  }),
+  perSecond: setting(
+    whole('N', 0, 100_000, 'no limit'),
+    0,
+    'segments a second over all binds; 0: as fast as the carrier lets us',
+    { kannel: 'throughput (per link)', jasmin: 'submit_throughput' },
+  ),
+  paths: setting(
+    someOf('PATHS', ['transactional', 'promotional']),
+    ['transactional', 'promotional'],
+    'what it serves',
+    { kannel: 'preferred-smsc-id', jasmin: 'MT routes' },
+  ),
+  enquireLinkMs: setting(whole('MS', 100, 600_000), 30_000, `silence before an enquire_link, ${IS_MS}`, {
+    kannel: 'enquire-link-interval',
+    jasmin: 'elink_interval',
+  }),
+  responseTimeoutMs: setting(whole('MS', 100, 600_000), 30_000, `how long it may take to answer, ${IS_MS}`, {
+    kannel: 'wait-ack',
+    jasmin: 'res_to',
+  }),
+  idForm: setting(
+    oneOf(['learn', 'exact']),
+    'learn',
+    'whether ids in receipts may be in another notation (base, case)',
+    { kannel: 'msg-id-type', jasmin: 'dlr_msgid' },
+  ),
+  receiptOffsetMinutes: setting(whole('MIN', -840, 840), 0, 'time zone of dates in receipts, east of UTC'),
+  unknownPolicy: setting(
+    oneOf(['assume_sent', 'resend']),
+    'assume_sent',
+    'for a submit without an answer: count it as sent (it is lost if it never left), or send it again (it may arrive twice)',
+    { kannel: 'wait-ack-expire', jasmin: 'always sent again' },
+  ),
+  unknownWaitMs: setting(whole('MS', 0, WEEK_MS), 3_600_000, `how long --unknown-policy waits for an answer, ${IS_MS}`),
+};

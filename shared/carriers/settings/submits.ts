@@ -1,0 +1,85 @@
+import { type Shape, setting, type Values } from './setting.ts';
+import { ascii, listOf, oneOf, whole } from './shapes.ts';
+
+/** A TLV that goes on every submit_sm as it is. */
+export interface StaticTlv {
+  readonly tag: number;
+  readonly type: 'int1' | 'int2' | 'int4' | 'string' | 'cstring' | 'hex';
+  readonly value: string;
+}
+
+/** What a value of each type looks like. */
+const TLV_VALUES: Readonly<Record<StaticTlv['type'], RegExp>> = {
+  int1: /^\d{1,3}$/,
+  int2: /^\d{1,5}$/,
+  int4: /^\d{1,10}$/,
+  string: /^[\x20-\x2b\x2d-\x7e]{1,254}$/,
+  cstring: /^[\x20-\x2b\x2d-\x7e]{0,253}$/,
+  hex: /^([0-9a-f]{2}){1,254}$/i,
+};
+const TLV_MOST: Readonly<Record<string, number>> = { int1: 0xff, int2: 0xffff, int4: 0xffff_ffff };
+/** We set these by ourselves: sar_* and message_payload (SMPP 3.4 §5.3.2). */
+const OWN_TAGS: ReadonlySet<number> = new Set([0x020c, 0x020e, 0x020f, 0x0424]);
+
+const staticTlv: Shape<StaticTlv> = {
+  value: 'TAG:TYPE:VALUE',
+  form: `like 0x1403:string:40410, of the types ${Object.keys(TLV_VALUES).join(', ')}`,
+  parse: (text) => {
+    const [, digits, word, value = ''] = /^0x([0-9a-f]{4}):([a-z0-9]+):(.*)$/i.exec(text) ?? [];
+    const [type, pattern] = Object.entries(TLV_VALUES).find(([name]) => name === word) ?? [];
+    if (digits === undefined || type === undefined || pattern === undefined) return undefined;
+    const tag = Number.parseInt(digits, 16);
+    if (OWN_TAGS.has(tag) || !pattern.test(value) || Number(value) > (TLV_MOST[type] ?? Infinity)) return undefined;
+    return { tag, type: type as StaticTlv['type'], value }; // a key of the table
+  },
+  show: ({ tag, type, value }) => `0x${tag.toString(16).padStart(4, '0')}:${type}:${value}`,
+};
+
+const MAX_TLVS = 20;
+/** Lanes of a message, from otp to promotional within its hours (shared/messages/message.ts). */
+const LANES = 5;
+
+const priorities: Shape<readonly number[]> = {
+  value: 'N,N,N,N,N',
+  form: `${LANES} numbers from 0 to 9 with commas: otp, transactional, bulk, promotional, promotional under DLT`,
+  parse: (text) => (/^\d(,\d){4}$/.test(text) ? text.split(',').map(Number) : undefined),
+  show: (values) => values.join(','),
+};
+
+/** The other fields of submit_sm, and the version of the protocol that decides which of them there are. */
+export const SUBMITS = {
+  interfaceVersion: setting(
+    oneOf(['3.3', '3.4', '5.0']),
+    '3.4',
+    'interface_version of the bind; with 3.3 no TLV is sent',
+    { kannel: 'interface-version', jasmin: '3.4 only' },
+  ),
+  serviceType: setting(ascii('TYPE', 0, 5), '', 'service_type', { kannel: 'service-type', jasmin: 'service_type' }),
+  validity: setting(
+    oneOf(['relative', 'absolute', 'none']),
+    'relative',
+    'form of validity_period; with none the carrier’s own validity counts',
+    { kannel: 'validityperiod (absolute)', jasmin: 'validity' },
+  ),
+  receiptsFor: setting(
+    oneOf(['all', 'first', 'last', 'none']),
+    'all',
+    'the segments of a message that ask for a receipt',
+    { kannel: 'first only', jasmin: 'last only' },
+  ),
+  registeredDelivery: setting(whole('N', 0, 63), 1, 'registered_delivery of those: 1 all ends, 2 failures, +16 steps', {
+    kannel: 'dlr-mask',
+    jasmin: 'dlr-level',
+  }),
+  priorities: setting(priorities, [0, 0, 0, 0, 0], 'priority_flag by lane', {
+    kannel: 'priority',
+    jasmin: 'priority',
+  }),
+  protocolId: setting(whole('N', 0, 255), 0, 'protocol_id', { kannel: 'pid', jasmin: 'proto_id' }),
+  tlvs: setting(listOf(staticTlv, MAX_TLVS), [], 'TLVs that go on every submit_sm', {
+    kannel: 'group smpp-tlv',
+    jasmin: 'custom_tlvs',
+  }),
+};
+
+export type SubmitSettings = Values<typeof SUBMITS>;

@@ -1,0 +1,24 @@
+import { ADDRESSES } from './addresses.ts';
+import { LINKS } from './links.ts';
+import type { Settings, Values } from './setting.ts';
+import { SUBMITS } from './submits.ts';
+import { TEXTS } from './texts.ts';
+import { TRUST } from './trust.ts';
+
+/**
+ * The groups of a carrier's settings, each an optional field of its document that has what differs from the defaults. A new setting
+ * is one entry in its group's file; a new group also a line here. Names are different over all groups: each is an option of
+ * `ops carrier`.
+ */
+export const GROUPS = {
+  addresses: ADDRESSES,
+  texts: TEXTS,
+  submits: SUBMITS,
+  links: LINKS,
+  trust: TRUST,
+} as const satisfies Readonly<Record<string, Settings>>;
+
+export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys
+
+/** What a carrier's document has of each group. */
+export type StoredGroups = { readonly [Group in keyof typeof GROUPS]?: Partial<Values<(typeof GROUPS)[Group]>> };

@@ -1,0 +1,28 @@
+import { setting, type Values } from './setting.ts';
+import { oneOf, whole, yesNo } from './shapes.ts';
+
+/** What a text becomes on its way to a carrier. Segments are counted in GSM septets in each of these alphabets. */
+export const TEXTS = {
+  alphabet: setting(
+    oneOf(['gsm', 'gsm-packed', 'latin1', 'ascii']),
+    'gsm',
+    'the alphabet of its data_coding 0; a text that does not fit goes as UCS-2',
+    { kannel: 'alt-charset', jasmin: 'coding' },
+  ),
+  textCoding: setting(whole('N', 0, 255), 0, 'data_coding of texts in that alphabet', {
+    kannel: 'alt-dcs',
+    jasmin: 'coding',
+  }),
+  unicodeCoding: setting(whole('N', 0, 255), 8, 'data_coding of UCS-2 texts', { kannel: 'alt-dcs', jasmin: 'coding' }),
+  substitute: setting(
+    yesNo,
+    false,
+    'replace typographic characters (‘ “ – … ₹ ç) by similar ones if that avoids UCS-2; never under DLT',
+  ),
+  longText: setting(oneOf(['udh8', 'udh16', 'sar', 'payload']), 'udh8', 'how the segments of a long text are joined', {
+    kannel: 'always UDH of 8 bit',
+    jasmin: 'long_content_split',
+  }),
+};
+
+export type TextSettings = Values<typeof TEXTS>;
