@@ -1,4 +1,6 @@
 import express, { type Express } from 'express';
+import type { KeyScope } from '../shared/keys/key.ts';
+import { requireScope, type ScopeSet } from './access/authenticate.ts';
 import { createBatch } from './account/batch.ts';
 import { createLedger } from './account/ledger.ts';
 import { createStopBatch } from './account/stop-batch.ts';
@@ -69,7 +71,20 @@ function allowOf(methods: Methods): string {
     .join(', ');
 }
 
-function routeSms(on: On, deps: GatewayDeps, { key, once, message, bulk, sending, reading }: Parts): void {
+/** Every route for keys begins with these: who asks, how often, and whether the key has one of these scopes. */
+type Key = (...scopes: readonly (KeyScope | ScopeSet)[]) => readonly Handler[];
+
+function keyHandlers({ authenticate, rateLimit }: Parts): Key {
+  return (...scopes) => [
+    authenticate,
+    rateLimit,
+    requireScope(...scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope))),
+  ];
+}
+
+function routeSms(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { once, message, bulk, sending, reading } = parts;
+  const key = keyHandlers(parts);
   on('/v2/send', { post: [...key('send'), message, once(createSend(sending))] });
   on('/v2/status/:message_id', { get: [...key('read'), createStatus(deps)] });
   on('/v2/send-bulk', { post: [...key('send'), bulk, once(createSendBulk(sending))] });
@@ -83,7 +98,8 @@ function routeSms(on: On, deps: GatewayDeps, { key, once, message, bulk, sending
 }
 
 function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { key, once, message, reading, mediaUrl, webhookUrl, unauthorized } = parts;
+  const { once, message, reading, mediaUrl, webhookUrl, unauthorized } = parts;
+  const key = keyHandlers(parts);
   const send = createChatSend(deps);
   on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db)))] });
   on('/v2/chatapp/send-text', { post: [...key('send'), message, once(send(createSendText()))] });
@@ -98,7 +114,9 @@ function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });
 }
 
-function routeAccount(on: On, deps: GatewayDeps, { key, reading, charge }: Parts): void {
+function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { reading, charge } = parts;
+  const key = keyHandlers(parts);
   on('/v2/messages', { get: [...key('read'), createMessages(reading)] });
   on('/v2/messages/:message_id', { get: [...key('read'), createMessage(reading)] });
   on('/v2/events', { get: [...key('read'), createEvents(reading)] });

@@ -1,14 +1,12 @@
-import type { KeyScope } from '../shared/keys/key.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { guardOptions } from '../shared/webhooks/address-guard.ts';
-import { createAuthenticate, createIdentify, requireScope, type ScopeSet } from './access/authenticate.ts';
+import { createAuthenticate, createIdentify } from './access/authenticate.ts';
 import { createCostlyReads } from './access/costly-reads.ts';
 import { RateCounter } from './access/counter.ts';
 import { createCharge, createRateLimit } from './access/rate-limit.ts';
 import { createUnauthorized } from './access/unauthorized.ts';
 import { createUrlCheck } from './chatapp/public-url.ts';
 import { createCallerAddress } from './http/caller-address.ts';
-import type { Handler } from './http/context.ts';
 import { jsonBody } from './http/json-body.ts';
 import { createOnce } from './idempotency/once.ts';
 import type { GatewayDeps } from './process/deps.ts';
@@ -22,7 +20,7 @@ const BULK_BYTES_MAX = 10_485_760;
 
 export type Parts = ReturnType<typeof createParts>;
 
-/** What several endpoints share. Made once per process. */
+/** Makes what several endpoints share, once per process. No request passes through here: app.ts lines the handlers up. */
 export function createParts(deps: GatewayDeps) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);
@@ -39,12 +37,8 @@ export function createParts(deps: GatewayDeps) {
   return {
     unauthorized,
     unrouted: createUnrouted(identify, unauthorized, rateLimit),
-    /** Handlers that let pass keys with one of these scopes. */
-    key: (...scopes: readonly (KeyScope | ScopeSet)[]): Handler[] => [
-      authenticate,
-      rateLimit,
-      requireScope(...scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope))),
-    ],
+    authenticate,
+    rateLimit,
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },

@@ -7,6 +7,8 @@ export interface AskAgain {
   readonly log: Log;
   /** For the log. */
   readonly what: LogFields;
+  /** By the monotonic clock: when the first attempt began, if that was before the call. */
+  readonly sinceMs?: number;
 }
 
 /**
@@ -21,10 +23,10 @@ const PAUSE_MS = 100;
  * no effect; `unknown` when that cannot be told.
  */
 export async function untilAnswered<T>(
-  { clock, log, what }: AskAgain,
+  { clock, log, what, sinceMs = clock.monotonicMs() }: AskAgain,
   ask: () => Promise<T>,
 ): Promise<{ readonly answer: T } | 'unknown'> {
-  const deadline = clock.monotonicMs() + REPEAT_MS;
+  const deadline = sinceMs + REPEAT_MS;
   let asked = false;
   for (;;) {
     try {

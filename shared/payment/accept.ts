@@ -7,8 +7,8 @@ import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
-import type { DebitRequest } from './debit.ts';
-import { type Answered, debitUntilAnswered } from './debit-until-answered.ts';
+import { type DebitRequest, debitEach, PAID } from './debit.ts';
+import { type Answered, debitAnswers } from './debit-answers.ts';
 import { FollowUp } from './follow-up.ts';
 import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
 import { type BatchOrder, priceOf } from './pending.ts';
@@ -152,7 +152,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     const requests = orders.map((one) => debitRequest(one, today, this.#followUp.takeDone(one.account)));
     let answers: readonly Answered[] = [];
     try {
-      answers = await debitUntilAnswered(this.#deps, requests);
+      answers = await this.#debit(requests);
     } finally {
       // They may not have been cleared: the next debit does it (again).
       requests.forEach(({ account, done }, i) => {
@@ -160,6 +160,15 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
       });
     }
     return requests.map((request, i) => this.#answerOf(request, answers[i]));
+  }
+
+  /** Anything but "all have paid" is cleared up by debit-answers.ts. */
+  async #debit(requests: readonly DebitRequest[]): Promise<readonly Answered[]> {
+    const beganMs = this.#deps.clock.monotonicMs();
+    const paid = debitEach(this.#deps.db, requests);
+    const all = await paid.catch(() => 0);
+    if (all === requests.length) return requests.map(() => PAID);
+    return debitAnswers(this.#deps, requests, { beganMs, paid });
   }
 
   #answerOf(request: DebitRequest, debit: Answered | undefined): Answer {

@@ -24,7 +24,7 @@ export interface DebitRequest extends Purchase {
 /**
  * The one atomic update that decides: the account pays for the group and carries its messages, or nothing happens. Takes one
  * group each for several different accounts: one update per account, all in one command. Each account decides for itself. Returns
- * how many have paid; if not all have, `readDebits` (debit-again.ts) says which.
+ * how many have paid; if not all have, `debitAnswers` says which.
  *
  * For first attempts only: the filter prevents a second payment only while the pending change exists. When an answer was lost, or
  * may have been, use `debitAgain` (debit-again.ts): it also recognizes debits that were cleared since.

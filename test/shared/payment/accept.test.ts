@@ -7,7 +7,7 @@ import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
-import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -118,7 +118,10 @@ describe('messages/accept', () => {
   it('pays a group once, also when the debit is asked again because its answer was lost', async () => {
     const account = await makeAccount(store.db, 5);
     const debits = (requests: readonly DebitRequest[]) =>
-      debitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog }, requests);
+      debitAnswers({ db: store.db, clock: systemClock, log: silentLog }, requests, {
+        beganMs: systemClock.monotonicMs(),
+        paid: debitEach(store.db, requests),
+      });
     const group = newId('grp');
     const request = {
       account,

@@ -4,8 +4,8 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import type { DebitRequest } from '../../../shared/payment/debit.ts';
-import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
+import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -31,7 +31,10 @@ describe('a debit whose gateway slept', () => {
     return { account, group, messages, today: '2026-11-21', done: [] };
   };
   const debits = (db: Db) => (requests: readonly DebitRequest[]) =>
-    debitUntilAnswered({ db, clock: systemClock, log: silentLog }, requests);
+    debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
+      beganMs: systemClock.monotonicMs(),
+      paid: debitEach(db, requests),
+    });
   const sweep = () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
   /** `then` happens when the store has done the first debit, before anybody hears of it. */

@@ -5,7 +5,7 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
-import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -29,7 +29,10 @@ describe('accounts that pay together', () => {
   const debits =
     (db: Db = store.db) =>
     (requests: readonly DebitRequest[]) =>
-      debitUntilAnswered({ db, clock: systemClock, log: silentLog }, requests);
+      debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
+        beganMs: systemClock.monotonicMs(),
+        paid: debitEach(db, requests),
+      });
   const makeRequest = (account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest => {
     const group = newId('grp');
     const messages = [queuedMessage(account, group, makeDraft())];

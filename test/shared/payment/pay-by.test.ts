@@ -5,7 +5,7 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach, wouldRefuse } from '../../../shared/payment/debit.ts';
-import { debitUntilAnswered } from '../../../shared/payment/debit-until-answered.ts';
+import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
@@ -76,7 +76,10 @@ describe('paying by a time', () => {
     const messages = [queuedMessage(account, group, makeDraft())];
     const request = { account, group, messages, today: '2026-11-21', done: [] };
     const debits = (requests: readonly DebitRequest[]) =>
-      debitUntilAnswered({ db: store.db, clock: systemClock, log: silentLog }, requests);
+      debitAnswers({ db: store.db, clock: systemClock, log: silentLog }, requests, {
+        beganMs: systemClock.monotonicMs(),
+        paid: debitEach(store.db, requests),
+      });
     await debits([{ ...request, payBy: ahead() }]);
 
     const [again] = await debits([{ ...request, payBy: over() }]);

@@ -3,15 +3,8 @@ import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RateDocument } from './window.ts';
 
-/** An event that was counted. */
-export interface Counted {
-  /** Its number in the window, from 1. It passes if this is not above the limit. */
-  readonly rank: number;
-  /** By the monotonic clock: the window has certainly ended by then. */
-  readonly endsMs: number;
-}
-
-interface Loan {
+/** Events that a counter may let pass without asking the store, while the window lasts. */
+export interface Loan {
   left: number;
   nextRank: number;
   /** The window lasts at least until then. */
@@ -23,25 +16,19 @@ interface Loan {
 const LOOK_MS = 250;
 /** How often it checks if it listens for changes and has heard of none. */
 const LISTENING_MS = 1_000;
-/** The most keys with loans. For more keys each event is counted by itself. */
-const LOANS_MAX = 20_000;
 
 /**
- * The loans of one counter: events that it may let pass without asking the store while the window lasts. Loans are
- * already counted, so no more events pass than the limit allows. Unused loans are returned as soon as somebody is
- * refused, so nobody is refused because of them.
- *
- * Measured at 500 sends a second, per 1,000 sends, with and without loans. One key: 1,523 and 2,674 commands (16 and
- * 848 of them by the rate limit), 558 and 881 ms of the store's CPU, 946 and 1,361 ms of the gateway's. Four keys:
- * 1,291 and 2,379 commands, 607 and 793 ms, 1,024 and 1,140 ms.
+ * Returns the unused loans of one counter as soon as somebody is refused, so that nobody is refused because of them.
+ * They are already counted: what is returned is taken off the count.
  */
-export class Loans {
+export class LoanReturns {
   readonly #rate: Collection<RateDocument>;
   readonly #clock: Clock;
   readonly #counter: string;
   /** Keys with a count in flight. It may bring a new loan. */
   readonly #counting: ReadonlySet<string>;
-  readonly #loans = new Map<string, Loan>();
+  /** The counter takes from them. What is returned here is no longer left there. */
+  readonly #loans: Map<string, Loan>;
   /** Loans that are being returned, by key and window. */
   readonly #debts = new Map<string, number>();
   readonly #listen: ListenForChanges | undefined;
@@ -55,6 +42,7 @@ export class Loans {
     readonly rate: Collection<RateDocument>;
     readonly clock: Clock;
     readonly counter: string;
+    readonly loans: Map<string, Loan>;
     readonly counting: ReadonlySet<string>;
     /** Reports changes of the counts. */
     readonly listen?: ListenForChanges | undefined;
@@ -62,28 +50,13 @@ export class Loans {
     this.#rate = options.rate;
     this.#clock = options.clock;
     this.#counter = options.counter;
+    this.#loans = options.loans;
     this.#counting = options.counting;
     this.#listen = options.listen;
   }
 
-  /** Uses one event of a loan. Undefined when there is none. */
-  take(key: string, limit: number): Counted | undefined {
-    const loan = this.#loans.get(key);
-    if (loan === undefined || loan.left === 0 || loan.nextRank > limit) return undefined;
-    if (this.#clock.monotonicMs() >= loan.runsUntilMs) return undefined;
-    loan.left -= 1;
-    return { rank: loan.nextRank++, endsMs: loan.endsMs };
-  }
-
-  /** Replaces the key's loan by that of its newest count. */
-  keep(key: string, loan: Loan): void {
-    if (loan.left === 0 || (this.#loans.size >= LOANS_MAX && !this.#loans.has(key))) return;
-    this.#loans.set(key, loan);
-    this.#look();
-  }
-
   /** Checks repeatedly until all windows with loans have ended. */
-  #look(): void {
+  look(): void {
     if (this.#looking) return;
     this.#looking = true;
     const deafen = this.#listen?.('rate', () => {

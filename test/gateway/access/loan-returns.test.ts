@@ -1,22 +1,23 @@
 import { expect } from 'chai';
-import { Loans } from '../../../gateway/access/loans.ts';
+import { type Loan, LoanReturns } from '../../../gateway/access/loan-returns.ts';
 import type { RateDocument } from '../../../gateway/access/window.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-describe('loans', () => {
+describe('returned loans', () => {
   let store: TestStore;
   before(async () => {
     store = await openTestStore();
   });
   after(() => store.close());
 
-  it('give no more back than the window lent, when what they hold is of the window before', async () => {
+  it('are no more than the window lent, when what is held is of the window before', async () => {
     const rate = store.db.collection<RateDocument>('rate');
     const [key, counter] = [newId('req'), newId('ctr')];
-    const loans = new Loans({ rate, clock: systemClock, counter, counting: new Set() });
+    const loans = new Map<string, Loan>();
+    const returns = new LoanReturns({ rate, clock: systemClock, counter, loans, counting: new Set() });
     // The new window lent 4, but the answer that told it was lost.
     await rate.insertOne({
       _id: key,
@@ -30,7 +31,8 @@ describe('loans', () => {
     });
     const endsMs = systemClock.monotonicMs() + 60_000;
 
-    loans.keep(key, { left: 128, nextRank: 1, runsUntilMs: endsMs, endsMs });
+    loans.set(key, { left: 128, nextRank: 1, runsUntilMs: endsMs, endsMs });
+    returns.look();
 
     const after = await eventually(async () => {
       const found = await rate.findOne({ _id: key });

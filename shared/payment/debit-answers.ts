@@ -3,7 +3,7 @@ import { isStoreTrouble } from '../mongo/errors.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { type Debit, type DebitRequest, debitEach, PAID } from './debit.ts';
+import type { Debit, DebitRequest } from './debit.ts';
 import { debitAgain, readDebits } from './debit-again.ts';
 
 /**
@@ -23,16 +23,24 @@ export interface DebitDeps {
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
+/** A first attempt (`debitEach`) that did not simply pay all requests. */
+export interface Attempt {
+  /** By the monotonic clock: when it began. */
+  readonly beganMs: number;
+  readonly paid: Promise<number>;
+}
+
 /**
- * Debits of different accounts, together, repeated when their answer was lost. Each is paid once or not at all, and its answer
- * says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
+ * What became of each request after such an attempt; it is repeated when its answer was lost. Each is paid once or not at all, and
+ * its answer says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
  */
-export async function debitUntilAnswered(
+export async function debitAnswers(
   deps: DebitDeps,
   requests: readonly DebitRequest[],
+  attempt: Attempt,
 ): Promise<readonly Answered[]> {
   try {
-    return await debitTogether(deps, requests);
+    return await answersTogether(deps, requests, attempt);
   } catch (error) {
     if (isStoreTrouble(error)) throw error;
     // The store refused one of the updates; the others may be paid. Repeated one by one, each gets its own answer.
@@ -40,19 +48,20 @@ export async function debitUntilAnswered(
   }
 }
 
-async function debitTogether(
+async function answersTogether(
   { db, clock, log }: DebitDeps,
   requests: readonly DebitRequest[],
+  { beganMs, paid }: Attempt,
 ): Promise<readonly Answered[]> {
   const tools = { clock, log, what: { accounts: requests.length, group: requests[0]?.group } };
-  let asked = false;
-  const paid = await untilAnswered<readonly Answered[] | undefined>(tools, async () => {
-    if (asked) return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
-    asked = true;
-    return (await debitEach(db, requests)) === requests.length ? requests.map(() => PAID) : undefined;
+  let heard = false;
+  const first = await untilAnswered<readonly Answered[] | number>({ ...tools, sinceMs: beganMs }, async () => {
+    if (heard) return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
+    heard = true;
+    return paid;
   });
-  if (paid === 'unknown') return requests.map(() => UNKNOWN);
-  if (paid.answer !== undefined) return paid.answer;
+  if (first === 'unknown') return requests.map(() => UNKNOWN);
+  if (typeof first.answer !== 'number') return first.answer;
   try {
     const read = await untilAnswered(tools, () => readDebits(db, requests));
     return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
