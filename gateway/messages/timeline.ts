@@ -77,7 +77,7 @@ function said(record: LogRecord, message: TextlessMessage): NonNullable<Happenin
           network_error_code: tlvs?.networkErrorCode,
         },
         carrier_message_id: idOf(key),
-        status: part.state,
+        status: part.effect === undefined ? part.state : undefined,
         error_code: part.error,
         error_reason: part.reason,
         done_at: part.doneAt === undefined ? undefined : isoTimestamp(part.doneAt),

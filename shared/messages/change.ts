@@ -17,6 +17,7 @@ type Settable = Pick<
   | 'errorCode'
   | 'errorReason'
   | 'outcome'
+  | 'held'
 >;
 
 /**

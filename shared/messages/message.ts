@@ -44,8 +44,17 @@ export interface StoredMessage {
   readonly errorReason?: string;
   /** A submit was written and never answered. The message is neither sent nor failed until something settles it. */
   readonly outcome?: 'unknown';
+  /** A receipt that does not tell the end: the message fails then, unless a better one comes. */
+  readonly held?: HeldReceipt;
   /** Why a `sent` message will not change any more. */
   readonly closedReason?: 'no_receipt';
+}
+
+/** What a carrier said of a message of which it does not know the end, and how long a better receipt may still come. */
+export interface HeldReceipt {
+  readonly until: Date;
+  readonly error?: string;
+  readonly reason?: string;
 }
 
 /** An SMS to one recipient. */

@@ -25,8 +25,8 @@ interface Logged {
 /** A receipt that was processed. All its repeats together add one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
-  /** Its effect; `duplicate` changed nothing. */
-  readonly result: 'matched' | 'unknown_settled' | 'duplicate';
+  /** Its effect; `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. */
+  readonly result: 'matched' | 'unknown_settled' | 'duplicate' | 'held' | 'ignored';
   /** Addresses and text as the carrier wrote them; the text is cut before the customer's words. */
   readonly from: string;
   readonly to: string;
@@ -61,6 +61,8 @@ export interface PartReceipt {
   readonly error?: string;
   /** In words, for `error_reason`. */
   readonly reason?: string;
+  /** Its word tells no end. `hold`: that waits for a better receipt. `ignore`: it changes nothing. */
+  readonly effect?: 'hold' | 'ignore';
   /** When the carrier says it happened. */
   readonly doneAt?: Date;
   /** The carrier's name, for people. */

@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import type { ReceiptParts } from '../../shared/carriers/settings/receipts.ts';
 import type { Claim, FinalState, MessageDocument } from '../../shared/messages/message.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
@@ -21,6 +22,8 @@ export class ReceiptWorld {
   readonly store: TestStore;
   /** States that were announced. */
   readonly events: string[] = [];
+  /** Which receipts decide about a message of several segments; counts from the next settler on. */
+  parts: ReceiptParts = 'perPart';
   receipts: ReceiptSettler;
 
   private constructor(store: TestStore) {
@@ -54,7 +57,7 @@ export class ReceiptWorld {
     return new ReceiptSettler({
       db,
       clock: this.clock,
-      carrier: 'c',
+      rules: { carrier: 'c', parts: this.parts, holdMinutes: 60 },
       messageLog: new MessageLog({ db, clock: this.clock, log: silentLog, days: 30 }),
       settler: new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream: 'receipts' }),
       onGroup: () => {},

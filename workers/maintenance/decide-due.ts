@@ -1,6 +1,7 @@
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
 import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
+import type { HeldReceipt } from '../../shared/messages/message.ts';
 
 /** How long a `sent` message may still get a receipt after its validity. Then it is closed as `sent`. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -18,6 +19,7 @@ export function decideDue(message: AnyMessage, now: Date): Change {
     case 'submitting':
       return { set: { due: new Date(now.getTime() + SUBMITTING_AGAIN_MS) } };
     case 'sent': {
+      if (message.held !== undefined) return heldTo(message, message.held, now);
       const close = new Date(message.validUntil.getTime() + RECEIPT_WAIT_MS);
       return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
     }
@@ -29,6 +31,20 @@ export function decideDue(message: AnyMessage, now: Date): Change {
     case 'received':
       return { unset: ['due'] };
   }
+}
+
+/** No better receipt came in time. It may still: `delivered` can follow `failed` (shared/messages/status.ts). */
+function heldTo(message: AnyMessage, { until, error, reason }: HeldReceipt, now: Date): Change {
+  if (until > now) return { set: { due: until } };
+  return {
+    state: 'failed',
+    set: {
+      ...(error === undefined ? {} : { errorCode: error }),
+      ...(reason === undefined ? {} : { errorReason: reason }),
+    },
+    unset: ['due', 'held'],
+    entries: [entryAt('failed', now, message.history)],
+  };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { RECEIPTS } from '../../shared/carriers/settings/receipts.ts';
+import { withDefaults } from '../../shared/carriers/settings/setting.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
@@ -14,6 +16,7 @@ import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
+import { ReceiptDialect } from './dialect/receipt-dialect.ts';
 import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
@@ -65,6 +68,7 @@ const SLOW_DOWN_MS = 1_000;
 export class CarrierParts {
   readonly #supplies: CarrierSupplies;
   readonly #holding: Holding;
+  readonly #dialect: ReceiptDialect;
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly unknowns: Settler;
@@ -78,12 +82,21 @@ export class CarrierParts {
     this.#supplies = supplies;
     this.#holding = holding;
     const { clock, log, metrics, carrier, password } = supplies;
+    this.#dialect = new ReceiptDialect(withDefaults(RECEIPTS, carrier.receipts));
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
     const tokens = new TokenBucket({ clock, perSecond: carrier.perSecond });
     this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
-    const delivers = new Receive({ carrier, log, metrics, receipts: this.receipts, slowDown: () => this.#slowDown() });
+    const delivers = new Receive({
+      dialect: this.#dialect,
+      clock,
+      carrier,
+      log,
+      metrics,
+      receipts: this.receipts,
+      slowDown: () => this.#slowDown(),
+    });
     const mayWrite = holding.held;
     this.binds = Array.from(
       { length: carrier.binds },
@@ -129,7 +142,7 @@ export class CarrierParts {
     return new ReceiptSettler({
       db,
       clock,
-      carrier: carrier._id,
+      rules: { carrier: carrier._id, parts: this.#dialect.parts, holdMinutes: this.#dialect.holdMinutes },
       settler: this.#settler('receipts'),
       messageLog,
       answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),

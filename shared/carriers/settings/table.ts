@@ -1,5 +1,6 @@
 import { ADDRESSES } from './addresses.ts';
 import { LINKS } from './links.ts';
+import { RECEIPTS } from './receipts.ts';
 import type { Settings, Values } from './setting.ts';
 import { SUBMITS } from './submits.ts';
 import { TEXTS } from './texts.ts';
@@ -16,6 +17,7 @@ export const GROUPS = {
   submits: SUBMITS,
   links: LINKS,
   trust: TRUST,
+  receipts: RECEIPTS,
 } as const satisfies Readonly<Record<string, Settings>>;
 
 export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys

@@ -47,7 +47,7 @@ describe('the message log', () => {
     receipts = new ReceiptSettler({
       db: store.db,
       clock,
-      carrier: 'c',
+      rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60 },
       messageLog,
       settler: settler('receipts'),
       onGroup: () => {},

@@ -53,6 +53,20 @@ describe('maintenance: what becomes of a message whose due time has come', () =>
     });
   });
 
+  it('a message whose receipt does not tell its end fails when no better one came in time', () => {
+    const held = { until: later(1_000), error: 'NULL', reason: 'Not delivered' };
+    const sent = { ...message('sent', now), held };
+
+    expect(decideDue(sent, now)).to.deep.equal({ set: { due: held.until } });
+    expect(decideDue(sent, held.until)).to.deep.equal({
+      state: 'failed',
+      set: { errorCode: 'NULL', errorReason: 'Not delivered' },
+      unset: ['due', 'held'],
+      entries: [{ state: 'failed', at: held.until }],
+    });
+    expect(decideDue({ ...sent, state: 'delivered' }, held.until)).to.deep.equal({ unset: ['due'] });
+  });
+
   for (const state of ['delivered', 'failed', 'expired', 'rejected'] as const) {
     it(`never touches the state of a ${state} message`, () => {
       expect(decideDue(message(state, now), now)).to.deep.equal({ unset: ['due'] });

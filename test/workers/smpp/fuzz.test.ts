@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
+import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
 import { candidateKeys, messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
-import type { ReceiptState } from '../../../workers/smpp/dialect/receipt-states.ts';
 import { parseReceipt } from '../../../workers/smpp/receipts/receipt.ts';
 import { decodeDeliver, decodeMessageId, isResponse, readHeader } from '../../../workers/smpp/session/pdu.ts';
 import { SmppSocket } from '../../../workers/smpp/session/socket.ts';
+import { dialect } from '../../support/dialect.ts';
 import { fuzz, mutate } from '../../support/fuzz.ts';
 import { pdu, receiptPdu } from '../../support/hostile-carrier.ts';
 import type { Prng } from '../../support/prng.ts';
@@ -179,7 +180,10 @@ const PIECES = [
   '__proto__',
   'constructor',
 ] as const;
-const STATES: ReadonlySet<ReceiptState> = new Set(['delivered', 'failed', 'expired', 'rejected', 'intermediate']);
+const GENERIC = dialect();
+const MEANINGS: ReadonlySet<WordMeaning> = new Set([
+  ...(['delivered', 'failed', 'expired', 'rejected', 'intermediate', 'hold', 'ignore'] as const),
+]);
 
 function hostileText(random: Prng): string {
   switch (random.below(4)) {
@@ -203,25 +207,28 @@ describe('fuzz: the receipt parser', function () {
         ...(random.below(3) === 0 ? { messageState: random.below(300) } : {}),
         ...(random.below(3) === 0 ? { networkErrorCode: random.bytes(random.below(5)) } : {}),
       };
-      const source = { text, intermediate: random.below(10) === 0, offsetMinutes: 330, ...tlvs };
+      const source = { text, intermediate: random.below(10) === 0, offsetMinutes: 330, at: new Date(), ...tlvs };
 
-      const receipt = parseReceipt(source);
+      const receipt = parseReceipt(source, GENERIC);
 
       if (receipt === undefined) return;
-      const { ids, state, word, error = '', doneAt, excerpt } = receipt;
-      if (!STATES.has(state)) throw new Error(`state ${state}`);
-      if (source.intermediate && state !== 'intermediate') throw new Error('a final state of an intermediate receipt');
+      const { ids, meaning, isKnown, word, error = '', doneAt, excerpt } = receipt;
+      if (!MEANINGS.has(meaning)) throw new Error(`meaning ${meaning}`);
+      if (!isKnown && meaning !== 'ignore') throw new Error('a word that nobody knows decides');
+      if (source.intermediate && meaning !== 'intermediate')
+        throw new Error('a final state of an intermediate receipt');
       if (ids.length < 1 || ids.length > 2 || ids.some((id) => id.trim() !== id || id === '')) throw new Error('ids');
-      if (word === '' || error.length > 16 || excerpt.length > 200) throw new Error('too long or empty');
+      if ((word === '' && isKnown && !source.intermediate) || error.length > 16 || excerpt.length > 200)
+        throw new Error('too long or empty');
       if (doneAt !== undefined && Number.isNaN(doneAt.getTime())) throw new Error('a date that is none');
       if (/\stext:/i.test(excerpt)) throw new Error('the words of the customer are quoted');
       // Whoever changes what stands behind the words changes nothing.
       const echo = /(?:^|[\s\0])text:/i.exec(text);
       if (echo !== null) {
-        const other = parseReceipt({
-          ...source,
-          text: `${text.slice(0, echo.index)} text:id:666 stat:REJECTD err:999`,
-        });
+        const other = parseReceipt(
+          { ...source, text: `${text.slice(0, echo.index)} text:id:666 stat:REJECTD err:999` },
+          GENERIC,
+        );
         expect(other).to.deep.equal(receipt);
       }
       for (const { key } of candidateKeys({ _id: 'x', idForm: 'learn' }, ids)) {
@@ -233,7 +240,7 @@ describe('fuzz: the receipt parser', function () {
   });
 
   type DateForm = readonly [text: string, resolutionMs: number];
-  const WORDS: readonly [readonly [string, ReceiptState], ...(readonly [string, ReceiptState])[]] = [
+  const WORDS: readonly [readonly [string, WordMeaning], ...(readonly [string, WordMeaning])[]] = [
     ['DELIVRD', 'delivered'],
     ['UNDELIV', 'failed'],
     ['EXPIRED', 'expired'],
@@ -254,7 +261,7 @@ describe('fuzz: the receipt parser', function () {
           random.below(60),
         ),
       );
-      const [word, state] = random.pick(WORDS);
+      const [word, meaning] = random.pick(WORDS);
       const digits = at.toISOString().replace(/\D/g, '').slice(0, 14);
       const forms: readonly [DateForm, ...DateForm[]] = [
         [digits.slice(2, 12), 60_000],
@@ -278,10 +285,10 @@ describe('fuzz: the receipt parser', function () {
         `id:${id} msc: stat:${word} lac:12 err:${error} done date:${done} text:`,
       ]);
 
-      const receipt = parseReceipt({ text, intermediate: false, offsetMinutes: 0 });
+      const receipt = parseReceipt({ text, intermediate: false, offsetMinutes: 0, at }, GENERIC);
 
       const doneAt = new Date(Math.floor(at.getTime() / resolutionMs) * resolutionMs);
-      expect(receipt, text).to.deep.include({ ids: [id], state, word, error, doneAt });
+      expect(receipt, text).to.deep.include({ ids: [id], meaning, word, error, doneAt });
       const keys = candidateKeys({ _id: 'x', idForm: 'learn' }, [id]).map(({ key }) => key);
       expect(keys, text).to.include(messageKey('x', answered));
     });

@@ -23,6 +23,8 @@ export interface OrphanDocument {
   /** The receipt's text up to the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
+  /** See IncomingReceipt. */
+  readonly plain?: true;
   readonly at: Date;
   readonly expiresAt: Date;
 }
@@ -68,7 +70,7 @@ export class OrphanStore {
   }
 
   #document(receipt: IncomingReceipt, now: Date): OrphanDocument {
-    const { candidates, from, to, part, excerpt, tlvs } = receipt;
+    const { candidates, from, to, part, excerpt, tlvs, plain } = receipt;
     const keys = candidates.map(({ key }) => key);
     const said = JSON.stringify([keys, from, to, part.state, part.error ?? '', part.doneAt?.getTime() ?? 0]);
     return {
@@ -81,6 +83,7 @@ export class OrphanStore {
       part,
       excerpt,
       ...(tlvs === undefined ? {} : { tlvs }),
+      ...(plain === undefined ? {} : { plain }),
       at: now,
       expiresAt: new Date(now.getTime() + ORPHAN_MS),
     };
@@ -88,7 +91,7 @@ export class OrphanStore {
 }
 
 function incoming(orphan: OrphanDocument): IncomingReceipt {
-  const { _id, keys, forms, from, to, part, excerpt, tlvs, at } = orphan;
+  const { _id, keys, forms, from, to, part, excerpt, tlvs, plain, at } = orphan;
   return {
     candidates: keys.map((key, i) => ({ key, form: forms?.[i] ?? '' })),
     from,
@@ -98,5 +101,6 @@ function incoming(orphan: OrphanDocument): IncomingReceipt {
     orphan: _id,
     arrivedAt: at,
     ...(tlvs === undefined ? {} : { tlvs }),
+    ...(plain === undefined ? {} : { plain }),
   };
 }

@@ -17,6 +17,8 @@ export interface IncomingReceipt {
   /** Its text up to the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
+  /** Of esm_class 0: a handset may have typed it. It means only a message with its id to the number that it came from. */
+  readonly plain?: true;
   /** Set when it was stored as an orphan earlier, and when that was. */
   readonly orphan?: string;
   readonly arrivedAt?: Date;
@@ -59,6 +61,11 @@ export function onlyUnknown(
   return only;
 }
 
+/** Whether an answer that is still to come may bring its id. */
+export function awaitsAnswer(unanswered: readonly MessageDocument[], { from }: IncomingReceipt): boolean {
+  return unanswered.some(({ to }) => isNumberOf(from, to));
+}
+
 /** Whether a receipt can be of this copy of a message, as far as place and time say it. */
 export function mayMeanCopy(copy: Claim, { arrivedAt }: IncomingReceipt, carrier: string): boolean {
   return copy.carrier === carrier && (arrivedAt === undefined || copy.at <= arrivedAt);
@@ -84,6 +91,7 @@ export function fits(message: MessageDocument, key: string, receipt: IncomingRec
 
 /** Addresses that are no numbers (masked, empty) say nothing. */
 function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): boolean {
+  if (receipt.plain === true) return isNumberOf(receipt.from, message.to);
   const numbers = [receipt.from, receipt.to].filter((address) => digitsOf(address).length >= MIN_DIGITS);
   const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
   if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;

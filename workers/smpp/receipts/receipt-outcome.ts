@@ -1,3 +1,4 @@
+import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
 import { type Change, entryAt, fitted } from '../../../shared/messages/change.ts';
 import {
   endState,
@@ -37,11 +38,21 @@ interface Copies {
 }
 
 /**
- * The change that a receipt makes to the parts with its id, in any copy. Usually that is one part, but some carriers give all
- * segments the same id. A status never goes backwards. A message ends when its last part does, or when one copy is delivered.
+ * The change that a receipt makes to the parts with its id, in any copy; or to all parts of that copy, where the carrier's receipts
+ * do so (`rule`). Usually that is one part, but some carriers give all segments the same id. A status never goes backwards. A
+ * message ends when its last part does, or when one copy is delivered.
  */
-export function decideReceipt(message: MessageDocument, key: string, receipt: PartReceipt, now: Date): ReceiptDecision {
-  const told = tell(copiesOf(message), receipt, (part) => part.key === key && mayReplace(part.state, receipt.state));
+export function decideReceipt(
+  message: MessageDocument,
+  key: string,
+  receipt: PartReceipt,
+  now: Date,
+  rule: ReceiptParts = 'perPart',
+): ReceiptDecision {
+  const told = tell(copiesOf(message), receipt, (part, parts) => {
+    const isMeant = part.key === key || (!isOpenPart(part) && speaksForAll(parts, key, rule));
+    return isMeant && mayReplace(part.state, receipt.state);
+  });
   return told === undefined ? { kind: 'none' } : { kind: 'change', change: withCopies(message, told, receipt, now) };
 }
 
@@ -75,11 +86,44 @@ function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
   return { parts, earlier };
 }
 
-/** Undefined when the receipt says nothing new about the parts for which `meant` is true. */
-function tell({ parts, earlier }: Copies, receipt: PartReceipt, meant: (part: Part) => boolean): Copies | undefined {
+/**
+ * The change that a receipt makes whose word tells no end: the message waits until then for a better one. Only a message that was
+ * sent does; of another, an answer is still awaited.
+ */
+export function decideHeld(message: MessageDocument, { error, reason }: PartReceipt, until: Date): ReceiptDecision {
+  if (message.state !== 'sent' || message.held !== undefined) return { kind: 'none' };
+  const held = { until, ...(error === undefined ? {} : { error }), ...(reason === undefined ? {} : { reason }) };
+  return { kind: 'change', change: { set: { held, due: until } } };
+}
+
+/** Whether the receipt for the segment with this id is about all segments. */
+function speaksForAll(parts: readonly Part[], key: string, rule: ReceiptParts): boolean {
+  switch (rule) {
+    case 'perPart':
+      return false;
+    case 'first':
+      return parts[0]?.key === key;
+    case 'last':
+      return parts.at(-1)?.key === key;
+    case 'any':
+      // A second one is only about its own segment: it was not the only one after all.
+      return parts.some((part) => part.key === key) && parts.every(({ state }) => !isTold(state));
+  }
+}
+
+function isTold(state: PartState): boolean {
+  return state !== 'accepted' && state !== 'unknown' && state !== 'refused';
+}
+
+/** Undefined when the receipt says nothing new about the parts for which `meant` is true, among those of their copy. */
+function tell(
+  { parts, earlier }: Copies,
+  receipt: PartReceipt,
+  meant: (part: Part, copy: readonly Part[]) => boolean,
+): Copies | undefined {
   let isNew = false;
-  const told = (part: Part): Part => {
-    if (!meant(part)) return part;
+  const told = (part: Part, _: number, copy: readonly Part[]): Part => {
+    if (!meant(part, copy)) return part;
     isNew = true;
     return toldOf(part, receipt);
   };

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
+import type { Change } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -7,41 +7,29 @@ import { Grouper } from '../../../shared/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
-import { isUnusualReceipt, receiptRecord } from '../../../shared/settlement/message-log.ts';
+import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
 import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
+import { changeOf, type Found, type ReceiptRules, type Told } from './group-change.ts';
 import { OrphanStore } from './orphan-store.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
-import { type IncomingReceipt, keysOf, mayMeanCopy, onlyUnknown } from './receipt-match.ts';
-import { decideReceipt, decideUnknown } from './receipt-outcome.ts';
+import { awaitsAnswer, type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
 
 /**
- * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `unstorable`: the store is
- * there and refuses it, now and whenever it comes again.
+ * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `not_receipt`: a text of
+ * esm_class 0 that means no message of ours. `unstorable`: the store is there and refuses it, now and whenever it comes again.
  */
-export type ReceiptResult = 'matched' | 'unknown_settled' | 'duplicate' | 'orphan' | 'unstorable';
+export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt' | 'unstorable';
 
 export interface ReceiptSettlerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly settler: Settler;
-  readonly carrier: string;
+  readonly rules: ReceiptRules;
   readonly messageLog: MessageLog;
   onGroup(size: number): void;
   /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
   answersStored(): Promise<void>;
-}
-
-interface Found extends Hit {
-  /** By its addresses, not by an id. */
-  readonly byAddress: boolean;
-}
-
-/** A receipt of a group, by its place `i`, and the message that it means. */
-interface Told {
-  readonly i: number;
-  readonly receipt: IncomingReceipt;
-  readonly hit: Found;
 }
 
 const MAX_GROUP = 200;
@@ -63,8 +51,8 @@ export class ReceiptSettler {
 
   constructor(options: ReceiptSettlerOptions) {
     this.#options = options;
-    this.#lookup = new ReceiptLookup(options.db, options.carrier);
-    this.#orphans = new OrphanStore(options.db, options.carrier);
+    this.#lookup = new ReceiptLookup(options.db, options.rules.carrier);
+    this.#orphans = new OrphanStore(options.db, options.rules.carrier);
     this.#fresh = new FreshOrphans(options.clock);
     this.#grouper = new Grouper({
       maxItems: MAX_GROUP,
@@ -128,9 +116,10 @@ export class ReceiptSettler {
   async #take(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
     this.#options.onGroup(receipts.length);
     const found: (Found | undefined)[] = (await this.#lookup.find(receipts)).map(byId);
-    await this.#second(receipts, found);
-    const kept = await this.#keepOrphans(receipts, found);
+    const foreign = await this.#second(receipts, found);
+    const kept = await this.#keepOrphans(receipts, found, foreign);
     const results = await this.#settle(receipts, found);
+    for (const i of foreign) results[i] = 'not_receipt';
     const done = receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? [])));
     for (const id of done) this.#fresh.remove(id);
     await this.#orphans.remove(done);
@@ -140,36 +129,43 @@ export class ReceiptSettler {
   /**
    * For receipts without a message. The order matters: what is being submitted is read first, then ids are looked up again.
    * An answer that was stored between the two is found by its id; one that was not yet stored is in the list and makes the
-   * receipt ambiguous, so it never settles another, unanswered message to the same number.
+   * receipt ambiguous, so it never settles another, unanswered message to the same number. Returns the plain texts that can mean
+   * no message of ours.
    */
-  async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<void> {
-    if (found.every((hit) => hit !== undefined)) return;
+  async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<readonly number[]> {
+    if (found.every((hit) => hit !== undefined)) return [];
     await this.#options.answersStored();
     for (const [i, hit] of this.#lookup.recent(receipts).entries()) found[i] ??= byId(hit);
     const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
-    if (missing.length === 0) return;
-    const { carrier, clock } = this.#options;
+    if (missing.length === 0) return [];
+    const { clock, rules } = this.#options;
     const unanswered = await this.#lookup.unanswered(clock.now());
     const hits = await this.#lookup.findAnyForm(missing.map(({ receipt }) => receipt));
     for (const [n, { receipt, i }] of missing.entries()) {
       const hit = byId(hits[n]);
-      const unknown = hit === undefined ? onlyUnknown(unanswered, receipt, carrier) : undefined;
+      const byAddress = hit === undefined && receipt.plain !== true;
+      const unknown = byAddress ? onlyUnknown(unanswered, receipt, rules.carrier) : undefined;
       const [candidate] = receipt.candidates;
       found[i] =
         unknown === undefined || candidate === undefined
           ? hit
           : { message: unknown, key: candidate.key, byAddress: true };
     }
+    return missing.flatMap(({ receipt, i }) => {
+      const isKept = found[i] !== undefined || receipt.plain !== true || receipt.orphan !== undefined;
+      return isKept || awaitsAnswer(unanswered, receipt) ? [] : [i];
+    });
   }
 
   /** Stores what fits nothing, then looks once more: the answer may have come while it was being stored. */
   async #keepOrphans(
     receipts: readonly IncomingReceipt[],
     found: (Found | undefined)[],
+    foreign: readonly number[],
   ): Promise<ReadonlyMap<number, string>> {
     const kept = new Map<number, string>();
     const lost = receipts.flatMap((receipt, i) =>
-      found[i] === undefined && receipt.orphan === undefined ? [{ receipt, i }] : [],
+      found[i] === undefined && receipt.orphan === undefined && !foreign.includes(i) ? [{ receipt, i }] : [],
     );
     if (lost.length === 0) return kept;
     this.#maybeOrphans = true;
@@ -190,10 +186,7 @@ export class ReceiptSettler {
   }
 
   /** Several receipts of one group may be for one message: they make one change. */
-  async #settle(
-    receipts: readonly IncomingReceipt[],
-    found: readonly (Found | undefined)[],
-  ): Promise<readonly ReceiptResult[]> {
+  async #settle(receipts: readonly IncomingReceipt[], found: readonly (Found | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
     const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
@@ -216,51 +209,27 @@ export class ReceiptSettler {
 
   /** Behind everything: the receipts are stored, and are answered without waiting for this. */
   #log(message: MessageDocument, told: readonly Told[], results: readonly ReceiptResult[], at: Date): void {
-    const { messageLog, carrier } = this.#options;
+    const { messageLog, rules } = this.#options;
     for (const { i, receipt, hit } of told) {
       const result = results[i];
-      if (result === undefined || result === 'orphan' || result === 'unstorable') continue;
+      if (result === undefined || !isRecorded(result)) continue;
       if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) continue;
-      messageLog.add([receiptRecord(carrier, message._id, hit.key, receipt, result, at)]);
+      messageLog.add([receiptRecord(rules.carrier, message._id, hit.key, receipt, result, at)]);
     }
   }
 
   #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
-    const { carrier, clock } = this.#options;
-    const { change, settled } = changeOf(message, told, carrier, clock.now());
-    for (const one of told) {
-      if (!settled.has(one)) results[one.i] = 'duplicate';
-      else results[one.i] = one.hit.byAddress ? 'unknown_settled' : 'matched';
-    }
-    return change;
+    const { rules, clock } = this.#options;
+    const decided = changeOf(message, told, rules, clock.now());
+    for (const [{ i }, result] of decided.results) results[i] = result;
+    return decided.change;
   }
+}
+
+function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {
+  return result !== 'orphan' && result !== 'unstorable' && result !== 'not_receipt';
 }
 
 function byId(hit: Hit | undefined): Found | undefined {
   return hit === undefined ? undefined : { ...hit, byAddress: false };
-}
-
-/** What several receipts for one message change, as one change, and which of them changed anything. Pure. */
-function changeOf(
-  message: MessageDocument,
-  told: readonly Told[],
-  carrier: string,
-  now: Date,
-): { readonly change: Change | undefined; readonly settled: ReadonlySet<Told> } {
-  const settled = new Set<Told>();
-  let change: Change | undefined;
-  let after = message;
-  for (const one of told) {
-    const { receipt, hit } = one;
-    const decision =
-      hit.byAddress && !keysOf(after).has(hit.key)
-        ? decideUnknown(after, hit.key, receipt.part, now, (copy) => mayMeanCopy(copy, receipt, carrier))
-        : decideReceipt(after, hit.key, receipt.part, now);
-    if (decision.kind === 'none') continue;
-    settled.add(one);
-    change = change === undefined ? decision.change : joinChanges(change, decision.change);
-    // Several changes are written as one: the version rises once.
-    after = { ...applyChange(after, decision.change), v: message.v };
-  }
-  return { change, settled };
 }

@@ -16,6 +16,11 @@ export function createSmppMetrics(metrics: Metrics) {
     answers: metrics.counter('smpp_answers_total', 'Answers to submit_sm, by what they mean.', ['carrier', 'class']),
     outcomes: metrics.counter('smpp_outcomes_total', 'What became of claimed messages.', ['carrier', 'outcome']),
     receipts: metrics.counter('smpp_receipts_total', 'Receipts, by what was done with them.', ['carrier', 'result']),
+    otherWords: metrics.counter(
+      'smpp_receipts_unknown_word_total',
+      'Receipts whose word no table has, by what it was taken for.',
+      ['carrier', 'meaning'],
+    ),
     inbound: metrics.counter('smpp_inbound_refused_total', 'Messages from handsets, which are refused.', ['carrier']),
     takenOver: metrics.counter('smpp_unknown_taken_over_total', 'Submits left unsettled by an earlier holder.', [
       'carrier',

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import { receiptDate } from '../../../../workers/smpp/dialect/receipt-dates.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
+import { dialect } from '../../../support/dialect.ts';
 
 const FOLDER = new URL('../../../fixtures/receipts/', import.meta.url);
 
@@ -12,14 +14,17 @@ function fixture(name: string): string {
   return file.slice(file.indexOf('\n') + 1);
 }
 
-function parse(text: string, tlvs: object = {}, offsetMinutes = 0): ParsedReceipt | undefined {
-  return parseReceipt({ text, intermediate: false, offsetMinutes, ...tlvs });
+/** When the receipts of this file come. */
+const AT = new Date('2026-11-21T10:06:00Z');
+
+function parse(text: string, more: object = {}, set: Partial<ReceiptSettings> = {}): ParsedReceipt | undefined {
+  return parseReceipt({ text, intermediate: false, offsetMinutes: 0, at: AT, ...more }, dialect(set));
 }
 
 type Row = readonly [
   name: string,
   id: string,
-  state: ParsedReceipt['state'],
+  meaning: ParsedReceipt['meaning'],
   error: string | undefined,
   done: string | undefined,
 ];
@@ -47,12 +52,12 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('parseReceipt', () => {
-  for (const [name, id, state, error, done] of ROWS) {
+  for (const [name, id, meaning, error, done] of ROWS) {
     it(`reads ${name}`, () => {
       const receipt = parse(fixture(name));
 
       expect(receipt?.ids).to.deep.equal([id]);
-      expect(receipt?.state).to.equal(state);
+      expect(receipt?.meaning).to.equal(meaning);
       expect(receipt?.error).to.equal(error);
       expect(receipt?.doneAt?.toISOString()).to.equal(done);
     });
@@ -73,7 +78,7 @@ describe('parseReceipt', () => {
   it('takes the id and the state of the TLVs first, and keeps the id of the text where it differs', () => {
     const receipt = parse(fixture('04-payload-nul'), { receiptedMessageId: '6aad5', messageState: 5 });
 
-    expect(receipt).to.deep.include({ ids: ['6aad5', '0000436949'], state: 'failed' });
+    expect(receipt).to.deep.include({ ids: ['6aad5', '0000436949'], meaning: 'failed' });
   });
 
   it('reads a receipt that has TLVs only', () => {
@@ -83,7 +88,7 @@ describe('parseReceipt', () => {
       networkErrorCode: Buffer.from([3, 0, 52]),
     });
 
-    expect(receipt).to.deep.include({ ids: ['AB12'], state: 'rejected', error: '52' });
+    expect(receipt).to.deep.include({ ids: ['AB12'], meaning: 'rejected', error: '52' });
   });
 
   const CODES = [
@@ -100,7 +105,7 @@ describe('parseReceipt', () => {
   ];
   for (const [code, state] of CODES.entries()) {
     it(`message_state ${code} is ${state}`, () => {
-      expect(parse('', { receiptedMessageId: 'x', messageState: code })?.state).to.equal(state);
+      expect(parse('', { receiptedMessageId: 'x', messageState: code })?.meaning).to.equal(state);
     });
   }
 
@@ -127,14 +132,12 @@ describe('parseReceipt', () => {
   ];
   for (const [word, state] of WORDS) {
     it(`stat:${word} is ${state}`, () => {
-      expect(parse(`id:1 stat:${word} err:000`)?.state).to.equal(state);
+      expect(parse(`id:1 stat:${word} err:000`)?.meaning).to.equal(state);
     });
   }
 
   it('an intermediate notification is never final, whatever it says', () => {
-    expect(parseReceipt({ text: 'id:1 stat:DELIVRD', intermediate: true, offsetMinutes: 0 })?.state).to.equal(
-      'intermediate',
-    );
+    expect(parse('id:1 stat:DELIVRD', { intermediate: true })?.meaning).to.equal('intermediate');
   });
 
   it('quotes the text only up to the words of the customer', () => {
@@ -142,7 +145,7 @@ describe('parseReceipt', () => {
   });
 
   it('an empty value does not swallow the next key', () => {
-    expect(parse('id:7 err: stat:DELIVRD')).to.deep.include({ ids: ['7'], state: 'delivered' });
+    expect(parse('id:7 err: stat:DELIVRD')).to.deep.include({ ids: ['7'], meaning: 'delivered' });
   });
 
   it('survives any text', () => {
@@ -164,12 +167,12 @@ describe('parseReceipt', () => {
 
 describe('receiptDate', () => {
   it('reads a local time with the offset of the carrier', () => {
-    expect(receiptDate('260608155641', 330)?.toISOString()).to.equal('2026-06-08T10:26:41.000Z');
+    expect(receiptDate('260608155641', 330, AT)?.toISOString()).to.equal('2026-06-08T10:26:41.000Z');
   });
 
   it('reads the absolute form of SMPP with its own offset', () => {
-    expect(receiptDate('180711070000012+', 330)?.toISOString()).to.equal('2018-07-11T04:00:00.000Z');
-    expect(receiptDate('180711070000022-', 0)?.toISOString()).to.equal('2018-07-11T12:30:00.000Z');
+    expect(receiptDate('180711070000012+', 330, AT)?.toISOString()).to.equal('2018-07-11T04:00:00.000Z');
+    expect(receiptDate('180711070000022-', 0, AT)?.toISOString()).to.equal('2018-07-11T12:30:00.000Z');
   });
 
   for (const text of [
@@ -183,7 +186,7 @@ describe('receiptDate', () => {
     'yesterday',
   ]) {
     it(`makes nothing of "${text}"`, () => {
-      expect(receiptDate(text, 0)).to.equal(undefined);
+      expect(receiptDate(text, 0, AT)).to.equal(undefined);
     });
   }
 });

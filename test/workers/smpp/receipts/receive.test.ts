@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
+import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
@@ -11,6 +12,7 @@ import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/session/metrics.ts';
 import type { Deliver } from '../../../../workers/smpp/session/pdu.ts';
+import { dialect } from '../../../support/dialect.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
@@ -31,7 +33,7 @@ describe('Receive', () => {
   afterEach(() => store.close());
 
   /** Takes a PDU as the worker would; gives the status of the answer. */
-  async function take(pdu: Deliver): Promise<number> {
+  async function take(pdu: Deliver, set: Partial<ReceiptSettings> = {}): Promise<number> {
     const settler = new Settler({
       db: store.db,
       announcer: { announce: async () => {} },
@@ -50,13 +52,15 @@ describe('Receive', () => {
         password: '',
         createdAt: new Date(),
       },
+      dialect: dialect(set),
+      clock: systemClock,
       log: silentLog,
       metrics: createSmppMetrics(new Metrics()),
       receipts: new ReceiptSettler({
         db: store.db,
         clock: systemClock,
         settler,
-        carrier: 'c',
+        rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60 },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
         answersStored: async () => {},
@@ -133,6 +137,81 @@ describe('Receive', () => {
       expect(await store.db.collection('orphans').countDocuments()).to.equal(0);
     });
   }
+
+  it('a word that nobody knows changes nothing, and is kept in the log of the message', async () => {
+    const stored = await sent();
+
+    expect(await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'BOOM')) }))).to.equal(0);
+
+    const record = await eventually(() => store.db.collection('message_log').findOne({}), 'the receipt is logged');
+    expect(record).to.deep.include({ result: 'ignored' });
+    expect(record?.part).to.include({ effect: 'ignore', error: 'BOOM' });
+    expect((await stored())?.state).to.equal('sent');
+  });
+
+  it('nor is such a receipt lost when it comes before its answer', async () => {
+    expect(await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'BOOM')) }))).to.equal(0);
+
+    expect(await store.db.collection('orphans').countDocuments()).to.equal(1);
+  });
+
+  it('a carrier may say what its unknown words mean: failed at once', async () => {
+    const stored = await sent();
+
+    await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'BOOM')) }), { otherWord: 'failed' });
+
+    expect(await stored()).to.include({ state: 'failed', errorCode: 'BOOM', errorReason: 'Not delivered' });
+  });
+
+  it('a word that does not tell the end holds the message until a better receipt comes, or its time is over', async () => {
+    const stored = await sent();
+    const body = Buffer.from(TEXT.replace('DELIVRD', 'NULL'));
+
+    await take(deliver({ body }), { receiptProfile: 'pswincom', holdMinutes: 30 });
+    const held = await stored();
+    await take(deliver({ body }), { receiptProfile: 'pswincom', holdMinutes: 30 });
+
+    expect(held?.state).to.equal('sent');
+    expect(held?.held).to.include({ error: 'NULL', reason: 'Not delivered' });
+    expect(held?.due).to.deep.equal(held?.held?.until);
+    expect((await stored())?.held).to.deep.equal(held?.held);
+
+    await take(deliver());
+    expect((await stored())?.state).to.equal('delivered');
+  });
+
+  describe('of esm_class 0, where the carrier is known to send such receipts', () => {
+    const PLAIN = { esmClass: 0 };
+    const TAKES = { plainReceipts: true };
+
+    it('settles the message with its id to the number that it came from', async () => {
+      const stored = await sent();
+
+      expect(await take(deliver(PLAIN), TAKES)).to.equal(0);
+
+      expect((await stored())?.state).to.equal('delivered');
+    });
+
+    const FORGED: readonly (readonly [string, Partial<Deliver>])[] = [
+      ['an id that nobody has', { body: Buffer.from('id:beef stat:DELIVRD err:000') }],
+      ['the id of a message to somebody else', { from: '918800000000' }],
+      ['addresses that are swapped', { from: 'HARKRA', to: '919876543210' }],
+      ['no source', { from: '' }],
+      ['a masked source', { from: '9198******10' }],
+      ['no state', { body: Buffer.from('id:4f1c err:000') }],
+      ['a word that nobody knows', { body: Buffer.from('id:4f1c stat:HELLO') }],
+    ];
+    for (const [what, overrides] of FORGED) {
+      it(`with ${what} it stays a message of a handset`, async () => {
+        const stored = await sent();
+
+        expect(await take(deliver({ ...PLAIN, ...overrides }), TAKES)).to.equal(0x65);
+
+        expect((await stored())?.state).to.equal('sent');
+        expect(await store.db.collection('orphans').countDocuments()).to.equal(0);
+      });
+    }
+  });
 
   for (const esmClass of [0x00, 0x08, 0x10, 0x18, 0x40]) {
     it(`esm_class 0x${esmClass.toString(16)}: a text that looks like a receipt is none, and is refused for good`, async () => {

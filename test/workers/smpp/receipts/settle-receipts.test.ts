@@ -40,6 +40,56 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     expect(world.events).to.deep.equal(['delivered']);
   });
 
+  describe('one receipt for all parts, where the carrier sends no more', () => {
+    afterEach(() => {
+      world.parts = 'perPart';
+    });
+
+    const CASES = [
+      ['first', ['a'], 'delivered'],
+      ['first', ['b', 'c'], 'sent'],
+      ['last', ['c'], 'delivered'],
+      ['last', ['a', 'b'], 'sent'],
+      ['any', ['b'], 'delivered'],
+      ['perPart', ['a', 'b'], 'sent'],
+    ] as const;
+    for (const [rule, ids, state] of CASES) {
+      it(`${rule}: receipts for ${ids.join(' and ')} of a, b, c: ${state}`, async () => {
+        const parts: Part[] = ['a', 'b', 'c'].map((id) => ({ key: `c:${id}`, state: 'accepted' }));
+        const message = await world.put({ segments: 3, parts });
+        world.parts = rule;
+        const receipts = world.settler();
+
+        for (const id of ids) await receipts.add(receipt(id));
+
+        expect(await world.state(message)).to.equal(state);
+      });
+    }
+
+    it('the refusal of the deciding part ends the message; what others say later changes nothing', async () => {
+      const parts: Part[] = ['a', 'b'].map((id) => ({ key: `c:${id}`, state: 'accepted' }));
+      const message = await world.put({ segments: 2, parts });
+      world.parts = 'first';
+      const receipts = world.settler();
+
+      await receipts.add(receipt('a', 'rejected'));
+      await receipts.add(receipt('b', 'delivered'));
+
+      expect(await world.state(message)).to.equal('rejected');
+      expect(world.events).to.deep.equal(['rejected']);
+    });
+
+    it('what is not known to have been taken is not settled by it', async () => {
+      const parts: Part[] = [{ key: 'c:a', state: 'accepted' }, { state: 'unknown' }];
+      const message = await world.unknown({ segments: 2, parts });
+      world.parts = 'first';
+
+      await world.settler().add(receipt('a'));
+
+      expect(await world.state(message)).to.equal('submitting');
+    });
+  });
+
   it('finds ids in another notation, and learns it', async () => {
     const first = await world.put({ parts: [{ key: 'c:55f568bd', state: 'accepted' }] });
     const second = await world.put({ parts: [{ key: 'c:55f568be', state: 'accepted' }] });

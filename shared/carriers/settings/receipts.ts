@@ -1,0 +1,106 @@
+import { type Shape, setting, type Values } from './setting.ts';
+import { listOf, oneOf, whole, yesNo } from './shapes.ts';
+
+/** What a word of `stat:` means for a message. */
+const WORD_MEANINGS = [
+  'delivered',
+  'failed',
+  'expired',
+  'rejected',
+  // Still under way.
+  'intermediate',
+  // Its end is not known: it fails after `holdMinutes`, unless a better receipt comes.
+  'hold',
+  // Kept for the timeline, and nothing else.
+  'ignore',
+] as const;
+export type WordMeaning = (typeof WORD_MEANINGS)[number];
+
+const OTHER_WORDS = ['failed', 'hold', 'ignore'] as const satisfies readonly WordMeaning[];
+export type OtherWord = (typeof OTHER_WORDS)[number];
+
+/**
+ * Which receipts decide about a message of several segments. `perPart`: each about its own. `first`, `last`: that of the first or
+ * the last segment about all. `any`: the first to come about all.
+ */
+const RECEIPT_PARTS = ['perPart', 'first', 'last', 'any'] as const;
+export type ReceiptParts = (typeof RECEIPT_PARTS)[number];
+
+export const GENERIC_PROFILE = 'generic';
+/** What each of them knows: workers/smpp/dialect/profiles.ts. */
+const RECEIPT_PROFILES = [
+  GENERIC_PROFILE,
+  '8x8',
+  'bandwidth',
+  'cmpp',
+  'flowroute',
+  'gsm',
+  'india',
+  'infobip',
+  'javna',
+  'kaleyra',
+  'messente',
+  'ozeki',
+  'pswincom',
+  'sms-central',
+  'smsportal',
+  'syniverse',
+  'telesign',
+  'telia',
+  'twilio',
+  'tyntec',
+  'vonage',
+  'yo',
+] as const;
+export type ReceiptProfile = (typeof RECEIPT_PROFILES)[number];
+
+export interface ReceiptWord {
+  readonly word: string;
+  readonly meaning: WordMeaning;
+}
+
+const receiptWord: Shape<ReceiptWord> = {
+  value: 'WORD=MEANING',
+  form: `like DND=rejected, a word or number of \`stat:\` and one of ${WORD_MEANINGS.join(', ')}`,
+  parse: (text) => {
+    const [, word, name] = /^([A-Za-z0-9][A-Za-z0-9_:./-]{0,39})=([a-z]+)$/.exec(text) ?? [];
+    const meaning = WORD_MEANINGS.find((one) => one === name);
+    return word === undefined || meaning === undefined ? undefined : { word, meaning };
+  },
+  show: ({ word, meaning }) => `${word}=${meaning}`,
+};
+
+const MAX_WORDS = 200;
+
+/** How the carrier's delivery receipts are read (workers/smpp/dialect). */
+export const RECEIPTS = {
+  receiptProfile: setting(
+    oneOf(RECEIPT_PROFILES),
+    GENERIC_PROFILE,
+    'whose words and codes its receipts have (`carrier receipt-profiles`)',
+  ),
+  receiptWord: setting(
+    listOf(receiptWord, MAX_WORDS),
+    [],
+    'what its own words of `stat:` mean, before those of the profile',
+  ),
+  otherWord: setting(
+    oneOf(['profile', ...OTHER_WORDS]),
+    'profile',
+    'a word that no table has: failed, hold (failed after --hold-minutes), ignore (only kept), or as the profile says',
+  ),
+  receiptParts: setting(
+    oneOf(['profile', ...RECEIPT_PARTS]),
+    'profile',
+    'which receipts decide about a long text: perPart, first or last (that segment’s about all), any, or as the profile says',
+  ),
+  plainReceipts: setting(
+    yesNo,
+    false,
+    'take receipts of esm_class 0 too, where the id is known and the source is the recipient',
+    { kannel: 'never', jasmin: 'always' },
+  ),
+  holdMinutes: setting(whole('MIN', 1, 4_320), 60, 'how long a word that means hold waits for a better receipt'),
+};
+
+export type ReceiptSettings = Values<typeof RECEIPTS>;

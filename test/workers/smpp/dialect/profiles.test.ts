@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import type { ReceiptProfile } from '../../../../shared/carriers/settings/receipts.ts';
+import { normalWord } from '../../../../workers/smpp/dialect/data/vocabulary.ts';
+import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
+import { standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
+import { dialect } from '../../../support/dialect.ts';
+
+const VOCABULARIES = Object.entries(PROFILES).map(([name, { vocabulary }]) => ({ name, ...vocabulary }));
+
+describe('receipt profiles', () => {
+  it('each has a source, and its words and codes in their normal form', () => {
+    for (const { name, sources, words = {}, errors = {} } of VOCABULARIES) {
+      expect(sources, name).not.to.deep.equal([]);
+      for (const word of [...Object.keys(words), ...Object.keys(errors)]) expect(normalWord(word), name).to.equal(word);
+    }
+  });
+
+  it('a word that all profiles know means the same at every vendor, as far as it is no number', () => {
+    const meanings = new Map<string, Set<string>>();
+    for (const { words = {}, alone } of VOCABULARIES) {
+      if (alone === true) continue;
+      for (const [word, meaning] of Object.entries(words)) {
+        if (/^\d+$/.test(word)) continue;
+        meanings.set(word, (meanings.get(word) ?? new Set()).add(meaning));
+      }
+    }
+
+    expect([...meanings].filter(([, all]) => all.size > 1)).to.deep.equal([]);
+  });
+
+  const GENERIC: readonly (readonly [string, string])[] = [
+    ['DND', 'rejected'],
+    ['BLOCKED', 'rejected'],
+    ['NACK', 'rejected'],
+    ['BARRED', 'failed'],
+    ['ZEROBAL', 'failed'],
+    ['NOCRED', 'rejected'],
+    ['SYSERR', 'failed'],
+    ['NULL', 'hold'],
+    ['DNDNUMB', 'rejected'],
+    ['TEMPLATE-NOT-FOUND', 'rejected'],
+    ['ABSENT-SUB', 'failed'],
+    ['NO-DLR-OPTR', 'hold'],
+    ['DELIVERED-TO-CARRIER', 'intermediate'],
+    ['DELIVERED_TO_OPERATOR', 'intermediate'],
+    ['DELIVERED_TO_HANDSET', 'delivered'],
+    ['UNDELIV-INTERIM', 'intermediate'],
+    ['ACCEPTED-BUFFERED', 'intermediate'],
+    ['2', 'delivered'],
+    ['02', 'delivered'],
+    ['5', 'failed'],
+    ['0', 'intermediate'],
+    ['delivrd.', 'delivered'],
+  ];
+  for (const [word, meaning] of GENERIC) {
+    it(`generic: ${word} is ${meaning}`, () => {
+      expect(dialect().read(word, undefined)).to.deep.equal({ meaning, isKnown: true });
+    });
+  }
+
+  for (const word of ['BOOM', 'DELIVERY_FAILED', 'DELIVERYFAILED', 'DELIVERED-TO-NOBODY', '', '42']) {
+    it(`generic: nobody knows "${word}", and it changes nothing`, () => {
+      expect(dialect().read(word, undefined)).to.deep.equal({ meaning: 'ignore', isKnown: false });
+    });
+  }
+
+  it('numbers are each vendor’s own', () => {
+    const zero = (receiptProfile: ReceiptProfile): string => dialect({ receiptProfile }).read('0', undefined).meaning;
+
+    expect([zero('generic'), zero('yo'), zero('syniverse')]).to.deep.equal(['intermediate', 'delivered', 'delivered']);
+    expect(dialect({ receiptProfile: 'syniverse' }).read('008', undefined).meaning).to.equal('expired');
+    // The TLV is the standard's, whatever the text says.
+    expect(dialect({ receiptProfile: 'yo' }).read('', 0).meaning).to.equal('intermediate');
+  });
+
+  it('what a carrier sets itself comes first', () => {
+    const own = dialect({ receiptProfile: 'kaleyra', receiptWord: [{ word: 'spam', meaning: 'delivered' }] });
+
+    expect(own.read('SPAM', undefined).meaning).to.equal('delivered');
+    expect(own.read('BOOM', undefined)).to.deep.equal({ meaning: 'failed', isKnown: false });
+    expect(dialect({ receiptProfile: 'kaleyra', otherWord: 'hold' }).read('BOOM', undefined).meaning).to.equal('hold');
+    expect(dialect({ receiptProfile: 'telesign' }).parts).to.equal('first');
+    expect(dialect({ receiptProfile: 'telesign', receiptParts: 'last' }).parts).to.equal('last');
+  });
+
+  it('bandwidth: ACCEPTD is the last word; elsewhere it is not', () => {
+    expect(dialect({ receiptProfile: 'bandwidth' }).read('ACCEPTD', undefined).meaning).to.equal('delivered');
+    expect(standardMeaning('ACCEPTD')).to.equal('intermediate');
+    expect(dialect({ receiptProfile: 'syniverse' }).read('ACCEPTD', undefined).meaning).to.equal('intermediate');
+  });
+
+  const REASONS: readonly (readonly [ReceiptProfile, string, string])[] = [
+    ['generic', '001', 'Not delivered'],
+    ['generic', '633', 'DLT: the text does not match the template'],
+    ['vonage', '001', 'Not delivered, without a reason'],
+    ['vonage', '9', 'The number is not allowed, or the recipient opted out'],
+    ['twilio', '001', 'The phone cannot be reached'],
+    ['kaleyra', '001', 'The number does not exist'],
+    ['kaleyra', '633', 'DLT: the text does not match the template'],
+    ['gsm', '27', 'The phone cannot be reached'],
+    ['tyntec', '1b', 'The phone cannot be reached'],
+    ['flowroute', '1110', 'The recipient opted out'],
+    ['telesign', '4a6', 'Blocked by the carrier'],
+    ['javna', '069', 'The number is disconnected'],
+  ];
+  for (const [receiptProfile, code, reason] of REASONS) {
+    it(`${receiptProfile}: err ${code}`, () => {
+      expect(dialect({ receiptProfile }).reasonOf('failed', code)).to.equal(reason);
+    });
+  }
+});

@@ -1,0 +1,55 @@
+import type { OtherWord, ReceiptParts, ReceiptProfile } from '../../../shared/carriers/settings/receipts.ts';
+import { BANDWIDTH, FLOWROUTE, SYNIVERSE, TELESIGN, TWILIO } from './data/america.ts';
+import { MESSENTE, OZEKI, PSWINCOM, TELIA } from './data/europe.ts';
+import { GSM, INFOBIP, TYNTEC } from './data/gsm.ts';
+import { INDIA, JAVNA } from './data/india.ts';
+import { KALEYRA } from './data/kaleyra.ts';
+import { STANDARD } from './data/standard.ts';
+import type { Vocabulary } from './data/vocabulary.ts';
+import { CMPP, EIGHT_BY_EIGHT, SMS_CENTRAL, SMSPORTAL, VONAGE, YO } from './data/world.ts';
+
+/** How the receipts of a carrier are read; a carrier names one, and may overrule any of it (shared/carriers/settings/receipts.ts). */
+export interface Profile {
+  readonly vocabulary: Vocabulary;
+  /** What a word means that no table has. */
+  readonly otherWord: OtherWord;
+  readonly parts: ReceiptParts;
+}
+
+/** Most carriers: a word that nobody knows changes nothing, and each segment has its receipt. */
+function usual(vocabulary: Vocabulary, differs: Partial<Profile> = {}): Profile {
+  return { vocabulary, otherWord: 'ignore', parts: 'perPart', ...differs };
+}
+
+export const PROFILES: Readonly<Record<ReceiptProfile, Profile>> = {
+  generic: usual(STANDARD),
+  '8x8': usual(EIGHT_BY_EIGHT),
+  bandwidth: usual(BANDWIDTH),
+  // Only failures are told by such codes.
+  cmpp: usual(CMPP, { otherWord: 'failed' }),
+  flowroute: usual(FLOWROUTE),
+  gsm: usual(GSM),
+  india: usual(INDIA),
+  infobip: usual(INFOBIP),
+  javna: usual(JAVNA),
+  kaleyra: usual(KALEYRA, { otherWord: 'failed' }),
+  messente: usual(MESSENTE),
+  ozeki: usual(OZEKI),
+  pswincom: usual(PSWINCOM, { otherWord: 'hold' }),
+  'sms-central': usual(SMS_CENTRAL),
+  smsportal: usual(SMSPORTAL),
+  syniverse: usual(SYNIVERSE, { otherWord: 'hold' }),
+  telesign: usual(TELESIGN, { parts: 'first' }),
+  telia: usual(TELIA),
+  twilio: usual(TWILIO),
+  tyntec: usual(TYNTEC),
+  vonage: usual(VONAGE),
+  yo: usual(YO),
+};
+
+/** Words of all vocabularies but numbers, which every vendor counts in its own way. All profiles know them. */
+export const COMMON_WORDS: Vocabulary['words'] = Object.fromEntries(
+  Object.values(PROFILES).flatMap(({ vocabulary: { words = {}, alone } }) =>
+    alone === true ? [] : Object.entries(words).filter(([word]) => !/^\d+$/.test(word)),
+  ),
+);

@@ -1,0 +1,83 @@
+import {
+  GENERIC_PROFILE,
+  type ReceiptParts,
+  type ReceiptSettings,
+  type WordMeaning,
+} from '../../../shared/carriers/settings/receipts.ts';
+import { DLT_ERRORS } from './data/dlt.ts';
+import { BEGINNINGS, STANDARD } from './data/standard.ts';
+import { normalWord } from './data/vocabulary.ts';
+import { COMMON_WORDS, PROFILES } from './profiles.ts';
+
+/** What a carrier's receipt says, and whether a table knew its word. */
+export interface Reading {
+  readonly meaning: WordMeaning;
+  readonly isKnown: boolean;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  failed: 'Not delivered',
+  expired: 'Not delivered within its validity',
+  rejected: 'Rejected by the network',
+};
+
+/** How one carrier's receipts are read: its profile with what the carrier's own settings overrule. */
+export class ReceiptDialect {
+  readonly parts: ReceiptParts;
+  readonly holdMinutes: number;
+  /** Texts of esm_class 0 may be receipts. */
+  readonly plain: boolean;
+  readonly #otherWord: WordMeaning;
+  readonly #words: ReadonlyMap<string, WordMeaning>;
+  readonly #errors: ReadonlyMap<string, string>;
+  readonly #hexErrors: boolean;
+
+  constructor({ receiptProfile, receiptWord, otherWord, receiptParts, plainReceipts, holdMinutes }: ReceiptSettings) {
+    // A profile of a later version, after going back to this one.
+    const { vocabulary, ...profile } = PROFILES[receiptProfile] ?? PROFILES[GENERIC_PROFILE];
+    this.parts = receiptParts === 'profile' ? profile.parts : receiptParts;
+    this.#otherWord = otherWord === 'profile' ? profile.otherWord : otherWord;
+    this.holdMinutes = holdMinutes;
+    this.plain = plainReceipts;
+    this.#words = new Map([
+      ...Object.entries({ ...STANDARD.words, ...COMMON_WORDS, ...vocabulary.words }),
+      ...receiptWord.map(({ word, meaning }) => [normalWord(word), meaning] as const),
+    ]);
+    this.#errors = new Map(Object.entries(vocabulary.errors ?? {}));
+    this.#hexErrors = vocabulary.hexErrors === true;
+  }
+
+  /** What the TLV message_state says, or else the word; a word that no table has is what the profile makes of such. */
+  read(word: string, messageState: number | undefined): Reading {
+    const known = (messageState === undefined ? undefined : stateOfCode(messageState)) ?? this.meaningOf(word);
+    return { meaning: known ?? this.#otherWord, isKnown: known !== undefined };
+  }
+
+  /** Undefined when no table has it. */
+  meaningOf(word: string): WordMeaning | undefined {
+    const normal = normalWord(word);
+    return this.#words.get(normal) ?? standardMeaning(normal);
+  }
+
+  /** For people: what the error means, or what the state means when the error says nothing to us. */
+  reasonOf(state: string, error: string | undefined): string | undefined {
+    if (error === undefined) return STATES[state];
+    const normal = normalWord(error);
+    const dlt = DLT_ERRORS.find(([code]) => code.test(error));
+    return this.#errors.get(this.#decimal(normal)) ?? dlt?.[1] ?? STATES[state];
+  }
+
+  #decimal(code: string): string {
+    return this.#hexErrors && /^[0-9A-F]{1,8}$/.test(code) ? String(Number.parseInt(code, 16)) : code;
+  }
+}
+
+/** Of the words of Appendix B, however they are cut. */
+export function standardMeaning(word: string): WordMeaning | undefined {
+  return BEGINNINGS.find(([beginning]) => beginning.test(word))?.[1];
+}
+
+/** The standard's own numbers (SMPP 3.4 §5.2.28), whatever the carrier writes in its texts. */
+function stateOfCode(code: number): WordMeaning | undefined {
+  return STANDARD.words?.[String(code)];
+}

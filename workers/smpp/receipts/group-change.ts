@@ -1,0 +1,63 @@
+import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
+import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { ReceiptRecord } from '../../../shared/settlement/message-log.ts';
+import type { Hit } from './receipt-lookup.ts';
+import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
+import { decideHeld, decideReceipt, decideUnknown, type ReceiptDecision } from './receipt-outcome.ts';
+
+export interface Found extends Hit {
+  /** By its addresses, not by an id. */
+  readonly byAddress: boolean;
+}
+
+/** A receipt of a group, by its place `i`, and the message that it means. */
+export interface Told {
+  readonly i: number;
+  readonly receipt: IncomingReceipt;
+  readonly hit: Found;
+}
+
+/** How a carrier's receipts count. */
+export interface ReceiptRules {
+  readonly carrier: string;
+  readonly parts: ReceiptParts;
+  readonly holdMinutes: number;
+}
+
+/** What several receipts for one message change, as one change, and what each of them did. Pure. */
+export function changeOf(
+  message: MessageDocument,
+  told: readonly Told[],
+  rules: ReceiptRules,
+  now: Date,
+): { readonly change: Change | undefined; readonly results: ReadonlyMap<Told, ReceiptRecord['result']> } {
+  const results = new Map<Told, ReceiptRecord['result']>();
+  let change: Change | undefined;
+  let after = message;
+  for (const one of told) {
+    const decision = decide(after, one, rules, now);
+    results.set(one, resultOf(one, decision));
+    if (decision.kind === 'none') continue;
+    change = change === undefined ? decision.change : joinChanges(change, decision.change);
+    // Several changes are written as one: the version rises once.
+    after = { ...applyChange(after, decision.change), v: message.v };
+  }
+  return { change, results };
+}
+
+function decide(message: MessageDocument, { receipt, hit }: Told, rules: ReceiptRules, now: Date): ReceiptDecision {
+  const { part } = receipt;
+  if (part.effect === 'ignore') return { kind: 'none' };
+  if (part.effect === 'hold') return decideHeld(message, part, new Date(now.getTime() + rules.holdMinutes * 60_000));
+  return hit.byAddress && !keysOf(message).has(hit.key)
+    ? decideUnknown(message, hit.key, part, now, (copy) => mayMeanCopy(copy, receipt, rules.carrier))
+    : decideReceipt(message, hit.key, part, now, rules.parts);
+}
+
+function resultOf({ receipt, hit }: Told, { kind }: ReceiptDecision): ReceiptRecord['result'] {
+  if (receipt.part.effect === 'ignore') return 'ignored';
+  if (kind === 'none') return 'duplicate';
+  if (receipt.part.effect === 'hold') return 'held';
+  return hit.byAddress ? 'unknown_settled' : 'matched';
+}

@@ -1,0 +1,94 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
+import { candidateKeys } from '../dialect/message-ids.ts';
+import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
+import type { Deliver } from '../session/pdu.ts';
+import { type ParsedReceipt, parseReceipt } from './receipt.ts';
+import type { IncomingReceipt } from './receipt-match.ts';
+
+/** esm_class of deliver_sm, bits 5 to 2 (SMPP 3.4 §5.2.12). */
+const TYPE_BITS = 0x3c;
+const DELIVERY_RECEIPT = 0x04;
+const INTERMEDIATE_NOTIFICATION = 0x20;
+/** No receipt needs more of its octets: behind them are the customer's words. */
+const MAX_OCTETS = 4_000;
+
+/**
+ * What a deliver_sm is by its esm_class, or by TLVs that no handset can send. `plain`: nothing but its text can say whether it is a
+ * receipt, and anyone can type `id:1 stat:DELIVRD`.
+ */
+export function kindOf(deliver: Deliver): 'receipt' | 'plain' | 'message' {
+  const type = deliver.esmClass & TYPE_BITS;
+  if (type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTIFICATION) return 'receipt';
+  if (type !== 0) return 'message';
+  return deliver.receiptedMessageId !== undefined && deliver.messageState !== undefined ? 'receipt' : 'plain';
+}
+
+/** Undefined when it names no message. `at`: when it came. */
+export function parseDeliver(
+  deliver: Deliver,
+  carrier: Pick<CarrierDocument, 'receiptOffsetMinutes'>,
+  dialect: ReceiptDialect,
+  at: Date,
+): ParsedReceipt | undefined {
+  const intermediate = (deliver.esmClass & TYPE_BITS) === INTERMEDIATE_NOTIFICATION;
+  const offsetMinutes = carrier.receiptOffsetMinutes;
+  return parseReceipt({ ...deliver, text: receiptText(deliver), intermediate, offsetMinutes, at }, dialect);
+}
+
+/** Whatever data_coding says: real UTF-16 of such a text has a zero in every character, and some call their ASCII UCS-2. */
+export function receiptText({ body }: Pick<Deliver, 'body'>): string {
+  const octets = body.subarray(0, MAX_OCTETS);
+  const [first = 0, second = 0] = octets;
+  const mark = first * 256 + second;
+  if (mark === 0xfffe || (first >= SPACE && second === 0)) return utf16(octets);
+  if (mark !== 0xfeff && (first !== 0 || second < SPACE)) return octets.toString('latin1');
+  return utf16(Buffer.from(octets.subarray(0, octets.length & ~1)).swap16());
+}
+
+const SPACE = 0x20;
+
+/** Without a byte order mark. */
+function utf16(littleEndian: Buffer): string {
+  return littleEndian.toString('utf16le').replace(/^\ufeff/, '');
+}
+
+/** Undefined when it tells no end, or its ids are not ids. */
+export function incomingReceipt(
+  deliver: Deliver,
+  { ids, meaning, error, word, doneAt, excerpt }: ParsedReceipt,
+  carrier: CarrierDocument,
+  dialect: ReceiptDialect,
+): IncomingReceipt | undefined {
+  const candidates = candidateKeys(carrier, ids);
+  if (meaning === 'intermediate' || candidates.length === 0) return undefined;
+  const effect = meaning === 'hold' || meaning === 'ignore' ? meaning : undefined;
+  const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
+  const code = state === 'delivered' ? undefined : (error ?? (word === '' ? undefined : word));
+  const reason = dialect.reasonOf(state, code);
+  return {
+    candidates,
+    from: deliver.from,
+    to: deliver.to,
+    excerpt,
+    ...tlvsOf(deliver),
+    ...(kindOf(deliver) === 'plain' ? { plain: true } : {}),
+    part: {
+      state,
+      operator: carrier.name,
+      ...(effect === undefined ? {} : { effect }),
+      ...(code === undefined ? {} : { error: code }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(doneAt === undefined ? {} : { doneAt }),
+    },
+  };
+}
+
+function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Deliver): { readonly tlvs?: ReceiptTlvs } {
+  const tlvs: ReceiptTlvs = {
+    ...(receiptedMessageId === undefined ? {} : { receiptedMessageId }),
+    ...(messageState === undefined ? {} : { messageState }),
+    ...(networkErrorCode === undefined ? {} : { networkErrorCode: networkErrorCode.toString('hex') }),
+  };
+  return Object.keys(tlvs).length === 0 ? {} : { tlvs };
+}
