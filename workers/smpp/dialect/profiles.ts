@@ -1,12 +1,12 @@
 import type { OtherWord, ReceiptParts, ReceiptProfile } from '../../../shared/carriers/settings/receipts.ts';
-import { BANDWIDTH, FLOWROUTE, SYNIVERSE, TELESIGN, TWILIO } from './data/america.ts';
-import { MESSENTE, OZEKI, PSWINCOM, TELIA } from './data/europe.ts';
-import { GSM, INFOBIP, TYNTEC } from './data/gsm.ts';
-import { INDIA, JAVNA } from './data/india.ts';
-import { KALEYRA } from './data/kaleyra.ts';
-import { STANDARD } from './data/standard.ts';
-import type { Vocabulary } from './data/vocabulary.ts';
-import { CMPP, EIGHT_BY_EIGHT, SMS_CENTRAL, SMSPORTAL, VONAGE, YO } from './data/world.ts';
+import { BANDWIDTH, FLOWROUTE, SYNIVERSE, TELESIGN, TWILIO } from './vocabularies/america.ts';
+import { MESSENTE, OZEKI, PSWINCOM, TELIA } from './vocabularies/europe.ts';
+import { GSM, INFOBIP, TYNTEC } from './vocabularies/gsm.ts';
+import { INDIA, JAVNA } from './vocabularies/india.ts';
+import { KALEYRA } from './vocabularies/kaleyra.ts';
+import { STANDARD } from './vocabularies/standard.ts';
+import type { Vocabulary } from './vocabularies/vocabulary.ts';
+import { CMPP, EIGHT_BY_EIGHT, SMS_CENTRAL, SMSPORTAL, VONAGE, YO } from './vocabularies/world.ts';
 
 /** How the receipts of a carrier are read; a carrier names one, and may overrule any of it (shared/carriers/settings/receipts.ts). */
 export interface Profile {

@@ -4,9 +4,9 @@ import {
   type ReceiptSettings,
   type WordMeaning,
 } from '../../../shared/carriers/settings/receipts.ts';
-import { DLT_ERRORS } from './data/dlt.ts';
-import { BEGINNINGS, STANDARD } from './data/standard.ts';
-import { normalWord } from './data/vocabulary.ts';
+import { DLT_ERRORS } from './vocabularies/dlt.ts';
+import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
+import { normalWord } from './vocabularies/vocabulary.ts';
 import { COMMON_WORDS, PROFILES } from './profiles.ts';
 
 /** What a carrier's receipt says, and whether a table knew its word. */
