@@ -4,10 +4,10 @@ import {
   type ReceiptSettings,
   type WordMeaning,
 } from '../../../shared/carriers/settings/receipts.ts';
+import { COMMON_WORDS, PROFILES } from './profiles.ts';
 import { DLT_ERRORS } from './vocabularies/dlt.ts';
 import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
 import { normalWord } from './vocabularies/vocabulary.ts';
-import { COMMON_WORDS, PROFILES } from './profiles.ts';
 
 /** What a carrier's receipt says, and whether a table knew its word. */
 export interface Reading {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ReceiptProfile } from '../../../../shared/carriers/settings/receipts.ts';
-import { normalWord } from '../../../../workers/smpp/dialect/vocabularies/vocabulary.ts';
 import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
 import { standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
+import { normalWord } from '../../../../workers/smpp/dialect/vocabularies/vocabulary.ts';
 import { dialect } from '../../../support/dialect.ts';
 
 const VOCABULARIES = Object.entries(PROFILES).map(([name, { vocabulary }]) => ({ name, ...vocabulary }));

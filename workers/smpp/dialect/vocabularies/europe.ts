@@ -40,4 +40,3 @@ export const OZEKI: Vocabulary = {
   sources: ['voip-sip-sdk.com/p_2628-smpp-error-codes.html'],
   words: { NACK: 'rejected' },
 };
-
