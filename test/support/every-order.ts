@@ -1,20 +1,12 @@
 import type { Collection, Db } from 'mongodb';
+import { AllOrders, type Step } from './orders.ts';
 import type { Prng } from './prng.ts';
 
 /** One of several that work on one store at the same time, each command of it in its turn. */
 export type Actor = (db: Db) => Promise<unknown>;
 
-interface Waiting {
-  readonly actor: number;
-  readonly collection: string;
-  readonly writes: boolean;
+interface Waiting extends Step {
   go(): void;
-}
-
-/** A choice that was made: who of how many. */
-interface Choice {
-  readonly made: number;
-  readonly of: number;
 }
 
 const WRITING = /^(delete|findOneAnd|insert|update|bulkWrite)/;
@@ -29,13 +21,12 @@ type World = () => Promise<{ readonly actors: readonly Actor[]; check(): Promise
  * after the other. Returns how many orders there were.
  */
 export async function everyOrder(db: Db, collections: readonly string[], world: World): Promise<number> {
+  const all = new AllOrders();
   let orders = 0;
-  for (let plan: readonly number[] | undefined = []; plan !== undefined; ) {
-    const known: readonly number[] = plan;
-    const choices = await runOnce(db, collections, await world(), (step) => known[step] ?? 0);
-    if (choices.whole) orders += 1;
-    plan = nextPlan(choices.made);
-  }
+  do {
+    const { whole } = await runOnce(db, collections, await world(), (open) => all.choose(open));
+    if (whole) orders += 1;
+  } while (all.next());
   return orders;
 }
 
@@ -47,26 +38,18 @@ export async function someOrders(
   count: number,
   prng: Prng,
 ): Promise<void> {
-  for (let orders = 0; orders < count; ) {
-    const { whole } = await runOnce(db, collections, await world(), (_, of) => prng.below(of));
-    if (whole) orders += 1;
+  for (let drawn = 0; drawn < count; drawn++) {
+    await runOnce(db, collections, await world(), (open) => open[prng.below(open.length)]);
   }
 }
 
-/** The last choice that can be made otherwise is. */
-function nextPlan(choices: readonly Choice[]): readonly number[] | undefined {
-  const last = choices.findLastIndex(({ made, of }) => made + 1 < of);
-  if (last === -1) return undefined;
-  return choices.slice(0, last + 1).map(({ made }, i) => (i === last ? made + 1 : made));
-}
-
-/** `whole`: it was run to its end, and is right; else it was the same as another order. */
+/** `whole`: the order is right; else it turned out the same as another one, and nobody looked at what it came to. */
 async function runOnce(
   db: Db,
   collections: readonly string[],
   { actors, check }: Awaited<ReturnType<World>>,
-  choose: (step: number, of: number) => number,
-): Promise<{ readonly made: readonly Choice[]; readonly whole: boolean }> {
+  choose: (open: readonly Step[]) => Step | undefined,
+): Promise<{ readonly steps: readonly Step[]; readonly whole: boolean }> {
   const waiting: (Waiting | undefined)[] = actors.map(() => undefined);
   const arrived: (() => void)[] = [];
   const failures: unknown[] = [];
@@ -92,17 +75,14 @@ async function runOnce(
   });
   await Promise.all(actors.map((_, actor) => begin(actor)));
 
-  const choices: Choice[] = [];
-  let last: Waiting | undefined;
-  let cut = false;
+  const steps: Step[] = [];
+  let whole = true;
   for (let open = waiting.filter(isThere); open.length > 0; open = waiting.filter(isThere)) {
-    const may = cut ? open : open.filter((one) => !isSwap(last, one));
-    if (may.length === 0) cut = true;
-    const made = cut ? 0 : choose(choices.length, may.length);
-    const next = (cut ? open : may)[made];
+    const chosen: Step | undefined = whole ? choose(open) : undefined;
+    whole = chosen !== undefined;
+    const next = open.find(({ actor }) => chosen === undefined || actor === chosen.actor);
     if (next === undefined) throw new Error('the same order went another way');
-    if (!cut) choices.push({ made, of: may.length });
-    last = next;
+    steps.push(next);
     waiting[next.actor] = undefined;
     const quiet = begin(next.actor);
     next.go();
@@ -110,18 +90,12 @@ async function runOnce(
   }
   await Promise.all(running);
   if (failures.length > 0) throw failures[0];
-  if (!cut) await check();
-  return { made: choices, whole: !cut };
+  if (whole) await check();
+  return { steps, whole };
 }
 
 function isThere(one: Waiting | undefined): one is Waiting {
   return one !== undefined;
-}
-
-/** The other way round it is the same, and that way it is run. */
-function isSwap(last: Waiting | undefined, next: Waiting): boolean {
-  if (last === undefined || next.actor >= last.actor) return false;
-  return last.collection !== next.collection || !(last.writes || next.writes);
 }
 
 type Turn = (collection: string, writes: boolean) => Promise<void> | undefined;

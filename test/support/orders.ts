@@ -1,0 +1,100 @@
+/** A command that an actor wants to give, or gave. */
+export interface Step {
+  readonly actor: number;
+  readonly collection: string;
+  readonly writes: boolean;
+}
+
+/** Whether it matters which of the two comes first. */
+function matters(one: Step, other: Step): boolean {
+  if (one.actor === other.actor) return true;
+  return one.collection === other.collection && (one.writes || other.writes);
+}
+
+/** Where one of several commands is to be chosen. */
+interface Fork {
+  readonly open: readonly Step[];
+  /** To begin with these again would only run orders that were run, in another disguise ("sleep set"). */
+  readonly asleep: Step[];
+  /** Actors that some order needs to go first here ("source set"). */
+  readonly wanted: Set<number>;
+  chosen: Step;
+}
+
+/**
+ * Goes through all orders of several actors' commands, those that differ only in what does not matter once: partial order
+ * reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Optimal dynamic partial order reduction",
+ * POPL 2014, algorithm 1). An order is run by asking `choose` until no command is left; `next` then prepares another.
+ */
+export class AllOrders {
+  readonly #path: Fork[] = [];
+  #depth = 0;
+
+  /** Which of the open commands goes next; undefined when whatever follows was run before. */
+  choose(open: readonly Step[]): Step | undefined {
+    const known = this.#path[this.#depth];
+    if (known !== undefined) {
+      this.#depth += 1;
+      return open.find(({ actor }) => actor === known.chosen.actor);
+    }
+    const above = this.#path.at(-1);
+    const asleep = above === undefined ? [] : above.asleep.filter((step) => !matters(step, above.chosen));
+    const chosen = open.find((step) => !has(asleep, step.actor));
+    if (chosen === undefined) return undefined;
+    this.#path.push({ open, asleep, wanted: new Set([chosen.actor]), chosen });
+    this.#depth += 1;
+    return chosen;
+  }
+
+  /** After a run; false: there is no other order. */
+  next(): boolean {
+    this.#wantRaces();
+    this.#depth = 0;
+    for (let fork = this.#path.at(-1); fork !== undefined; fork = this.#path.at(-1)) {
+      const { open, asleep, wanted, chosen } = fork;
+      asleep.push(chosen);
+      const other = open.find(({ actor }) => wanted.has(actor) && !has(asleep, actor));
+      if (other !== undefined) {
+        fork.chosen = other;
+        return true;
+      }
+      this.#path.pop();
+    }
+    return false;
+  }
+
+  /** Two commands of which either could have been first: at the first one's fork somebody must begin who lets the other pass. */
+  #wantRaces(): void {
+    const steps = this.#path.map(({ chosen }) => chosen);
+    const before = causesOf(steps);
+    for (const [j, causes] of before.entries()) {
+      for (const i of causes) {
+        if (steps[i]?.actor === steps[j]?.actor || [...causes].some((k) => before[k]?.has(i))) continue;
+        const passing = [...steps.keys()].filter((k) => k > i && k <= j && (k === j || !before[k]?.has(i)));
+        const first = passing.filter((k) => !passing.some((m) => before[k]?.has(m)));
+        const actors = first.map((k) => steps[k]?.actor ?? 0);
+        const wanted = this.#path[i]?.wanted;
+        if (!actors.some((actor) => wanted?.has(actor))) wanted?.add(actors[0] ?? 0);
+      }
+    }
+  }
+}
+
+/** For each step those before it that it may depend on, through others too. */
+function causesOf(steps: readonly Step[]): readonly ReadonlySet<number>[] {
+  const before: Set<number>[] = [];
+  for (const [j, step] of steps.entries()) {
+    const causes = new Set<number>();
+    for (const [i, earlier] of steps.slice(0, j).entries()) {
+      if (!matters(earlier, step)) continue;
+      causes.add(i);
+      for (const cause of before[i] ?? []) causes.add(cause);
+    }
+    before.push(causes);
+  }
+  return before;
+}
+
+function has(steps: readonly Step[], actor: number): boolean {
+  return steps.some((step) => step.actor === actor);
+}
