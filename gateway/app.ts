@@ -101,7 +101,7 @@ function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   const { once, message, reading, mediaUrl, webhookUrl, unauthorized } = parts;
   const key = keyHandlers(parts);
   const send = createChatSend(deps);
-  on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db)))] });
+  on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db, mediaUrl)))] });
   on('/v2/chatapp/send-text', { post: [...key('send'), message, once(send(createSendText()))] });
   on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
   on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });

@@ -37,7 +37,7 @@ export function address(description: string): Kind<string> {
 }
 
 /** Counts as the provider does: an emoji outside Unicode's first plane is one character, though `length` says two. */
-function characters(given: string): number {
+export function characters(given: string): number {
   let count = 0;
   for (const _ of given) count++;
   return count;

@@ -2,19 +2,10 @@ import { MEDIA_TYPES, type MediaType } from '../../shared/messages/chat-message.
 import { choice, optional, required } from '../fields/field.ts';
 import { type Rule, readRequest, request } from '../fields/request.ts';
 import { address, EXTENSIONS, text, to } from './fields.ts';
+import { extensionProblem } from './media-format.ts';
 import type { UrlCheck } from './public-url.ts';
 import type { ChatSend } from './send.ts';
 
-/**
- * "Supported media types (chat-app)", as file extensions. Stickers are WebP with every provider of this API's shape.
- */
-const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
-  image: ['jpg', 'jpeg', 'png'],
-  video: ['mp4'],
-  audio: ['mp3', 'ogg'],
-  document: ['pdf'],
-  sticker: ['webp'],
-};
 /** The provider refuses captions of these types (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */
 const WITHOUT_CAPTION: readonly MediaType[] = ['audio', 'sticker'];
 
@@ -33,13 +24,9 @@ const MEDIA_FIELDS = {
   caption: optional(text({ description: 'Not for audio and sticker.', maxLength: 1_024 })),
 };
 
-/** A URL without an extension cannot be wrong here: the provider looks at the file itself. */
 const extensionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, url }, _has, problems) => {
-  if (type === undefined || url === undefined || !URL.canParse(url)) return;
-  const [, extension] = /\.(?=[a-z0-9]*[a-z])([a-z0-9]{1,5})$/i.exec(new URL(url).pathname) ?? [];
-  if (extension === undefined || FORMATS[type].includes(extension.toLowerCase())) return;
-  const formats = FORMATS[type].map((known) => `.${known}`).join(', ');
-  problems.add('url', 'unsupported_media_type', `"${type}" takes ${formats}, not .${extension}.`);
+  const detail = type === undefined || url === undefined ? undefined : extensionProblem(type, url);
+  if (detail !== undefined) problems.add('url', 'unsupported_media_type', detail);
 };
 
 const captionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, caption }, _has, problems) => {

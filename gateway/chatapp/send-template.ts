@@ -1,21 +1,24 @@
 import type { Db } from 'mongodb';
 import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
+import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
+import type { ChatContent } from '../../shared/messages/chat-message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
-import { readRequest, request } from '../fields/request.ts';
-import type { JsonObject } from '../http/context.ts';
-import type { FieldProblems } from '../http/fields.ts';
+import { type ReadRequest, readRequest, request } from '../fields/request.ts';
+import { isObject } from '../http/context.ts';
 import type { Refused } from '../idempotency/action.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
-import type { ChatRequest, ChatSend } from './send.ts';
-
-const PARAMS_MAX = 250;
+import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
+import type { UrlCheck } from './public-url.ts';
+import type { ChatOrder, ChatRequest, ChatSend } from './send.ts';
+import { checkButtons, checkHeader, TEMPLATE_EXTENSIONS } from './template-fields.ts';
+import { checkMedia, mediaOf } from './template-media.ts';
+import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
 
 /**
- * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and one param
- * can fill a body of 1,024 characters.
+ * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and an address has
+ * at most 2,048 characters. What a text may have depends on its place in the template (template-values.ts).
  */
 export const SEND_TEMPLATE = request({
   to,
@@ -24,45 +27,80 @@ export const SEND_TEMPLATE = request({
     text({ description: 'Its language code, as `GET /v2/chatapp/templates` shows it.', maxLength: 32 }),
   ),
   params: otherwise(
-    list(text({ description: 'A value.', maxLength: 1_024 }), {
-      description: 'Values for the variables of its body, in order. Leave it out if there are none.',
+    list(text({ description: 'A value.', maxLength: 2_048 }), {
+      description:
+        'Values for its variables, in the order in which they stand in it: header (for an image, video or document the https address of the file), body, buttons (url suffixes, codes to copy). A one-time password is given once. Leave it out if there are none.',
       maxItems: PARAMS_MAX,
     }),
     () => [],
   ),
+  ...TEMPLATE_EXTENSIONS,
   ...EXTENSIONS,
 });
+
+type ReadTemplateSend = ReadRequest<(typeof SEND_TEMPLATE)['fields']>;
 
 /**
  * POST /v2/chatapp/send: an approved template, at any time. A business can begin a conversation only with a template.
  */
-export function createSendTemplate(db: Db): ChatSend {
+export function createSendTemplate(db: Db, urlCheck: UrlCheck): ChatSend {
   return {
     name: 'chatapp-send',
     async order(asked) {
       const { account, body, context } = asked;
       const read = await readRequest(SEND_TEMPLATE, body, context);
-      const { to: recipient, template: name, language, params } = read.given;
+      const { to: recipient, template: name, language } = read.given;
       if (name === undefined || language === undefined) return { read, content: undefined };
       const template = await findChatTemplate(db, account, name, language);
       if (template === undefined) {
         return { read, content: undefined, refused: await notFound(db, account, name, language) };
       }
-      checkCount(body, template, read.problems);
-      if (params === undefined) return { read, content: undefined };
-      const refused = refusedTemplate(template) ?? (await refusedRecipient(db, asked, recipient));
-      const content = { kind: 'template', name, language, params } as const;
-      return refused === undefined ? { read, content } : { read, content, refused };
+      const unusable = refusedTemplate(template);
+      if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
+      const order = orderOf(template, asked, read, urlCheck);
+      const refused = unusable ?? (await refusedRecipient(db, asked, recipient));
+      return refused === undefined ? order : { ...order, refused };
     },
     result: ({ _id, conversation }) => ({ status: 'success', message_id: _id, conversation_id: conversation }),
   };
 }
 
-/** Counts the entries of the list, bad ones included, because a wrong count is a problem of its own. */
-function checkCount({ params = [] }: JsonObject, { variables }: ChatTemplateDocument, problems: FieldProblems): void {
-  if (!Array.isArray(params) || params.length > PARAMS_MAX || params.length === variables) return;
-  const wanted = variables === 0 ? 'takes no params' : `takes ${variables}, in order`;
-  problems.add('params', 'wrong_count', `The template ${wanted}; ${params.length} are given.`);
+/** Templates of earlier versions' documents have a body with variables, and nothing else that is known. */
+const UNKNOWN: TemplateComponents = { buttons: [] };
+
+/** Checks the values against the template, and fills it. */
+function orderOf(
+  template: ChatTemplateDocument,
+  { body }: ChatRequest,
+  read: ReadTemplateSend,
+  urlCheck: UrlCheck,
+): ChatOrder {
+  const { given, problems } = read;
+  const { components = UNKNOWN, name, language } = template;
+  const { params, header, buttons } = given;
+  const wanted = wantedParams(template, isObject(body.header) && Object.hasOwn(body.header, 'url'));
+  const counted = checkCount(body.params, wanted, components, problems);
+  if (!Object.hasOwn(body, 'header') || header !== undefined) checkHeader(header, components, problems);
+  checkButtons(buttons, components, problems);
+  if (params === undefined || !counted) return { read, content: undefined };
+  const entries = wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }));
+  checkValues(entries, components, problems);
+  const media = mediaOf(entries, components, header);
+  if (media !== undefined) checkMedia(media, urlCheck, problems);
+  if (problems.count > 0) return { read, content: undefined };
+  const filled = fillTemplate(entries, components, {
+    ...(header === undefined ? {} : { header }),
+    ...(buttons === undefined ? {} : { buttons }),
+  });
+  const content: ChatContent = {
+    kind: 'template',
+    name,
+    language,
+    params,
+    ...(filled === undefined ? {} : { filled }),
+  };
+  const askNetwork = media === undefined ? undefined : () => urlCheck.host(media.url, media.field, problems);
+  return { read, content, ...(askNetwork === undefined ? {} : { askNetwork }) };
 }
 
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
@@ -79,7 +117,7 @@ function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Re
     return { kind: 'refused', problem: ['template_not_approved', { detail }] };
   }
   if (unsendable === undefined) return undefined;
-  const detail = `The template "${name}" needs ${unsendable}, which \`params\` cannot fill.`;
+  const detail = `The template "${name}" has ${unsendable}, which cannot be sent. Use a template without it.`;
   return { kind: 'refused', problem: ['template_not_supported', { detail }] };
 }
 

@@ -141,6 +141,21 @@ export function boolean(description: string): Kind<boolean> {
   };
 }
 
+/** A JSON number within the limits of the schema. */
+export function number(schema: Required<Pick<Schema, 'description' | 'minimum' | 'maximum'>>): Kind<number> {
+  const { minimum, maximum } = schema;
+  return {
+    schema: { type: 'number', ...schema },
+    read(value, name, { problems }) {
+      if (typeof value !== 'number') {
+        return problems.add(name, 'wrong_type', `It must be a number, not ${wrongType(value)}.`);
+      }
+      if (value >= minimum && value <= maximum) return value;
+      return problems.add(name, 'out_of_range', `It must be from ${minimum} to ${maximum}.`);
+    },
+  };
+}
+
 type ListSchema = Pick<Schema, 'description' | 'minItems' | 'maxItems'>;
 
 /**

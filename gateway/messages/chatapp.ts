@@ -11,7 +11,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   statusFields: ['direction', 'conversation', 'from'],
   textFields: [
     ...['content.text', 'content.body', 'content.buttons', 'content.params', 'content.url', 'content.caption'],
-    ...['inbound.body', 'inbound.more'],
+    ...['content.filled', 'inbound.body', 'inbound.more'],
   ],
   // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
   showsCarrier: false,

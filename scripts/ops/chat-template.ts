@@ -1,8 +1,13 @@
-import { listChatTemplates } from '../../shared/chat-templates/store.ts';
+import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
+import { findChatTemplate, listChatTemplates } from '../../shared/chat-templates/store.ts';
+import { describeParam, paramsOf } from '../../shared/chat-templates/template-params.ts';
 import { existing } from './account.ts';
-import { type Command, defineCommand } from './command.ts';
-import { accountId, required } from './parameters.ts';
-import { table } from './show.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
+import { accountId, required, words } from './parameters.ts';
+import { sheet, table } from './show.ts';
+
+const NAME = words('TEMPLATE', 'a name as `chat-template list` shows it', /^[\w.-]{1,512}$/);
+const LANGUAGE = words('LANGUAGE', 'a code like en_US', /^[\w-]{2,35}$/);
 
 export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -21,23 +26,76 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
         one.language,
         one.status,
         one.category,
-        String(one.variables),
+        String(paramsOf(one).length),
         one.unsendable ?? '-',
         one.syncedAt.toISOString(),
       ]);
       const heading = ['TEMPLATE', 'LANGUAGE', 'STATUS', 'CATEGORY', 'PARAMS', 'CANNOT BE SENT', 'COPIED'];
       return {
         text: table(heading, rows, 'There are none.'),
-        json: all.map(({ name, language, status, category, variables, unsendable, syncedAt }) => ({
-          name,
-          language,
-          status,
-          category,
-          params: variables,
-          unsendable: unsendable ?? null,
-          synced_at: syncedAt,
-        })),
+        json: all.map(summary),
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'chat-template',
+    verb: 'show',
+    about: 'Shows what a chat-app template consists of, and what stands at each place of its params.',
+    args: {
+      account: required(accountId, 'the account'),
+      template: required(NAME, 'the template'),
+      language: required(LANGUAGE, 'its language'),
+    },
+    options: {},
+    async run({ account, template: name, language }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      const template = await findChatTemplate(store, account, name, language);
+      if (template === undefined) {
+        throw new Failure(`There is no template ${name} in ${language}. \`chat-template list ${account}\` shows all.`);
+      }
+      const params = paramsOf(template).map((param) => describeParam(param, template.components));
+      return {
+        text: sheet(shown(template, params)),
+        json: { ...summary(template), components: template.components ?? null, takes: params },
       };
     },
   }),
 ];
+
+function summary(template: ChatTemplateDocument): object {
+  const { name, language, status, category, unsendable, syncedAt } = template;
+  return {
+    name,
+    language,
+    status,
+    category,
+    params: paramsOf(template).length,
+    unsendable: unsendable ?? null,
+    synced_at: syncedAt,
+  };
+}
+
+function shown(template: ChatTemplateDocument, params: readonly string[]): Readonly<Record<string, string>> {
+  const { name, language, status, category, components, unsendable, syncedAt } = template;
+  const { header, body, footer, buttons = [] } = components ?? {};
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['template', `${name}, ${language}`],
+    ['status', status],
+    ['category', category],
+    ['header', header?.format === 'text' ? header.text : header?.format],
+    ['body', body],
+    ['footer', footer],
+    ...buttons.map(
+      ({ type, text, url = '', phoneNumber = '' }, i) =>
+        [`button ${i}`, `${type} "${text}" ${url}${phoneNumber}`.trimEnd()] as const,
+    ),
+    ...params.map((param, i) => [`params[${i}]`, param] as const),
+    ['cannot be sent', unsendable === undefined ? 'no' : `it has ${unsendable}`],
+    ['copied', syncedAt.toISOString()],
+  ];
+  // Control characters could control the terminal that shows the text.
+  return Object.fromEntries(
+    rows.flatMap(([title, value]) => (value === undefined ? [] : [[title, value.replaceAll(/\p{Cc}+/gu, ' ')]])),
+  );
+}

@@ -3,12 +3,12 @@ import { closeAtOnce, listenLocally } from './listen.ts';
 import { Delays } from './pace/delays.ts';
 import { type App, Callbacks, type CallbackValue } from './provider/callbacks.ts';
 import { Customers } from './provider/customers.ts';
+import { TEMPLATES } from './provider/demo-templates.ts';
 import { sendJson } from './provider/http.ts';
 import type { GraphError } from './provider/magic-customers.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
-import { TEMPLATES } from './provider/templates.ts';
 
 /** A running chat-app provider in the shapes of the WhatsApp Cloud API. */
 export interface Provider {

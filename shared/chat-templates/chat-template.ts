@@ -10,15 +10,54 @@ export interface ChatTemplateDocument {
   readonly status: ChatTemplateStatus;
   /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
   readonly category: string;
-  /** Number of variables in its body; `params` fills them in order. */
+  /** Number of variables in its body. What `params` fill is derived from `components` (template-params.ts). */
   readonly variables: number;
-  /** Set when our API cannot send the template, with the reason: a media header, or a variable in a header or a button. */
+  /** What the template consists of. Absent in documents of earlier versions: such a template has variables in its body only. */
+  readonly components?: TemplateComponents;
+  /** Set when our API cannot send the template: what it has that cannot be sent, such as a carousel. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
 
 /** The provider's status in lower case. Unknown ones are stored and count as not approved. */
 export type ChatTemplateStatus = string;
+
+/** The texts are as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
+export interface TemplateComponents {
+  readonly header?: TemplateHeader;
+  readonly body?: string;
+  readonly footer?: string;
+  /** In the provider's order. The index of a button is its place here, from 0. */
+  readonly buttons: readonly TemplateButton[];
+}
+
+export const MEDIA_HEADERS = ['image', 'video', 'document'] as const;
+export type MediaHeader = (typeof MEDIA_HEADERS)[number];
+
+export type TemplateHeader =
+  | { readonly format: 'text'; readonly text: string }
+  | { readonly format: MediaHeader | 'location' };
+
+/** `otp` is a `url` button of an authentication template: its variable takes the code that stands in the body. */
+export const BUTTON_TYPES = [
+  'quick_reply',
+  'url',
+  'otp',
+  'copy_code',
+  'phone_number',
+  'voice_call',
+  'catalog',
+  'flow',
+] as const;
+export type ButtonType = (typeof BUTTON_TYPES)[number];
+
+export interface TemplateButton {
+  readonly type: ButtonType;
+  /** What the customer sees. */
+  readonly text: string;
+  readonly url?: string;
+  readonly phoneNumber?: string;
+}
 
 export function chatTemplateId(account: AccountId, name: string, language: string): ChatTemplateDocument['_id'] {
   return `${account}:${name}:${language}`;

@@ -26,12 +26,49 @@ export type ChatContent =
       readonly kind: 'template';
       readonly name: string;
       readonly language: string;
-      /** Values of the body's variables, in order. */
+      /** Values of the template's variables, in order. */
       readonly params: readonly string[];
+      /** The values by component. Absent when `params` are the values of numbered variables of its body, and nothing else. */
+      readonly filled?: FilledTemplate;
     }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'media'; readonly type: MediaType; readonly url: string; readonly caption?: string }
   | { readonly kind: 'buttons'; readonly body: string; readonly buttons: readonly ChatButton[] };
+
+/** A template's components with their values; those that take none are left out. */
+export interface FilledTemplate {
+  readonly header?: FilledHeader;
+  readonly body?: readonly FilledVariable[];
+  /** By index. */
+  readonly buttons?: readonly FilledButton[];
+}
+
+/** `name`: of a variable that has one. */
+export interface FilledVariable {
+  readonly text: string;
+  readonly name?: string;
+}
+
+export type FilledHeader =
+  | { readonly kind: 'text'; readonly variables: readonly FilledVariable[] }
+  | { readonly kind: 'image' | 'video'; readonly url: string }
+  | { readonly kind: 'document'; readonly url: string; readonly filename: string }
+  /** In degrees, as decimal numbers. */
+  | {
+      readonly kind: 'location';
+      readonly latitude: string;
+      readonly longitude: string;
+      readonly name: string;
+      readonly address: string;
+    };
+
+/** `index`: the button's place among all buttons of the template, from 0. */
+export type FilledButton = { readonly index: number } & (
+  | { readonly kind: 'quick_reply'; readonly payload: string }
+  | { readonly kind: 'url'; readonly suffix: FilledVariable }
+  | { readonly kind: 'copy_code'; readonly code: string }
+  | { readonly kind: 'flow' }
+);
 
 export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
 export type MediaType = (typeof MEDIA_TYPES)[number];

@@ -1,10 +1,13 @@
+import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { type ChatTemplateDocument, chatTemplateId } from '../../shared/chat-templates/chat-template.ts';
+import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
 import type { ProviderChange } from '../../shared/providers/store.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { readTemplate } from '../../workers/chatapp/provider/template.ts';
 
 export const TEST_BOX = createSecretBox(Buffer.alloc(32, 7));
 
@@ -38,4 +41,14 @@ export function makeChatTemplate(
     ...overrides,
   };
   return { _id: chatTemplateId(account, template.name, template.language), ...template };
+}
+
+/** Gives an account the templates that a provider lists like this, in place of those it has. */
+export async function copyTemplates(db: Db, account: AccountId, listed: readonly object[]): Promise<void> {
+  const templates = listed.map((entry) => {
+    const template = readTemplate(account, entry, new Date());
+    assert(!('problem' in template), 'a template that can be read');
+    return template;
+  });
+  await replaceChatTemplates(db, account, templates);
 }

@@ -26,6 +26,8 @@ export interface TemplatePagesOptions {
 const TEMPLATES_MAX = 10_000;
 /** The most pages: enough for `TEMPLATES_MAX`, and some more. A list that never ends is not followed further. */
 const PAGES_MAX = 250;
+/** The most bytes of all pages. The templates are kept in memory until all are read; 6,000 need some 12 MB. */
+const BYTES_MAX = 64 * 1_048_576;
 /** Entries that are read without giving way to the event loop. */
 const AT_ONCE = 5;
 
@@ -33,12 +35,16 @@ const AT_ONCE = 5;
 export async function readTemplates({ account, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
   const templates = new Map<string, ChatTemplateDocument>();
   let entries = 0;
+  let bytes = 0;
   let skipped = 0;
   let firstSkipped: Unreadable | undefined;
   let after: string | undefined;
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page = await readPage(await ask(after));
+    const exchange = await ask(after);
+    const page = await readPage(exchange);
     if (typeof page === 'string') return page;
+    bytes += exchange.kind === 'answered' ? exchange.body.length : 0;
+    if (bytes > BYTES_MAX) return `more than ${BYTES_MAX} bytes of templates`;
     entries += page.entries.length;
     if (entries > TEMPLATES_MAX) return `more than ${TEMPLATES_MAX} templates`;
     for (const [i, entry] of page.entries.entries()) {

@@ -1,7 +1,7 @@
+import { checkTemplate } from './check-template.ts';
+import { filled, type Json, list, object } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
-import { bodyVariables, type Template } from './templates.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { Template } from './templates.ts';
 
 /** A send as it was read, or why it is refused. */
 export type CheckedSend =
@@ -54,32 +54,6 @@ function checkText(text: Json | undefined): GraphError | undefined {
   return text.body.length > TEXT_MAX ? { ...ERRORS.value, details: 'text.body is too long' } : undefined;
 }
 
-function checkTemplate(template: Json | undefined, templates: readonly Template[]): GraphError | undefined {
-  const language = object(template?.language)?.code;
-  const known = templates.find((one) => one.name === template?.name && one.language === language);
-  if (known === undefined || known.status === 'PENDING' || known.status === 'REJECTED') return ERRORS.noTemplate;
-  if (known.status === 'PAUSED') return ERRORS.paused;
-  const components = list(template?.components);
-  const body = components.find((component) => component.type === 'body');
-  const parameters = list(body?.parameters);
-  const wanted = bodyVariables(known);
-  if (parameters.length !== wanted) {
-    return {
-      ...ERRORS.paramCount,
-      details: `body: number of localizable_params (${parameters.length}) does not match the expected number of params (${wanted})`,
-    };
-  }
-  if (!parameters.every((parameter) => parameter.type === 'text' && filled(parameter.text))) {
-    return { ...ERRORS.value, details: 'body parameters must be texts' };
-  }
-  if (known.components.some(({ type, format }) => type === 'HEADER' && format === 'IMAGE')) {
-    if (!components.some((component) => component.type === 'header')) {
-      return { ...ERRORS.paramCount, details: 'header: format mismatch, expected IMAGE' };
-    }
-  }
-  return undefined;
-}
-
 function checkButtons(interactive: Json | undefined): GraphError | undefined {
   if (interactive?.type !== 'button') return { ...ERRORS.parameter, details: 'interactive.type must be button' };
   const text = object(interactive.body)?.text;
@@ -108,16 +82,4 @@ function checkMedia(type: string, media: Json | undefined): GraphError | undefin
   if (NO_CAPTION.includes(type)) return { ...ERRORS.parameter, details: `${type} takes no caption` };
   if (typeof caption !== 'string' || caption.length > CAPTION_MAX) return { ...ERRORS.value, details: 'caption' };
   return undefined;
-}
-
-function object(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined; // parsed JSON
-}
-
-function list(value: unknown): Json[] {
-  return Array.isArray(value) ? value.map((one) => object(one) ?? {}) : [];
-}
-
-function filled(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
 }

@@ -1,3 +1,4 @@
+import { type Json, list, object } from './json.ts';
 import { RecentCounts } from './recent-counts.ts';
 
 /** What the provider does with a message to a customer. */
@@ -44,6 +45,15 @@ export const ERRORS = {
   ),
   media: error(400, 131053, 'Media upload error', 'The media could not be downloaded.'),
   paused: error(400, 132015, 'Template is paused', 'The template is paused for low quality.'),
+  disabled: error(400, 132016, 'Template is disabled', 'The template is disabled for good, for low quality.'),
+  format: error(400, 132012, 'Parameter format does not match format in the created template', 'Format mismatch'),
+  templateParameters: error(
+    400,
+    132018,
+    "There's an issue with the parameters in your template",
+    'A parameter does not fit the template',
+  ),
+  textTooLong: error(400, 132005, 'Translated text too long', 'The translated text is too long'),
   noTemplate: error(
     404,
     132001,
@@ -128,10 +138,11 @@ const TAKEN_NOT_FETCHED: MagicCustomer = {
   statuses: [{ status: 'failed', error: ERRORS.media }],
 };
 
-function ofMedia(body: Readonly<Record<string, unknown>>): MagicCustomer | undefined {
-  const media: unknown = body[String(body.type)];
-  const link = typeof media === 'object' && media !== null && 'link' in media ? media.link : undefined;
-  return typeof link === 'string' && link.includes(UNFETCHABLE) ? TAKEN_NOT_FETCHED : undefined;
+function ofMedia(body: Json): MagicCustomer | undefined {
+  const header = list(object(body.template)?.components).find(({ type }) => type === 'header');
+  const holders = [body, ...list(header?.parameters)];
+  const links = holders.map((holder) => object(holder[String(holder.type)])?.link);
+  return links.some((link) => typeof link === 'string' && link.includes(UNFETCHABLE)) ? TAKEN_NOT_FETCHED : undefined;
 }
 
 const ENDING_DIGITS = 3;

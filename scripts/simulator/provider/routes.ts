@@ -5,6 +5,7 @@ import type { Customers, Said } from './customers.ts';
 import { jsonObject, readBody, sendError, sendJson } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
+import { pressed } from './presses.ts';
 import type { Sends } from './sends.ts';
 import { templatePage } from './templates.ts';
 
@@ -62,9 +63,17 @@ export class Routes {
       const message = jsonObject(text);
       if (message === undefined) sendJson(response, 400, { error: 'wanted: a message as JSON' });
       else await this.#answerSaid(response, customers.sends(second, message));
-    } else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
+    } else if (isCustomer && route === 'POST presses') await this.#press(response, second, text);
+    else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
     else return false;
     return true;
+  }
+
+  async #press(response: ServerResponse, customer: string, label: string): Promise<void> {
+    const { options, customers, sends } = this.#deps;
+    const found = pressed(sends.taken, options.templates, options.displayNumber, customer, label);
+    if ('message' in found) return this.#answerSaid(response, customers.sends(customer, found.message));
+    sendJson(response, 404, { error: `there is no button "${label}" to press`, buttons: found.labels });
   }
 
   async #enterApp(response: ServerResponse, text: string): Promise<void> {

@@ -5,39 +5,33 @@ export interface Template {
   readonly language: string;
   readonly status: 'APPROVED' | 'PENDING' | 'REJECTED' | 'PAUSED' | 'DISABLED';
   readonly category: 'MARKETING' | 'UTILITY' | 'AUTHENTICATION';
+  /** Absent: positional. */
+  readonly parameter_format?: 'POSITIONAL' | 'NAMED';
   readonly components: readonly TemplateComponent[];
 }
 
 export interface TemplateComponent {
-  readonly type: 'HEADER' | 'BODY' | 'FOOTER' | 'BUTTONS';
-  readonly format?: 'TEXT' | 'IMAGE';
+  readonly type: 'HEADER' | 'BODY' | 'FOOTER' | 'BUTTONS' | 'CAROUSEL' | 'LIMITED_TIME_OFFER';
+  readonly format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | 'LOCATION';
   readonly text?: string;
+  readonly buttons?: readonly TemplateButton[];
 }
 
-export const TEMPLATES: readonly Template[] = [
-  template('1', 'order_update', 'en_US', 'APPROVED', 'Hello {{1}}, your order {{2}} has left our warehouse.'),
-  template('2', 'order_update', 'hi', 'APPROVED', 'नमस्ते {{1}}, आपका ऑर्डर {{2}} भेज दिया गया है।'),
-  template('3', 'welcome', 'en_US', 'APPROVED', 'Welcome! Write to us whenever you need help.'),
-  template('4', 'new_offer', 'en_US', 'PENDING', 'This week only: {{1}} percent off.'),
-  template('5', 'old_offer', 'en_US', 'REJECTED', 'You have won {{1}}!'),
-  template('6', 'paused_offer', 'en_US', 'PAUSED', 'Only today: {{1}}.'),
-  {
-    ...template('7', 'picture_offer', 'en_US', 'APPROVED', 'Look what is new.'),
-    components: [
-      { type: 'HEADER', format: 'IMAGE' },
-      { type: 'BODY', text: 'Look what is new.' },
-    ],
-  },
-];
-
-function template(id: string, name: string, language: string, status: Template['status'], text: string): Template {
-  return { id, name, language, status, category: 'UTILITY', components: [{ type: 'BODY', text }] };
+export interface TemplateButton {
+  readonly type: 'QUICK_REPLY' | 'URL' | 'PHONE_NUMBER' | 'COPY_CODE' | 'CATALOG' | 'FLOW' | 'VOICE_CALL';
+  readonly text: string;
+  readonly url?: string;
+  readonly phone_number?: string;
+  readonly flow_id?: string;
 }
 
-/** Different variables `{{n}}` of a template's body. */
-export function bodyVariables({ components }: Template): number {
-  const text = components.find(({ type }) => type === 'BODY')?.text ?? '';
-  return new Set([...text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name)).size;
+export function componentOf({ components }: Template, type: TemplateComponent['type']): TemplateComponent | undefined {
+  return components.find((component) => component.type === type);
+}
+
+/** The different variables of a text, as they first appear. */
+export function variables(text: string | undefined): readonly string[] {
+  return [...new Set([...(text ?? '').matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name ?? ''))];
 }
 
 /** One page behind `after` (a template's id), with the cursors that Graph gives. */

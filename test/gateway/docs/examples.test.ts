@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
+import { copyTemplates } from '../../support/chatapp.ts';
 import { curlLines } from '../../support/curl-line.ts';
 import { contract, operations } from '../../support/openapi.ts';
 
-/** What the examples take for granted: the template that they name, and a customer who wrote. */
+/** What the examples take for granted: the templates that they name (on the chat-app channel those of `npm start`), and a customer who wrote. */
 const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
 
 /** A time in a document is over some day; whoever tries it is told to move it. */
@@ -22,6 +24,7 @@ describe('what the documents show can be sent as it stands', () => {
   beforeEach(async () => {
     await createTemplate(world.db, systemClock, world.account, makeTemplate(TEMPLATE));
     await world.configure();
+    await copyTemplates(world.db, world.account, TEMPLATES);
     await world.customerWrote();
   });
 

@@ -30,7 +30,7 @@ describe('chatapp worker: copies of the templates', function () {
           status: 'PENDING',
           language: 'en',
           category: 'MARKETING',
-          components: [{ type: 'HEADER', format: 'IMAGE' }],
+          components: [{ type: 'HEADER', format: 'IMAGE' }, { type: 'CAROUSEL' }],
         },
       ],
     ];
@@ -41,10 +41,12 @@ describe('chatapp worker: copies of the templates', function () {
 
     const copied = await stored();
     expect(
-      copied.map(({ name, status, variables, unsendable }) => [name, status, variables, unsendable]),
+      copied.map(({ name, status, variables, components, unsendable }) => {
+        return [name, status, variables, components, unsendable];
+      }),
     ).to.deep.equal([
-      ['a', 'approved', 1, undefined],
-      ['b', 'pending', 0, 'a header of type image'],
+      ['a', 'approved', 1, { body: '{{1}}', buttons: [] }, undefined],
+      ['b', 'pending', 0, { header: { format: 'image' }, buttons: [] }, 'a component of type carousel'],
     ]);
     expect(account.provider.lists).to.have.length(2);
   });

@@ -33,6 +33,8 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
   [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
   [[100, 131_008, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
+  [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
+  [[131_055, 131_063, 134_100, 134_101, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
   [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
   [[131_026], { do: 'refuse', code: 'undeliverable' }],
   [[131_047], { do: 'refuse', code: 'session_closed' }],
@@ -41,9 +43,10 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[132_001], { do: 'refuse', code: 'template_not_found' }],
   [[132_005], { do: 'refuse', code: 'template_text_too_long' }],
   [[132_007], { do: 'refuse', code: 'template_policy_violated' }],
-  [[132_012], { do: 'refuse', code: 'template_param_mismatch' }],
+  [[132_008, 132_012, 132_018], { do: 'refuse', code: 'template_param_mismatch' }],
   [[132_015], { do: 'refuse', code: 'template_paused', template: 'paused' }],
   [[132_016], { do: 'refuse', code: 'template_disabled', template: 'disabled' }],
+  [[132_068, 132_069], { do: 'refuse', code: 'template_flow_unavailable' }],
 ];
 
 const RULES: ReadonlyMap<number, ErrorRule> = new Map(

@@ -1,5 +1,6 @@
 import type { ChatContent } from '../../../shared/messages/chat-message.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { templateOf } from './template-payload.ts';
 
 /**
  * The JSON of one send, in the Cloud API's shape (WhatsApp Cloud API, "Messages": `POST
@@ -22,16 +23,7 @@ function bodyOf(to: string, content: ChatContent): object {
         text: { body: content.text, preview_url: false },
       };
     case 'template':
-      return {
-        to,
-        type: 'template',
-        template: {
-          name: content.name,
-          language: { code: content.language, policy: 'deterministic' },
-          // A template without variables must have no components, not empty ones.
-          ...(content.params.length === 0 ? {} : { components: [bodyComponent(content.params)] }),
-        },
-      };
+      return { to, type: 'template', template: templateOf(content) };
     case 'media':
       return {
         to,
@@ -52,8 +44,4 @@ function bodyOf(to: string, content: ChatContent): object {
         },
       };
   }
-}
-
-function bodyComponent(params: readonly string[]): object {
-  return { type: 'body', parameters: params.map((text) => ({ type: 'text', text })) };
 }

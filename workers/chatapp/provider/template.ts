@@ -1,6 +1,7 @@
 import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { objectOf } from './answer.ts';
+import { type Component, partsOf, readComponents, text, typeOf, WORD_MAX } from './template-components.ts';
 
 /** Why an entry of the list is not a template that can be kept. */
 export interface Unreadable {
@@ -13,8 +14,6 @@ export interface Unreadable {
 const NAME_MAX = 512;
 /** `en_US`. RFC 5646 §4.4.1 asks for 35. */
 const LANGUAGE_MAX = 35;
-/** For words from a fixed list: statuses, categories, types. */
-const WORD_MAX = 64;
 /** WhatsApp's limits: 1,024 characters for a body, 60 for a header or footer, 2,000 for a URL. */
 const TEXT_MAX = 16_384;
 /** WhatsApp's limits: five components, ten buttons. */
@@ -33,8 +32,6 @@ export function readTemplate(account: AccountId, value: unknown, syncedAt: Date)
   if (problem !== undefined || components.length > PARTS_MAX) {
     return { problem: problem ?? 'it has too many components', name: name.slice(0, WORD_MAX) };
   }
-  const named = text(entry?.parameter_format) === 'NAMED';
-  const unsendable = named ? 'variables that have names' : components.map(needs).find(isText);
   return {
     _id: chatTemplateId(account, name, language),
     account,
@@ -43,7 +40,7 @@ export function readTemplate(account: AccountId, value: unknown, syncedAt: Date)
     status: status.toLowerCase(),
     category: text(category).toLowerCase(),
     variables: Math.max(0, ...components.filter((one) => typeOf(one) === 'BODY').map((one) => variablesOf(one.text))),
-    ...(unsendable === undefined ? {} : { unsendable }),
+    ...readComponents(components, text(category).toUpperCase() === 'AUTHENTICATION'),
     syncedAt,
   };
 }
@@ -73,38 +70,6 @@ function isText(value: string | undefined): value is string {
   return value !== undefined;
 }
 
-type Component = Readonly<Record<string, unknown>>;
-
-function partsOf(value: unknown): readonly Component[] {
-  return Array.isArray(value) ? value.map(objectOf).filter((entry) => entry !== undefined) : [];
-}
-
-/** What a component needs that a name, a language and values for the body cannot provide. */
-function needs(component: Component): string | undefined {
-  switch (typeOf(component)) {
-    case 'BODY':
-      return hasNamed(component.text) ? 'variables that have names' : undefined;
-    case 'FOOTER':
-      return undefined;
-    case 'HEADER':
-      if (text(component.format) !== 'TEXT') return `a header of type ${word(component.format).toLowerCase()}`;
-      return hasVariable(component.text) ? 'a variable in its header' : undefined;
-    case 'BUTTONS':
-      return partsOf(component.buttons).map(buttonNeeds).find(isText);
-    default:
-      return `a component of type ${typeOf(component).toLowerCase()}`;
-  }
-}
-
-/** Buttons that need no values when they are sent. */
-const PLAIN_BUTTONS: ReadonlySet<string> = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'VOICE_CALL', 'CATALOG']);
-
-function buttonNeeds(button: Component): string | undefined {
-  const type = typeOf(button);
-  if (type === 'URL') return hasVariable(button.url) ? 'a variable in a button' : undefined;
-  return PLAIN_BUTTONS.has(type) ? undefined : `a button of type ${type.toLowerCase()}`;
-}
-
 /**
  * The highest number among `{{1}}`, `{{2}}`, …. Values are given in order, so a number that the text skips needs a
  * value too.
@@ -114,24 +79,4 @@ function variablesOf(value: unknown): number {
   for (const [, digits] of text(value).matchAll(/\{\{\s*(\d{1,3})\s*\}\}/g))
     highest = Math.max(highest, Number(digits));
   return highest;
-}
-
-function hasVariable(value: unknown): boolean {
-  return /\{\{[^{}]{1,64}\}\}/.test(text(value));
-}
-
-function hasNamed(value: unknown): boolean {
-  return /\{\{\s*[A-Za-z_][\w]{0,63}\s*\}\}/.test(text(value));
-}
-
-function typeOf(component: Component): string {
-  return word(component.type).toUpperCase();
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function word(value: unknown): string {
-  return text(value).slice(0, WORD_MAX);
 }

@@ -37,7 +37,10 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[132_001], 'refuse', 'template_not_found'],
   [[132_005], 'refuse', 'template_text_too_long'],
   [[132_007], 'refuse', 'template_policy_violated'],
-  [[132_012], 'refuse', 'template_param_mismatch'],
+  [[132_008, 132_012, 132_018], 'refuse', 'template_param_mismatch'],
+  [[132_068, 132_069], 'refuse', 'template_flow_unavailable'],
+  [[131_050], 'refuse', 'marketing_opted_out'],
+  [[131_055, 131_063, 134_100, 134_101, 134_102], 'refuse', 'marketing_not_enabled'],
   [[132_015], 'refuse', 'template_paused'],
   [[132_016], 'refuse', 'template_disabled'],
 ];

@@ -1,0 +1,36 @@
+import type { MediaHeader, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import { FieldProblems } from '../http/fields.ts';
+import type { Entry } from './fill-template.ts';
+import { extensionProblem } from './media-format.ts';
+import type { UrlCheck } from './public-url.ts';
+import type { GivenHeader } from './template-fields.ts';
+
+/** The file of a template's header, and the field of the request that has its address. */
+interface HeaderMedia {
+  readonly format: MediaHeader;
+  readonly url: string;
+  readonly field: string;
+}
+
+export function mediaOf(
+  entries: readonly Entry[],
+  { header }: TemplateComponents,
+  given: GivenHeader | undefined,
+): HeaderMedia | undefined {
+  if (header === undefined || header.format === 'text' || header.format === 'location') return undefined;
+  const { format } = header;
+  if (given?.url !== undefined) return { format, url: given.url, field: 'header.url' };
+  const entry = entries.find(({ param }) => param.fills === 'media');
+  return entry && { format, url: entry.value, field: entry.field };
+}
+
+/** The same rules as for send-media. The problems say what the address is for. */
+export function checkMedia({ format, url, field }: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
+  const found = new FieldProblems();
+  urlCheck.form(url, field, found);
+  const extension = extensionProblem(format, url);
+  if (extension !== undefined) found.add(field, 'unsupported_media_type', extension);
+  for (const { code, detail } of found.listed) {
+    problems.add(field, code, `This is the https address of the ${format} in the header. ${detail}`);
+  }
+}

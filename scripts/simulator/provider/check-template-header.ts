@@ -1,0 +1,67 @@
+import { filled, type Json, list, object, surplus } from './json.ts';
+import { ERRORS, type GraphError } from './magic-customers.ts';
+import type { TemplateComponent } from './templates.ts';
+
+const LOCATION = ['latitude', 'longitude', 'name', 'address'];
+const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  image: ['id', 'link'],
+  video: ['id', 'link'],
+  document: ['id', 'link', 'filename'],
+};
+
+/** Header media, and locations: each send needs one, the template's own is an example only. Texts: check-template-texts.ts. */
+export function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
+  const [parameter, second] = list(header?.parameters);
+  const given = String(parameter?.type ?? 'unknown');
+  if (own === undefined) {
+    return header === undefined
+      ? undefined
+      : { ...ERRORS.templateParameters, details: 'header: the template has no header' };
+  }
+  const { format = 'TEXT' } = own;
+  if (format === 'TEXT' && (parameter === undefined || given === 'text')) return undefined;
+  const type = format.toLowerCase();
+  if (parameter !== undefined && given === type && object(parameter[type]) === undefined) {
+    const details = `Parameter '${type}' is mandatory for component parameter type '${type}'`;
+    return { ...ERRORS.parameter, details };
+  }
+  if (given !== type || second !== undefined) {
+    const details = `header: Format mismatch, expected ${format}, received ${given.toUpperCase()}`;
+    return { ...ERRORS.format, details };
+  }
+  const odd = surplus(parameter ?? {}, ['type', type]);
+  if (odd !== undefined) return { ...ERRORS.parameter, details: `header: unexpected key "${odd}"` };
+  const value = object(parameter?.[type]) ?? {};
+  return format === 'LOCATION' ? checkLocation(value) : checkMedia(type, value);
+}
+
+function checkMedia(type: string, media: Json): GraphError | undefined {
+  const odd = surplus(media, MEDIA_MEMBERS[type] ?? []);
+  if (odd !== undefined) return { ...ERRORS.parameter, details: `header: unexpected key "${odd}" in ${type}` };
+  if (!filled(media.link) && !filled(media.id)) {
+    return { ...ERRORS.templateParameters, details: 'header: Either one of media ID or link must be present' };
+  }
+  if (media.link !== undefined && !/^https?:\/\/\S+$/.test(String(media.link))) {
+    return { ...ERRORS.value, details: `header: ${type}.link must be an address` };
+  }
+  if (media.filename !== undefined && !filled(media.filename)) {
+    return { ...ERRORS.value, details: 'header: document.filename must be a text' };
+  }
+  return undefined;
+}
+
+/** The samples have degrees as strings. */
+function checkLocation(location: Json): GraphError | undefined {
+  const missing = LOCATION.find((name) => !filled(location[name])) ?? surplus(location, LOCATION);
+  if (missing !== undefined) {
+    return { ...ERRORS.parameter, details: `template.components[0].parameters[0].location.${missing}` };
+  }
+  const degrees = [
+    [location.latitude, 90],
+    [location.longitude, 180],
+  ] as const;
+  const bad = degrees.some(
+    ([value, most]) => !/^-?\d{1,3}(\.\d+)?$/.test(String(value)) || Math.abs(Number(value)) > most,
+  );
+  return bad ? { ...ERRORS.value, details: 'header: latitude and longitude must be degrees' } : undefined;
+}

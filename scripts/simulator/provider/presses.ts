@@ -1,0 +1,47 @@
+import { type Json, list, object } from './json.ts';
+import type { TakenSend } from './options.ts';
+import { componentOf, type Template } from './templates.ts';
+
+interface Pressable {
+  readonly label: string;
+  /** What the customer's phone sends, without `from` and `id`. */
+  readonly message: Json;
+}
+
+/**
+ * What a customer sends by pressing a button of the last message that has buttons to reply with (Cloud API, webhooks: `button` for
+ * a template's quick reply, `interactive` for a reply button). Otherwise the labels that there are.
+ */
+export function pressed(
+  sends: readonly TakenSend[],
+  templates: readonly Template[],
+  business: string,
+  customer: string,
+  label: string,
+): { readonly message: Json } | { readonly labels: readonly string[] } {
+  const ofCustomer = sends.filter(({ to }) => to === customer).map((send) => pressables(send, templates, business));
+  const buttons = ofCustomer.findLast(({ length }) => length > 0) ?? [];
+  const button = buttons.find((one) => one.label === label);
+  return button === undefined ? { labels: buttons.map((one) => one.label) } : { message: button.message };
+}
+
+function pressables({ id, body }: TakenSend, templates: readonly Template[], business: string): readonly Pressable[] {
+  const context = { from: business, id };
+  const replies = list(object(object(body.interactive)?.action)?.buttons).map(({ reply }) => object(reply) ?? {});
+  if (replies.length > 0) {
+    return replies.map(({ id: replyId, title }) => {
+      const interactive = { type: 'button_reply', button_reply: { id: replyId, title } };
+      return { label: String(title), message: { context, type: 'interactive', interactive } };
+    });
+  }
+  const sent = object(body.template);
+  const language = object(sent?.language)?.code;
+  const template = templates.find((one) => one.name === sent?.name && one.language === language);
+  const buttons = template === undefined ? [] : (componentOf(template, 'BUTTONS')?.buttons ?? []);
+  return buttons.flatMap(({ type, text }, index) => {
+    if (type !== 'QUICK_REPLY') return [];
+    const given = list(sent?.components).find((one) => one.type === 'button' && Number(one.index) === index);
+    const payload = list(given?.parameters)[0]?.payload ?? text;
+    return [{ label: text, message: { context, type: 'button', button: { payload, text } } }];
+  });
+}

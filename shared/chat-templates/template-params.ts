@@ -1,0 +1,77 @@
+import type { ChatTemplateDocument, MediaHeader, TemplateButton, TemplateComponents } from './chat-template.ts';
+import { variablesIn } from './variables.ts';
+
+/** What one entry of `params` fills. Buttons are counted from 0, as the provider counts them. */
+export type TemplateParam =
+  | { readonly fills: 'header'; readonly variable: string }
+  /** Takes the address of the file. */
+  | { readonly fills: 'media'; readonly format: MediaHeader }
+  | { readonly fills: 'body'; readonly variable: string }
+  | { readonly fills: 'url'; readonly button: number; readonly variable: string }
+  | { readonly fills: 'coupon'; readonly button: number }
+  /** A one-time password stands in the body and in its button. It is given once and sent twice. */
+  | { readonly fills: 'otp'; readonly button: number; readonly variable: string };
+
+type Template = Pick<ChatTemplateDocument, 'components' | 'variables'>;
+
+/**
+ * The entries of `params` that a template takes, in the order in which they stand in it: header, body, buttons. The footer,
+ * quick replies and phone numbers take none; neither does a location, which has no single value. Pure.
+ */
+export function paramsOf({ components, variables }: Template): readonly TemplateParam[] {
+  if (components === undefined) {
+    return Array.from({ length: variables }, (_, i) => ({ fills: 'body', variable: String(i + 1) }));
+  }
+  const body = variablesIn(components.body ?? '');
+  const code = codeIn(components);
+  const params: readonly TemplateParam[] = [
+    ...headerParams(components),
+    ...(code === undefined ? body.map((variable) => ({ fills: 'body', variable }) as const) : [code]),
+  ];
+  const inButtons = components.buttons.flatMap((button, index) => {
+    return index === code?.button ? [] : buttonParams(button, index);
+  });
+  return [...params, ...inButtons];
+}
+
+function headerParams({ header }: TemplateComponents): readonly TemplateParam[] {
+  if (header === undefined || header.format === 'location') return [];
+  if (header.format !== 'text') return [{ fills: 'media', format: header.format }];
+  return variablesIn(header.text).map((variable) => ({ fills: 'header', variable }));
+}
+
+/** Authentication templates have one variable in the body and one button with the same code (WhatsApp, "Authentication templates"). */
+function codeIn({ body = '', buttons }: TemplateComponents): Extract<TemplateParam, { fills: 'otp' }> | undefined {
+  const [variable, more] = variablesIn(body);
+  const button = buttons.findIndex(({ type }) => type === 'otp');
+  return variable === undefined || more !== undefined || button === -1 ? undefined : { fills: 'otp', button, variable };
+}
+
+function buttonParams({ type, url = '' }: TemplateButton, button: number): readonly TemplateParam[] {
+  if (type === 'copy_code') return [{ fills: 'coupon', button }];
+  // The address behind a one-time password may be hidden. It has a variable all the same.
+  const variables = type === 'otp' && url === '' ? ['1'] : variablesIn(url);
+  return variables.map((variable) => ({ fills: 'url', button, variable }));
+}
+
+/** What stands at this place of `params`, for people: `the url suffix of button 1 ("Track")`. Pure. */
+export function describeParam(param: TemplateParam, components: TemplateComponents | undefined): string {
+  const label = (index: number): string => {
+    const text = components?.buttons[index]?.text ?? '';
+    return text === '' ? `button ${index}` : `button ${index} ("${text}")`;
+  };
+  switch (param.fills) {
+    case 'header':
+      return `header {{${param.variable}}}`;
+    case 'media':
+      return `the https address of the ${param.format} in the header`;
+    case 'body':
+      return `body {{${param.variable}}}`;
+    case 'url':
+      return `the url suffix of ${label(param.button)}`;
+    case 'coupon':
+      return `the code that ${label(param.button)} copies`;
+    case 'otp':
+      return `the one-time password, for body {{${param.variable}}} and ${label(param.button)}`;
+  }
+}
