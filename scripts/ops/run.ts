@@ -4,6 +4,7 @@ import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { runAudited } from './audited.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
+import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
 import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...CARRIER_COMMANDS,
+  ...RECEIPT_COMMANDS,
   ...CHAIN_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,

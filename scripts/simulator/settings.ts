@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { PROVIDER_DEFAULTS, type ProviderOptions } from './provider/options.ts';
 import { ID_FORMS } from './smsc/message-ids.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
+import { RECEIPT_DIALECTS } from './smsc/receipt-dialects.ts';
 import { RECEIPT_FORMS } from './smsc/receipts.ts';
 
 /** Settings of the command; a flag goes before its environment variable, which goes before the default. */
@@ -33,6 +34,7 @@ const SETTINGS: readonly Setting[] = [
   { flag: 'rate', value: 'N', standard: '0', meaning: 'submits a second above which 0x58 is answered, 0 for no limit' },
   { flag: 'id-form', value: 'FORM', standard: 'hex', meaning: `message ids: ${ID_FORMS.join(', ')} (answer-receipt)` },
   { flag: 'receipt-form', value: 'FORM', standard: 'both', meaning: `receipts: ${RECEIPT_FORMS.join(', ')}` },
+  { flag: 'receipt-dialect', value: 'NAME', standard: 'appendix-b', meaning: `whose: ${RECEIPT_DIALECTS.join(', ')}` },
   { flag: 'utc-offset', value: 'MINUTES', standard: '0', meaning: 'time zone of dates in receipts' },
   { flag: 'system-id', value: 'ID', standard: '', meaning: 'the only system_id let in; none for all' },
   { flag: 'password', value: 'PASSWORD', standard: '', meaning: 'the only password let in; none for all' },
@@ -103,6 +105,7 @@ function settings(text: (flag: string) => string): Settings {
       ratePerSecond: number('rate') || SMSC_DEFAULTS.ratePerSecond,
       idForm: oneOf('id-form', ID_FORMS),
       receiptForm: oneOf('receipt-form', RECEIPT_FORMS),
+      receiptDialect: oneOf('receipt-dialect', RECEIPT_DIALECTS),
       utcOffsetMinutes: number('utc-offset', -1_440, 1_440),
       systemId: text('system-id'),
       password: text('password'),

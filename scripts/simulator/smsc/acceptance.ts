@@ -7,6 +7,7 @@ import type { Mailboxes } from './mailboxes.ts';
 import { messageIds } from './message-ids.ts';
 import type { SmscOptions } from './options.ts';
 import type { Behaviour, Outcome, ReceiptPlan } from './outcome.ts';
+import { hasReceipt } from './receipt-dialects.ts';
 import { isAskedFor, isFinal, receipt } from './receipts.ts';
 import type { Session } from './session.ts';
 
@@ -88,7 +89,10 @@ export class Acceptance {
     this.counts.accepted += 1;
     this.#sinks.kept.add(submit);
     this.#sinks.accepted(submit);
-    for (const plan of outcome.receipts ?? DELIVERED) this.#plan(submit, plan);
+    const { part, total } = submit.concatenation ?? { part: 1, total: 1 };
+    if (hasReceipt(this.#options.receiptDialect, part, total)) {
+      for (const plan of outcome.receipts ?? DELIVERED) this.#plan(submit, plan);
+    }
     this.#answer(session, submit, outcome);
   }
 

@@ -1,6 +1,7 @@
 import type { WholeText } from '../smpp/reassembly.ts';
 import type { IdForm } from './message-ids.ts';
 import type { Behaviour } from './outcome.ts';
+import type { ReceiptDialect } from './receipt-dialects.ts';
 import type { ReceiptForm } from './receipts.ts';
 
 /** `in`: from the client to the SMSC. `out`: from the SMSC to the client. */
@@ -27,6 +28,7 @@ export interface SmscOptions {
   readonly ratePerSecond: number;
   readonly idForm: IdForm;
   readonly receiptForm: ReceiptForm;
+  readonly receiptDialect: ReceiptDialect;
   /** The only system_id let in; empty: all. */
   readonly systemId: string;
   /** Its password; empty: any. */
@@ -70,6 +72,7 @@ export const SMSC_DEFAULTS: SmscOptions = {
   ratePerSecond: Number.POSITIVE_INFINITY,
   idForm: 'hex',
   receiptForm: 'both',
+  receiptDialect: 'appendix-b',
   systemId: '',
   password: '',
   utcOffsetMinutes: 0,

@@ -5,6 +5,7 @@ import { alphabetOf, encodeGsm7 } from '../smpp/text.ts';
 import type { DeliverSm } from './deliver-sm.ts';
 import { type IdForm, idInReceipt } from './message-ids.ts';
 import type { ReceiptPlan } from './outcome.ts';
+import { factsText, isPlain, type ReceiptDialect } from './receipt-dialects.ts';
 
 /** Where a receipt says what it says: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
 export const RECEIPT_FORMS = ['both', 'text', 'tlv'] as const;
@@ -43,13 +44,14 @@ export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boole
 /** How a carrier writes its receipts. */
 export interface ReceiptStyle {
   readonly receiptForm: ReceiptForm;
+  readonly receiptDialect: ReceiptDialect;
   readonly idForm: IdForm;
   readonly utcOffsetMinutes: number;
 }
 
 /** The deliver_sm that tells the sender of `submit` what became of it. */
 export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle): DeliverSm {
-  const form = style.receiptForm;
+  const form = style.receiptDialect === 'appendix-b' ? style.receiptForm : 'text';
   const shownId = idInReceipt(style.idForm, submit.messageId, plan.otherNotation === true);
   const withTlvs = form !== 'text' && plan.tlvs !== false;
   return {
@@ -59,23 +61,26 @@ export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle):
     to: submit.from,
     toTon: submit.fromTon,
     toNpi: submit.fromNpi,
-    esmClass: plan.intermediate === true ? INTERMEDIATE_NOTIFICATION : DELIVERY_RECEIPT,
+    esmClass: isPlain(style.receiptDialect)
+      ? 0
+      : plan.intermediate === true
+        ? INTERMEDIATE_NOTIFICATION
+        : DELIVERY_RECEIPT,
     dataCoding: 0,
-    userData:
-      form === 'tlv' && plan.body === undefined
-        ? Buffer.alloc(0)
-        : receiptText(submit, shownId, plan, style.utcOffsetMinutes * 60_000),
+    userData: form === 'tlv' && plan.body === undefined ? Buffer.alloc(0) : receiptText(submit, shownId, plan, style),
     tlvs: withTlvs ? receiptTlvs(shownId, plan) : NO_TLVS,
   };
 }
 
-function receiptText(submit: Submit, id: string, plan: ReceiptPlan, offsetMs: number): Buffer {
+function receiptText(submit: Submit, id: string, plan: ReceiptPlan, style: ReceiptStyle): Buffer {
   if (plan.body !== undefined) return Buffer.from(plan.body(id, submit), 'latin1');
-  const delivered = plan.stat === 'DELIVRD' ? '001' : '000';
-  const facts =
-    `id:${id} sub:001 dlvrd:${delivered} submit date:${date(submit.receivedAt + offsetMs)}` +
-    ` done date:${date(Date.now() + offsetMs)} stat:${plan.stat} err:${plan.err ?? '000'} text:`;
-  return Buffer.concat([Buffer.from(facts, 'latin1'), echo(submit)]);
+  const offsetMs = style.utcOffsetMinutes * 60_000;
+  const facts = factsText(style.receiptDialect, {
+    ...{ id, stat: plan.stat, err: plan.err ?? '000', offsetMs },
+    submitted: submit.receivedAt + offsetMs,
+    done: Date.now() + offsetMs,
+  });
+  return Buffer.concat([Buffer.from(`${facts}text:`, 'latin1'), echo(submit)]);
 }
 
 /** The octets as they came where they are GSM already; an escape at the cut would swallow nothing, but is left out. */
@@ -95,17 +100,4 @@ function receiptTlvs(id: string, plan: ReceiptPlan): Map<number, Buffer> {
   const error = Number(plan.err ?? 0);
   if (error > 0 && error <= 0xffff) tlvs.set(TAG.networkErrorCode, Buffer.of(GSM_NETWORK, error >> 8, error & 0xff));
   return tlvs;
-}
-
-let lastMinute = Number.NaN;
-let lastDate = '';
-
-/** `YYMMDDhhmm` (Appendix B). Receipts of one minute share it. */
-function date(time: number): string {
-  const minute = Math.floor(time / 60_000);
-  if (minute !== lastMinute) {
-    lastMinute = minute;
-    lastDate = new Date(minute * 60_000).toISOString().replaceAll(/\D/g, '').slice(2, 12);
-  }
-  return lastDate;
 }
