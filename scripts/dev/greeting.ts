@@ -35,9 +35,14 @@ Its status (put in the message_id of the answer):
 
   curl -s ${api}/v2/status/MESSAGE_ID ${auth}
 
-Or over the chat-app channel: a template, the customer's answer, a text while the session is open, and one where it is not:
+Or over the chat-app channel: a template, one with an image and buttons, a button that the customer presses:
 
   ${post('/v2/chatapp/send', '{"to":"919876543210","template":"order_update","language":"en_US","params":["Asha","1234"]}')}
+  ${post('/v2/chatapp/send', SHIPPED)}
+  curl -s ${demo.providerUrl}/customers/919876543210/presses -d 'Where is it?'
+
+What the customer writes, a text while the session is open, and one where it is not:
+
   curl -s ${demo.providerUrl}/customers/919876543210/says -d 'Where is it now?'
   ${post('/v2/chatapp/send-text', '{"to":"919876543210","message":"It arrives tomorrow."}')}
   ${post('/v2/chatapp/send-text', '{"to":"919876500000","message":"Refused: this customer has not written."}')}
@@ -48,6 +53,10 @@ The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is reje
 Ctrl-C stops everything. What the carrier, the provider and the webhook receiver see:
 `;
 }
+
+/** Takes the address of the image, two values for the body, and the suffix of the link (scripts/simulator/provider/demo-templates.ts). */
+const SHIPPED =
+  '{"to":"919876543210","template":"order_shipped","language":"en_US","params":["https://media.example.com/parcel.jpg","Asha","1234","1234"],"buttons":[{"payload":"WHERE-1234"},{"payload":"CALL-1234"}]}';
 
 function shown(path: string): string {
   const near = relative(process.cwd(), path);

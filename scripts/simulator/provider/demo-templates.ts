@@ -53,7 +53,7 @@ const DEMOS: readonly Demo[] = [
     parameter_format: 'NAMED',
     components: [
       header('TEXT', 'Hello {{first_name}}'),
-      body('{{doctor}} expects you at {{time}}. Bring your letter, {{first_name}}.'),
+      body('{{doctor}} expects you at {{time}}. Bring your letter.'),
     ],
   },
   {
