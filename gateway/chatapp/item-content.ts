@@ -29,7 +29,11 @@ function textOf(type: string, own: JsonObject): string {
     case 'button':
       return string(own.text);
     case 'interactive':
-      return string(object(own.button_reply).title) || string(object(own.list_reply).title);
+      return (
+        string(object(own.button_reply).title) ||
+        string(object(own.list_reply).title) ||
+        string(object(own.nfm_reply).body)
+      );
     case 'reaction':
       return string(own.emoji);
     case 'location':

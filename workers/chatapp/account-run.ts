@@ -99,6 +99,7 @@ export class AccountRun {
       },
       stopChannel: (reason, code) => this.#stopChannel(reason, code),
       markTemplate: (message, status) => markTemplateOf(db, message, status),
+      copyTemplates: () => this.#templates.soon(),
       note: (reason) => this.#note('sends', reason),
     });
   }

@@ -29,6 +29,8 @@ export interface SendContext {
   note(trouble: string | undefined): Promise<void>;
   /** The provider named the state of a template. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
+  /** A template was probably changed at the provider. */
+  copyTemplates(): void;
 }
 
 interface MessageSenderOptions extends SendContext {
@@ -125,7 +127,8 @@ export class MessageSender {
 
   /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
-    const { breaker, stopChannel, markTemplate, note, log } = this.#options;
+    const { breaker, stopChannel, markTemplate, copyTemplates, note, log } = this.#options;
+    if ('copyIsOld' in verdict) copyTemplates();
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);
       else if ('template' in verdict && verdict.template !== undefined) await markTemplate(message, verdict.template);

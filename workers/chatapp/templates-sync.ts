@@ -37,6 +37,9 @@ export class TemplatesSync {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
+  #copying = false;
+  /** When the last round began. */
+  #begunMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TemplatesSyncOptions) {
     this.#options = options;
@@ -44,6 +47,13 @@ export class TemplatesSync {
 
   start(): void {
     this.#schedule(this.#options.random() * FIRST_WITHIN_MS);
+  }
+
+  /** Copies the list within a minute: a send was refused as if our copy were old. A list that is being copied is new enough. */
+  soon(): void {
+    if (this.#copying) return;
+    clearTimeout(this.#timer);
+    this.#schedule(Math.max(0, this.#begunMs + AGAIN_MS - this.#options.clock.monotonicMs()));
   }
 
   /** Close the client after this. That ends a request that is in progress. */
@@ -59,7 +69,12 @@ export class TemplatesSync {
   #schedule(inMs: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#round().then((pauseMs) => this.#schedule(pauseMs));
+      this.#copying = true;
+      this.#begunMs = this.#options.clock.monotonicMs();
+      this.#running = this.#round().then((pauseMs) => {
+        this.#copying = false;
+        this.#schedule(pauseMs);
+      });
     }, inMs);
   }
 

@@ -73,6 +73,12 @@ describe('chatapp/read-callback', () => {
       'Row',
       { interactive: { type: 'list_reply', list_reply: { id: 'r', title: 'Row' } } },
     ],
+    [
+      'interactive',
+      { interactive: { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json: '{}' } } },
+      'Sent',
+      { interactive: { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json: '{}' } } },
+    ],
     ['reaction', { reaction: { message_id: 'w', emoji: '👍' } }, '👍', { reaction: { message_id: 'w', emoji: '👍' } }],
     ['location', { location: { latitude: 1.5, longitude: 2 } }, '', { location: { latitude: 1.5, longitude: 2 } }],
     ['contacts', { contacts: [{ name: { first_name: 'A' } }] }, '', { contacts: [{ name: { first_name: 'A' } }] }],

@@ -49,6 +49,15 @@ describe('readTemplates', () => {
     expect(list).to.deep.include({ skipped: 2, firstSkipped: { name: 'long', problem: 'a text of it is too long' } });
   });
 
+  it('texts without end are given up, and the list stays as it is', async () => {
+    const text = 'x'.repeat(16_000);
+    const entries = Array.from({ length: 60 }, (_, i) => template(`n${i}`, { components: [{ type: 'BODY', text }] }));
+    const { body } = page(0, entries) as { readonly body: Buffer };
+    const one = { kind: 'answered', status: 200, body } as const;
+
+    expect(await read(() => one)).to.equal('more than 67108864 bytes of templates');
+  });
+
   it('a page of hundreds of kilobytes is read', async () => {
     const text = 'नमस्ते '.repeat(100);
     const entries = Array.from({ length: 200 }, (_, i) => template(`n${i}`, { components: [{ type: 'BODY', text }] }));

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
+import { graphError, json } from './provider-server.ts';
 import { chatWorld } from './world.ts';
 
 describe('chatapp worker: copies of the templates', function () {
@@ -63,4 +65,26 @@ describe('chatapp worker: copies of the templates', function () {
 
     expect(await listChatTemplates(world.store.db, account.id)).to.have.length(1);
   });
+
+  for (const code of [132_000, 132_001, 132_012, 132_018, 131_008]) {
+    it(`a send is refused with ${code}, as if the template had changed: it is copied within a minute`, async () => {
+      const account = await world.openAccount((_, res) => json(res, 400, graphError(code)));
+      account.provider.pages = [[{ name: 'hello', status: 'APPROVED', language: 'en' }]];
+      const stored = async () => (await listChatTemplates(world.store.db, account.id))[0]?.components;
+      let aheadMs = 0;
+      const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      await world.startWorker({ clock });
+      await eventually(async () => (await stored()) !== undefined, 'the first copy');
+
+      account.provider.pages = [
+        [{ name: 'hello', status: 'APPROVED', language: 'en', components: [{ type: 'BODY', text: 'Hi {{1}}' }] }],
+      ];
+      aheadMs = 60_000;
+      await world.queue(account, {});
+
+      await world.allIn(account, 'rejected', 1);
+      await eventually(async () => (await stored())?.body === 'Hi {{1}}', 'the second copy');
+      expect(account.provider.lists).to.have.length(2);
+    });
+  }
 });

@@ -1,4 +1,4 @@
-import { type ErrorDo, errorRule } from './error-table.ts';
+import { type ErrorDo, type ErrorRule, errorRule } from './error-table.ts';
 
 /**
  * The result of one request to the provider. `not_sent`: there was no connection, so nobody can have read anything.
@@ -30,6 +30,8 @@ export type SendVerdict =
       readonly retryAfterMs?: number;
       /** The state that the template gets. */
       readonly template?: string;
+      /** Our copy of the template is probably old. */
+      readonly copyIsOld?: true;
     };
 
 /** An error of the Graph API, in answers and in statuses. */
@@ -71,6 +73,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
     reason: errorReason(error.code, error.text),
     ...wait,
     ...(rule.template === undefined ? {} : { template: rule.template }),
+    ...(rule.copyIsOld === undefined ? {} : { copyIsOld: rule.copyIsOld }),
   };
 }
 
@@ -115,7 +118,7 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
 }
 
 /** A code that is not in the table. Decides by the error's `is_transient`, else by the HTTP status. */
-function unknownCode(status: number, { isTransient }: GraphError): { do: ErrorDo; code: string; template?: string } {
+function unknownCode(status: number, { isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
   if (status === 401 || status === 403) return { do: 'stop', code: 'provider_access_denied' };

@@ -14,6 +14,8 @@ export interface ErrorRule {
   readonly code: string;
   /** The state that the template gets, because other messages with it would be refused too. */
   readonly template?: string;
+  /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
+  readonly copyIsOld?: true;
 }
 
 const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] = [
@@ -32,18 +34,19 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_048], { do: 'refuse', code: 'spam_rate_limited' }],
   [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
   [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
-  [[100, 131_008, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
+  [[100, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
+  [[131_008], { do: 'refuse', code: 'invalid_parameter', copyIsOld: true }],
   [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
   [[131_055, 131_063, 134_100, 134_101, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
   [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
   [[131_026], { do: 'refuse', code: 'undeliverable' }],
   [[131_047], { do: 'refuse', code: 'session_closed' }],
   [[131_051], { do: 'refuse', code: 'unsupported_message_type' }],
-  [[132_000], { do: 'refuse', code: 'template_param_count_mismatch' }],
-  [[132_001], { do: 'refuse', code: 'template_not_found' }],
+  [[132_000], { do: 'refuse', code: 'template_param_count_mismatch', copyIsOld: true }],
+  [[132_001], { do: 'refuse', code: 'template_not_found', copyIsOld: true }],
   [[132_005], { do: 'refuse', code: 'template_text_too_long' }],
   [[132_007], { do: 'refuse', code: 'template_policy_violated' }],
-  [[132_008, 132_012, 132_018], { do: 'refuse', code: 'template_param_mismatch' }],
+  [[132_008, 132_012, 132_018], { do: 'refuse', code: 'template_param_mismatch', copyIsOld: true }],
   [[132_015], { do: 'refuse', code: 'template_paused', template: 'paused' }],
   [[132_016], { do: 'refuse', code: 'template_disabled', template: 'disabled' }],
   [[132_068, 132_069], { do: 'refuse', code: 'template_flow_unavailable' }],
