@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 import { type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
@@ -174,7 +175,6 @@ describe('when the store is in trouble', function () {
 /** Blocks of 512 octets that a file of the store may have: a disk that is full soon. */
 const FULL_BLOCKS = 6_144;
 const FILL_OCTETS = 100_000;
-const MAIN = join(import.meta.dirname, '../../workers/embedded-db/main.ts');
 
 (process.env.MONGODB_URI ? describe.skip : describe)('when the disk of the embedded store is full', function () {
   this.timeout(PATIENCE_MS * 3);
@@ -188,7 +188,8 @@ const MAIN = join(import.meta.dirname, '../../workers/embedded-db/main.ts');
   /** `ulimit -f` needs no privilege: writing beyond it fails as on a full disk. */
   async function startStore(blocks: number | undefined): Promise<ChildProcess> {
     const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
-    const started = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, '--import', 'tsx', MAIN], {
+    const main = join(await builtProduct(), 'workers/embedded-db/main.js');
+    const started = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main], {
       env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

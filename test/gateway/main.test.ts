@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
+import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
@@ -13,15 +15,17 @@ interface Running {
   readonly exited: Promise<unknown[]>;
 }
 
-/** A start under tsx on a busy machine. */
+/** A start on a busy machine. */
 const START_MS = 30_000;
 
 describe('the gateway process', function () {
   this.timeout(2 * START_MS);
   let store: TestStore;
+  let main: string;
   const running: Running[] = [];
   before(async () => {
     store = await openTestStore();
+    main = join(await builtProduct(), 'gateway/main.js');
   });
   after(() => store.close());
   afterEach(() => {
@@ -29,7 +33,7 @@ describe('the gateway process', function () {
   });
 
   function start(env: Record<string, string>): Running {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'gateway/main.ts'], {
+    const child = spawn(process.execPath, [main], {
       env: { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

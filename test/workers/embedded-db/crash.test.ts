@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { STORE_COMMAND, startStoreProcess } from './store-process.ts';
+import { startStoreProcess, storeCommand } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
 
 interface Doc {
@@ -136,7 +136,7 @@ if (EMBEDDED) {
       const client = new MongoClient(uri());
       await client.db('x').collection<{ _id: number }>('c').insertOne({ _id: 1 });
 
-      const inside = spawnSync('unshare', [...unshare, ...STORE_COMMAND], {
+      const inside = spawnSync('unshare', [...unshare, ...(await storeCommand())], {
         env: { ...process.env, HARKARA_DATA_DIR: dir, LOG_LEVEL: 'silent' },
         encoding: 'utf8',
         timeout: 20_000,

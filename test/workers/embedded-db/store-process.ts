@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
+import { builtProduct } from '../../support/built.ts';
 
-const MAIN = fileURLToPath(new URL('../../../workers/embedded-db/main.ts', import.meta.url));
-
-export const STORE_COMMAND: readonly string[] = [process.execPath, '--import', 'tsx', MAIN];
+export async function storeCommand(): Promise<readonly string[]> {
+  return [process.execPath, join(await builtProduct(), 'workers/embedded-db/main.js')];
+}
 
 /** The store as a process of its own, so that a test sees it hang or end. */
 export interface StoreProcess {
@@ -20,7 +20,7 @@ export interface StoreProcess {
 /** `fileBlocks`: files may not grow beyond so many; the cheapest full disk, writing fails as ENOSPC would (node ignores the signal). */
 export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
   const limit = fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`;
-  const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...STORE_COMMAND], {
+  const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...(await storeCommand())], {
     env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

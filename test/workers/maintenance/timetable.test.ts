@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LogFields } from '../../../shared/runtime/log.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { Timetable } from '../../../workers/maintenance/timetable.ts';
+import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -127,7 +129,7 @@ describe('the maintenance process', () => {
 
   it('writes nothing into its error log when it was suspended', async () => {
     const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'info' };
-    const worker = spawn(process.execPath, ['--import', 'tsx', 'workers/maintenance/main.ts'], {
+    const worker = spawn(process.execPath, [join(await builtProduct(), 'workers/maintenance/main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env,
     });
