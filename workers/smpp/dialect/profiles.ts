@@ -48,8 +48,14 @@ export const PROFILES: Readonly<Record<ReceiptProfile, Profile>> = {
 };
 
 /** Words of all vocabularies but numbers, which every vendor counts in its own way. All profiles know them. */
-export const COMMON_WORDS: Vocabulary['words'] = Object.fromEntries(
-  Object.values(PROFILES).flatMap(({ vocabulary: { words = {}, alone } }) =>
-    alone === true ? [] : Object.entries(words).filter(([word]) => !/^\d+$/.test(word)),
-  ),
-);
+export const COMMON = common();
+
+function common(): Required<Pick<Vocabulary, 'words' | 'reasons'>> {
+  const shared = Object.values(PROFILES).flatMap(({ vocabulary }) => (vocabulary.alone === true ? [] : [vocabulary]));
+  return {
+    words: Object.fromEntries(
+      shared.flatMap(({ words = {} }) => Object.entries(words).filter(([word]) => !/^\d+$/.test(word))),
+    ),
+    reasons: Object.assign({}, ...shared.map(({ reasons }) => reasons)),
+  };
+}

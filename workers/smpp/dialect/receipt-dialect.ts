@@ -4,7 +4,7 @@ import {
   type ReceiptSettings,
   type WordMeaning,
 } from '../../../shared/carriers/settings/receipts.ts';
-import { COMMON_WORDS, PROFILES } from './profiles.ts';
+import { COMMON, PROFILES } from './profiles.ts';
 import { DLT_ERRORS } from './vocabularies/dlt.ts';
 import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
 import { normalWord } from './vocabularies/vocabulary.ts';
@@ -29,6 +29,7 @@ export class ReceiptDialect {
   readonly plain: boolean;
   readonly #otherWord: WordMeaning;
   readonly #words: ReadonlyMap<string, WordMeaning>;
+  readonly #reasons: ReadonlyMap<string, string>;
   readonly #errors: ReadonlyMap<string, string>;
   readonly #hexErrors: boolean;
 
@@ -40,9 +41,10 @@ export class ReceiptDialect {
     this.holdMinutes = holdMinutes;
     this.plain = plainReceipts;
     this.#words = new Map([
-      ...Object.entries({ ...STANDARD.words, ...COMMON_WORDS, ...vocabulary.words }),
+      ...Object.entries({ ...STANDARD.words, ...COMMON.words, ...vocabulary.words }),
       ...receiptWord.map(({ word, meaning }) => [normalWord(word), meaning] as const),
     ]);
+    this.#reasons = new Map(Object.entries({ ...COMMON.reasons, ...vocabulary.reasons }));
     this.#errors = new Map(Object.entries(vocabulary.errors ?? {}));
     this.#hexErrors = vocabulary.hexErrors === true;
   }
@@ -59,12 +61,14 @@ export class ReceiptDialect {
     return this.#words.get(normal) ?? standardMeaning(normal);
   }
 
-  /** For people: what the error means, or what the state means when the error says nothing to us. */
-  reasonOf(state: string, error: string | undefined): string | undefined {
-    if (error === undefined) return STATES[state];
-    const normal = normalWord(error);
-    const dlt = DLT_ERRORS.find(([code]) => code.test(error));
-    return this.#errors.get(this.#decimal(normal)) ?? dlt?.[1] ?? STATES[state];
+  /** For people: what the error means; or the word, or the state, when the error says nothing to us. */
+  reasonOf(state: string, error: string | undefined, word: string): string | undefined {
+    return this.#errorReason(error) ?? this.#reasons.get(normalWord(word)) ?? STATES[state];
+  }
+
+  #errorReason(error: string | undefined): string | undefined {
+    if (error === undefined) return undefined;
+    return this.#errors.get(this.#decimal(normalWord(error))) ?? DLT_ERRORS.find(([code]) => code.test(error))?.[1];
   }
 
   #decimal(code: string): string {

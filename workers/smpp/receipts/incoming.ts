@@ -64,8 +64,10 @@ export function incomingReceipt(
   if (meaning === 'intermediate' || candidates.length === 0) return undefined;
   const effect = meaning === 'hold' || meaning === 'ignore' ? meaning : undefined;
   const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
-  const code = state === 'delivered' ? undefined : (error ?? (word === '' ? undefined : word));
-  const reason = dialect.reasonOf(state, code);
+  const isFailure = state !== 'delivered';
+  const code = isFailure ? (error ?? (word === '' ? undefined : word)) : undefined;
+  // What changes nothing is no failure either.
+  const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, code, word) : undefined;
   return {
     candidates,
     from: deliver.from,

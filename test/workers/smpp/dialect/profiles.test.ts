@@ -89,6 +89,15 @@ describe('receipt profiles', () => {
     expect(dialect({ receiptProfile: 'syniverse' }).read('ACCEPTD', undefined).meaning).to.equal('intermediate');
   });
 
+  it('where the code says nothing, the word does', () => {
+    expect(dialect().reasonOf('rejected', '999', 'DNDNUMB')).to.equal('The recipient takes no such messages (DND)');
+    expect(dialect({ receiptProfile: 'kaleyra' }).reasonOf('failed', '005', 'MOB-OFF')).to.match(/barred/);
+    expect(dialect().reasonOf('rejected', undefined, 'REJECTD')).to.equal('Rejected by the network');
+    for (const { name, words = {}, reasons = {} } of VOCABULARIES) {
+      expect(Object.keys(words), name).to.include.members(Object.keys(reasons));
+    }
+  });
+
   const REASONS: readonly (readonly [ReceiptProfile, string, string])[] = [
     ['generic', '001', 'Not delivered'],
     ['generic', '633', 'DLT: the text does not match the template'],
@@ -105,7 +114,7 @@ describe('receipt profiles', () => {
   ];
   for (const [receiptProfile, code, reason] of REASONS) {
     it(`${receiptProfile}: err ${code}`, () => {
-      expect(dialect({ receiptProfile }).reasonOf('failed', code)).to.equal(reason);
+      expect(dialect({ receiptProfile }).reasonOf('failed', code, 'UNDELIV')).to.equal(reason);
     });
   }
 });

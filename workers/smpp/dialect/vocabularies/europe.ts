@@ -5,9 +5,15 @@ export const PSWINCOM: Vocabulary = {
   sources: ['wiki.pswin.com/Delivery-Report-Status.ashx'],
   words: {
     BARRED: 'failed',
-    BARREDA: 'failed', // The recipient is too young for a premium message.
-    ZEROBAL: 'failed', // Its prepaid account is empty.
-    NULL: 'hold', // The operator says nothing.
+    BARREDA: 'failed',
+    ZEROBAL: 'failed',
+    NULL: 'hold',
+  },
+  reasons: {
+    BARRED: 'The number is barred from receiving SMS',
+    BARREDA: 'The recipient is too young',
+    ZEROBAL: 'The prepaid account of the recipient is empty',
+    NULL: 'The operator tells nothing of its end',
   },
 };
 

@@ -8,6 +8,8 @@ export interface Vocabulary {
   readonly sources: readonly string[];
   /** In capitals. A number as `stat:` is a word like any other, without leading zeros. */
   readonly words?: Readonly<Record<string, WordMeaning>>;
+  /** What some of the words mean for people, where `err:` says nothing. */
+  readonly reasons?: Readonly<Record<string, string>>;
   /** Its words say something else elsewhere: they are not common ones (../profiles.ts). */
   readonly alone?: true;
   /** Codes of `err:`, in capitals and without leading zeros, with their meaning for people. */

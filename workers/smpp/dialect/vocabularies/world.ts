@@ -37,6 +37,11 @@ export const SMSPORTAL: Vocabulary = {
     SUBMITD: 'intermediate',
     STAGED: 'intermediate',
   },
+  reasons: {
+    BLIST: 'The number is on a list of blocked numbers',
+    NOROUTE: 'There is no route to this number',
+    CANCELLED: 'It was cancelled at the carrier',
+  },
 };
 
 export const YO: Vocabulary = {
