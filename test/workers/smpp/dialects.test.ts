@@ -94,6 +94,19 @@ describe('smpp worker: receipts in the dialects of carriers', () => {
     expect((await world.message(id)).state).to.equal('sent');
   });
 
+  it('one of esm_class 0 that comes before its answer settles its message all the same', async () => {
+    const receipts = { plainReceipts: true };
+    const world = await open({
+      smsc: { receiptDialect: 'plain', idForm: 'hex-decimal' },
+      carrier: { ...QUICK, receipts },
+    });
+
+    const id = await world.send({ to: '919876500105' });
+
+    await world.reaches(id, 'delivered', 15_000);
+    expect(world.smsc.stats().deliveries.retried).to.equal(0);
+  });
+
   for (const [receiptDialect, receiptParts] of [
     ['first-part', 'first'],
     ['last-part', 'last'],

@@ -89,10 +89,13 @@ const MAX_DATE = 48;
 /** ISO 8601 may have a space and colons in it. */
 const DATE = /^[\s"']*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?|[^\s,;|"']+)/i;
 
-/** Behind white space a colon is the end of the next key: after an empty `err:` in `err: MSC:`. Some codes have one inside, `MK:0004`. */
+/**
+ * Behind white space a colon is the end of the next key: after an empty `err:` in `err: MSC:`. Some codes have one inside, `MK:0004`,
+ * and ids in Base64 end with `=`.
+ */
 function firstWord(raw: string): string {
   const [, space = '', word = ''] = /^([\s"']*)([^\s,;|"']*)/.exec(raw) ?? [];
-  const isNextKey = /[:=]$/.test(word) || (/\s/.test(space) && /[:=]/.test(word));
+  const isNextKey = word.endsWith(':') || (/\s/.test(space) && /[:=]/.test(word));
   return isNextKey ? '' : word.replace(/[)}\]>]+$/, '');
 }
 

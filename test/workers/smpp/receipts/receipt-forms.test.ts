@@ -64,6 +64,12 @@ describe('parseReceipt: forms of the text', () => {
     expect(parse('id:a err: MSC:12 stat:UNDELIV')?.error).to.equal(undefined);
   });
 
+  it('an id in Base64 keeps its end', () => {
+    for (const text of ['id:aGk= stat:DELIVRD', 'id=aGk=,stat=DELIVRD', 'id:aGk=stat:DELIVRD']) {
+      expect(parse(text), text).to.deep.include({ ids: ['aGk='], meaning: 'delivered' });
+    }
+  });
+
   it('ten zeros are no date, and ten digits are the date nearest to the receipt', () => {
     expect(parse('id:a stat:DELIVRD done date:0000000000')?.doneAt).to.equal(undefined);
     const spring = { text: 'id:a stat:DELIVRD done date:1804021530', intermediate: false, offsetMinutes: 0 };
