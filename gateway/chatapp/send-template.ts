@@ -13,7 +13,7 @@ import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
 import type { UrlCheck } from './public-url.ts';
 import type { ChatOrder, ChatRequest, ChatSend } from './send.ts';
 import { checkButtons, checkHeader, TEMPLATE_EXTENSIONS } from './template-fields.ts';
-import { checkMedia, mediaOf } from './template-media.ts';
+import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';
 import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
 
 /**
@@ -99,7 +99,7 @@ function orderOf(
     params,
     ...(filled === undefined ? {} : { filled }),
   };
-  const askNetwork = media === undefined ? undefined : () => urlCheck.host(media.url, media.field, problems);
+  const askNetwork = media === undefined ? undefined : () => checkMediaHost(media, urlCheck, problems);
   return { read, content, ...(askNetwork === undefined ? {} : { askNetwork }) };
 }
 

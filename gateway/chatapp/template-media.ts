@@ -25,12 +25,24 @@ export function mediaOf(
 }
 
 /** The same rules as for send-media. The problems say what the address is for. */
-export function checkMedia({ format, url, field }: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
+export function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
+  const { format, url, field } = media;
   const found = new FieldProblems();
   urlCheck.form(url, field, found);
   const extension = extensionProblem(format, url);
   if (extension !== undefined) found.add(field, 'unsupported_media_type', extension);
-  for (const { code, detail } of found.listed) {
+  tell(media, found, problems);
+}
+
+/** Looks the host up, of an address that passed `checkMedia`. */
+export async function checkMediaHost(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): Promise<void> {
+  const found = new FieldProblems();
+  await urlCheck.host(media.url, media.field, found);
+  tell(media, found, problems);
+}
+
+function tell({ format, field }: HeaderMedia, { listed }: FieldProblems, problems: FieldProblems): void {
+  for (const { code, detail } of listed) {
     problems.add(field, code, `This is the https address of the ${format} in the header. ${detail}`);
   }
 }

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
+import request from 'supertest';
 import { addOptIns } from '../../../shared/chat-opt-ins/store.ts';
 import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { pauseProvider, stopProvider } from '../../../shared/providers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
-import { makeChatTemplate } from '../../support/chatapp.ts';
+import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 const PATH = '/v2/chatapp/send';
@@ -223,6 +225,26 @@ describe('POST /v2/chatapp/send', () => {
       expect(JSON.stringify(answer.body)).not.to.include('token');
       await chat.expectNothingDone(10);
     });
+  });
+
+  it('the host of a header’s file: looked up as for send-media, and said of which position', async () => {
+    await chat.configure();
+    const components = [{ type: 'HEADER', format: 'IMAGE' }];
+    await copyTemplates(chat.db, chat.account, [{ name: 'n', status: 'APPROVED', language: 'en', components }]);
+    const gateway = await openGateway(chat.db, { resolveHost: async () => ['93.184.215.14', '10.0.0.7'] });
+    const body = { to: CUSTOMER, template: 'n', language: 'en', params: ['https://inside.example/a.jpg'] };
+
+    for (const dry of [false, true]) {
+      const asked = request(gateway.url).post(PATH).set('Authorization', `Bearer ${chat.key}`);
+      const answer = await asked.send({ ...body, dry_run: dry });
+
+      expectProblem(answer, 'url_not_allowed');
+      expect(answer.body.detail).to.match(
+        /^params\[0\]: This is the https address of the image in the header\. .*private/,
+      );
+    }
+    await gateway.close();
+    await chat.expectNothingDone(10);
   });
 
   describe('Idempotency-Key', () => {

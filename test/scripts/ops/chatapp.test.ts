@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { listOptIns } from '../../../shared/chat-opt-ins/store.ts';
 import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { findProvider, noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
-import { makeChatTemplate } from '../../support/chatapp.ts';
+import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
@@ -188,5 +189,32 @@ describe('npm run ops: the chat-app channel', () => {
 
     expect(one).to.include({ name: 'order_update', language: 'en_US', status: 'paused', params: 3, unsendable: null });
     expect((await ops('chat-template', 'list', account)).out).to.match(/order_update +en_US +paused +utility +3/);
+  });
+
+  it('chat-template show: what it consists of, and what stands at each place of params', async () => {
+    await copyTemplates(world.store.db, account, TEMPLATES);
+
+    const { out } = await ops('chat-template', 'show', account, 'order_shipped', 'en_US');
+    expect(out).to.match(/^header +image$/m);
+    expect(out).to.match(/^button 2 +url "Track" https:\/\/shop\.example\/track\/\{\{1\}\}$/m);
+    expect(out).to.match(/^params\[0\] +the https address of the image in the header$/m);
+    expect(out).to.match(/^params\[3\] +the url suffix of button 2 \("Track"\)$/m);
+    expect(await json('chat-template', 'show', account, 'login_code', 'en_US')).to.deep.include({
+      params: 1,
+      unsendable: null,
+      takes: ['the one-time password, for body {{1}} and button 0 ("Copy code")'],
+    });
+    expect((await ops('chat-template', 'show', account, 'season', 'en_US')).out).to.match(
+      /^cannot be sent +it has a component of type carousel$/m,
+    );
+    expect(await ops('chat-template', 'show', account, 'none', 'en_US')).to.include({ code: 1 });
+    expect((await ops('chat-template', 'list', account)).out).to.match(/order_shipped +en_US +approved +utility +4 /);
+  });
+
+  it('chat-template show: texts cannot control the terminal', async () => {
+    const components = [{ type: 'BODY', text: 'a\u001b[2Jb\nc' }];
+    await copyTemplates(world.store.db, account, [{ name: 'n', status: 'APPROVED', language: 'en', components }]);
+
+    expect((await ops('chat-template', 'show', account, 'n', 'en')).out).to.match(/^body +a \[2Jb c$/m);
   });
 });
