@@ -74,6 +74,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/runtime/own-file.ts openness',
   ],
   'a page that is compared with the file in the repository': [
+    'scripts/ops/carrier-page.ts carrierPage',
     'scripts/ops/crash-points.ts crashPointsPage',
     'scripts/ops/env-example.ts envExample',
   ],

@@ -19,7 +19,7 @@ import type { Answer, Command, Context, LongAnswer } from './command.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** Verbs that change nothing. All others are audited, future ones included. */
-const LOOKS = new Set(['list', 'show', 'verify', 'check', 'receipt-profiles', 'read-receipt', '']);
+const LOOKS = new Set(['list', 'show', 'settings', 'verify', 'check', 'receipt-profiles', 'read-receipt', '']);
 /** The store is stopped, so nothing can be written into its audit. */
 const STORE_STOPPED = new Set(['store restore', 'store compact']);
 

@@ -4,8 +4,10 @@ import type { CarrierInput } from '../../shared/carriers/carrier-form.ts';
 import { BASICS } from '../../shared/carriers/settings/basics.ts';
 import type { Setting, Settings } from '../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS } from '../../shared/carriers/settings/table.ts';
+import { PRESETS } from './carrier-presets/presets.ts';
 import { Failure } from './command.ts';
 import { choice, optional, type Parameter, words } from './parameters.ts';
+import { optionName } from './read-words.ts';
 
 /** The settings of a carrier as options: one for each entry of the table, and DLT, whose options make one field. */
 
@@ -48,7 +50,13 @@ function options(group: Settings): Readonly<Record<string, Parameter<unknown>>> 
   return Object.fromEntries(Object.entries(group).map(([name, one]) => [name, option(one)]));
 }
 
+const preset = choice(Object.keys(PRESETS));
+
 export const CARRIER_OPTIONS = {
+  preset: optional(
+    { ...preset, value: 'NAME' },
+    'settings that the pages of a known carrier ask for (docs/carriers.md)',
+  ),
   ...options(BASICS),
   ...DLT_OPTIONS,
   ...Object.assign({}, ...GROUP_NAMES.map((group) => options(GROUPS[group]))),
@@ -56,18 +64,30 @@ export const CARRIER_OPTIONS = {
 
 type Changes = Partial<Omit<CarrierInput, '_id'>>;
 
-/** The given options in the document's form: settings of a group in their group. */
-export function settingsFrom(given: Readonly<Record<string, unknown>>): Changes {
+/** The given options in the document's form: settings of a group in their group. They go before those of a preset. */
+export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown>>): Changes {
+  const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  const given = { ...presetValues(preset), ...chosen };
   const rest: Record<string, unknown> = {};
   const groups: Record<string, Record<string, unknown>> = {};
   const { dlt, dltForm, dltChain, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
-    if (value === undefined) continue;
     const group = GROUP_NAMES.find((one) => name in GROUPS[one]);
     if (group === undefined) rest[name] = value;
     else groups[group] = { ...groups[group], [name]: value };
   }
   return { ...rest, ...groups, ...dltFrom({ dlt, dltForm, dltChain } as DltGiven) }; // each was read by its own parameter
+}
+
+/** What the options of a preset mean; a test reads all of them. */
+function presetValues(name: unknown): Readonly<Record<string, unknown>> {
+  const options = PRESETS[String(name)]?.options ?? {};
+  return Object.fromEntries(
+    Object.entries(CARRIER_OPTIONS).flatMap(([option, parameter]) => {
+      const text = options[optionName(option)];
+      return text === undefined ? [] : [[option, parameter.read(text)?.value]];
+    }),
+  );
 }
 
 interface DltGiven {

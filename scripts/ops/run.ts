@@ -4,6 +4,7 @@ import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { runAudited } from './audited.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
+import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
 import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   ...TEMPLATE_COMMANDS,
   ...CARRIER_COMMANDS,
   ...RECEIPT_COMMANDS,
+  ...CARRIER_PAGE_COMMANDS,
   ...CHAIN_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { PROVIDER_DEFAULTS, type ProviderOptions } from './provider/options.ts';
+import { DEFAULT_ALPHABETS } from './smpp/text.ts';
 import { ID_FORMS } from './smsc/message-ids.ts';
 import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { RECEIPT_DIALECTS } from './smsc/receipt-dialects.ts';
@@ -33,6 +34,12 @@ const SETTINGS: readonly Setting[] = [
   { flag: 'response-delay', value: 'MS', standard: '0', meaning: 'from submit_sm to its answer' },
   { flag: 'rate', value: 'N', standard: '0', meaning: 'submits a second above which 0x58 is answered, 0 for no limit' },
   { flag: 'id-form', value: 'FORM', standard: 'hex', meaning: `message ids: ${ID_FORMS.join(', ')} (answer-receipt)` },
+  {
+    flag: 'alphabet',
+    value: 'ALPHABET',
+    standard: 'gsm7',
+    meaning: `alphabet of data_coding 0: ${DEFAULT_ALPHABETS.join(', ')}`,
+  },
   { flag: 'receipt-form', value: 'FORM', standard: 'both', meaning: `receipts: ${RECEIPT_FORMS.join(', ')}` },
   { flag: 'receipt-dialect', value: 'NAME', standard: 'appendix-b', meaning: `whose: ${RECEIPT_DIALECTS.join(', ')}` },
   { flag: 'utc-offset', value: 'MINUTES', standard: '0', meaning: 'time zone of dates in receipts' },
@@ -104,6 +111,7 @@ function settings(text: (flag: string) => string): Settings {
       responseDelayMs: number('response-delay'),
       ratePerSecond: number('rate') || SMSC_DEFAULTS.ratePerSecond,
       idForm: oneOf('id-form', ID_FORMS),
+      defaultAlphabet: oneOf('alphabet', DEFAULT_ALPHABETS),
       receiptForm: oneOf('receipt-form', RECEIPT_FORMS),
       receiptDialect: oneOf('receipt-dialect', RECEIPT_DIALECTS),
       utcOffsetMinutes: number('utc-offset', -1_440, 1_440),

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { CarrierDlt, CarrierDocument } from './carrier.ts';
 import { chainFaults } from './chain.ts';
 import { BASICS, REQUIRED } from './settings/basics.ts';
@@ -49,8 +50,8 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
   if ((links?.receiverHosts ?? []).length > 0 && bindKind !== 'pair') {
     problems.push('links.receiverHosts: only with bindKind pair.');
   }
-  if ((trust?.tlsCertificate ?? '') !== '' && (trust?.tlsKey ?? '') === '') {
-    problems.push('trust.tlsCertificate: needs its key in tlsKey.');
+  if (!isPair(trust?.tlsCertificate, trust?.tlsKey)) {
+    problems.push('trust.tlsCertificate: needs its own key in tlsKey, not another one.');
   }
   const forms = Object.values(addresses ?? {});
   const national = forms.some((form) => typeof form === 'object' && 'digits' in form && form.digits === 'national');
@@ -58,6 +59,17 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
     problems.push('addresses.country: needed for addresses in national form.');
   }
   return problems;
+}
+
+/** Whether this is no certificate of ours, or one with its key. What is no PEM text was told already. */
+function isPair(certificate = '', key = ''): boolean {
+  if (certificate === '') return true;
+  if (key === '') return false;
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return true;
+  }
 }
 
 /** The tags that SMPP 3.4 §5.3.2 leaves to vendors. */

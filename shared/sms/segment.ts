@@ -4,13 +4,28 @@ import { septetsOf, writeSeptets } from './gsm7.ts';
 export type Encoding = 'GSM7' | 'UCS2';
 
 /**
- * What one short message holds, in units (septets, or UTF-16 code units): alone, and as one of several, where the
- * concatenation header with an 8-bit reference takes 6 of the 140 octets (3GPP TS 23.040 §9.2.3.24.1).
+ * What one short message holds, in units (septets, or UTF-16 code units): alone, and as one of several, where the concatenation
+ * header takes 6 of the 140 octets with an 8-bit reference, and 7 with a 16-bit one (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
  */
 const CAPACITY = {
-  GSM7: { alone: 160, joined: 153 },
-  UCS2: { alone: 70, joined: 67 },
-} as const satisfies Record<Encoding, { alone: number; joined: number }>;
+  GSM7: { alone: 160, joined: { 6: 153, 7: 152 } },
+  UCS2: { alone: 70, joined: { 6: 67, 7: 66 } },
+} as const satisfies Record<Encoding, { alone: number; joined: Record<6 | 7, number> }>;
+
+/** How a carrier wants texts; what the gateway counts with is `USUAL`. */
+export interface TextForm {
+  /** Octets of each segment's header; `none`: a text of any length is one segment (message_payload). */
+  readonly header: 6 | 7 | 'none';
+  /**
+   * The octets of what is not UCS2. Latin-1 and ASCII are for carriers that convert them to GSM by themselves: a text must be in
+   * the GSM alphabet too, or they drop characters, and it fills segments by its septets.
+   */
+  readonly alphabet: 'gsm' | 'latin1' | 'ascii';
+}
+
+const USUAL: TextForm = { header: 6, alphabet: 'gsm' };
+/** The highest character of each alphabet. */
+const HIGHEST = { gsm: 0xffff, latin1: 0xff, ascii: 0x7f } as const satisfies Record<TextForm['alphabet'], number>;
 
 export interface TextPlan {
   readonly encoding: Encoding;
@@ -22,67 +37,68 @@ export interface TextPlan {
 export interface SegmentedText {
   readonly encoding: Encoding;
   readonly units: number;
-  /** User data of each segment without its header: unpacked GSM octets or UTF-16BE. */
+  /** User data of each segment without its header: unpacked GSM octets, those of the carrier's alphabet, or UTF-16BE. */
   readonly segments: readonly Buffer[];
 }
 
 /**
  * How a text will be sent, without encoding it: what the gateway needs to accept a message. An empty text is one segment.
  * Segments are filled greedily with whole characters. ESC + character and surrogate pairs are never split, so the end of a
- * segment may stay unused.
+ * segment may stay unused. A leading byte order mark is no character and counts nothing.
  */
 export function planText(text: string): TextPlan {
-  const septets = countSeptets(text);
-  if (septets === undefined) {
-    return { encoding: 'UCS2', units: text.length, segments: countSegments(text, 'UCS2', text.length) };
-  }
-  return { encoding: 'GSM7', units: septets, segments: countSegments(text, 'GSM7', septets) };
+  const { encoding, units, ends } = plan(withoutMark(text), USUAL);
+  return { encoding, units, segments: ends.length };
 }
 
-/** The octets of a text, segment by segment; the same rules and counts as `planText`. */
-export function segmentText(text: string): SegmentedText {
-  const { encoding, units } = planText(text);
-  const ends = segmentEnds(text, encoding, units);
+/** The octets of a text, segment by segment. With the usual form, the same rules and counts as `planText`. */
+export function segmentText(text: string, form: TextForm = USUAL): SegmentedText {
+  const whole = withoutMark(text);
+  const { encoding, units, ends } = plan(whole, form);
   const segments: Buffer[] = [];
   let start = 0;
   for (const end of ends) {
-    segments.push(encoding === 'GSM7' ? gsmOctets(text, start, end) : ucs2Octets(text, start, end));
+    segments.push(octetsOf(whole, start, end, encoding === 'UCS2' ? 'ucs2' : form.alphabet));
     start = end;
   }
   return { encoding, units, segments };
 }
 
-/** Undefined when a character is not in the alphabet. */
-function countSeptets(text: string): number | undefined {
+/** U+FEFF at the beginning of a text says how it was encoded when it was a file. */
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** `ends`: the index after each segment's last code unit. */
+function plan(
+  text: string,
+  { header, alphabet }: TextForm,
+): { readonly encoding: Encoding; readonly units: number; readonly ends: readonly number[] } {
+  const septets = countSeptets(text, HIGHEST[alphabet]);
+  const encoding = septets === undefined ? 'UCS2' : 'GSM7';
+  const units = septets ?? text.length;
+  if (header === 'none' || units <= CAPACITY[encoding].alone) return { encoding, units, ends: [text.length] };
+  const ends: number[] = [];
+  for (let start = 0; start < text.length; ) {
+    start = endOfSegment(text, encoding, start, CAPACITY[encoding].joined[header]);
+    ends.push(start);
+  }
+  return { encoding, units, ends };
+}
+
+/** Undefined when a character is not in the alphabet, or above the highest that the carrier's has. */
+function countSeptets(text: string, highest: number): number | undefined {
   let total = 0;
   for (let i = 0; i < text.length; i++) {
-    const septets = septetsOf(text.charCodeAt(i));
-    if (septets === 0) return undefined;
+    const codeUnit = text.charCodeAt(i);
+    const septets = septetsOf(codeUnit);
+    if (septets === 0 || codeUnit > highest) return undefined;
     total += septets;
   }
   return total;
 }
 
-function countSegments(text: string, encoding: Encoding, units: number): number {
-  if (units <= CAPACITY[encoding].alone) return 1;
-  let segments = 0;
-  for (let start = 0; start < text.length; segments++) start = endOfSegment(text, encoding, start);
-  return segments;
-}
-
-/** Index after each segment's last code unit. */
-function segmentEnds(text: string, encoding: Encoding, units: number): number[] {
-  if (units <= CAPACITY[encoding].alone) return [text.length];
-  const ends: number[] = [];
-  for (let start = 0; start < text.length; ) {
-    start = endOfSegment(text, encoding, start);
-    ends.push(start);
-  }
-  return ends;
-}
-
-function endOfSegment(text: string, encoding: Encoding, start: number): number {
-  const capacity = CAPACITY[encoding].joined;
+function endOfSegment(text: string, encoding: Encoding, start: number, capacity: number): number {
   if (encoding === 'UCS2') {
     const end = start + capacity;
     if (end >= text.length) return text.length;
@@ -95,6 +111,12 @@ function endOfSegment(text: string, encoding: Encoding, start: number): number {
     if (used > capacity) break;
   }
   return end;
+}
+
+function octetsOf(text: string, start: number, end: number, alphabet: TextForm['alphabet'] | 'ucs2'): Buffer {
+  if (alphabet === 'gsm') return gsmOctets(text, start, end);
+  const piece = text.slice(start, end);
+  return alphabet === 'ucs2' ? Buffer.from(piece, 'utf16le').swap16() : Buffer.from(piece, 'latin1');
 }
 
 function isHighSurrogate(codeUnit: number): boolean {
@@ -110,8 +132,4 @@ function gsmOctets(text: string, start: number, end: number): Buffer {
   let length = 0;
   for (let i = start; i < end; i++) length = writeSeptets(text.charCodeAt(i), octets, length);
   return octets.subarray(0, length);
-}
-
-function ucs2Octets(text: string, start: number, end: number): Buffer {
-  return Buffer.from(text.slice(start, end), 'utf16le').swap16();
 }

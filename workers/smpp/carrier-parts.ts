@@ -27,7 +27,7 @@ import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
 import { BindSubmitter } from './submit/bind-submitter.ts';
 import { Dispatch } from './submit/dispatch.ts';
-import { References } from './submit/encode.ts';
+import { References } from './submit/references.ts';
 import type { Segment } from './submit/submission.ts';
 
 /** What a carrier's parts are made of, whoever holds it. */
@@ -168,7 +168,8 @@ export class CarrierParts {
     const { outcomes, answers, submitters } = this;
     const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths, gates });
     const chains = new AccountChains({ db, clock, carrier });
-    const references = new References(clock.now().getTime() & 0xff);
+    const wide = carrier.texts?.longText === 'udh16';
+    const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);
     return new Dispatch({
       ...{ carrier, clock, log, metrics, listen, held },
       ...{ claimer, departures, chains, references, outcomes, answers, tokens, submitters },

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
+import { openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { Lease } from '../../shared/leases/lease.ts';
@@ -135,7 +136,7 @@ export class SmppWorker {
       listen,
       clock,
       log,
-      carrier,
+      carrier: { ...carrier, ...openedTrust(box, carrier) },
       metrics: this.#metrics,
       announcer: this.#announcer,
       gates: this.#gates,

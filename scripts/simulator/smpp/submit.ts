@@ -1,6 +1,6 @@
 import { HEADER_OCTETS, MESSAGE_STATE, STATUS, TAG } from './commands.ts';
 import { FieldReader, MalformedPdu, type Tlvs } from './read-fields.ts';
-import { alphabetOf, decodeText } from './text.ts';
+import { alphabetOf, type DefaultAlphabet, decodeDefault, decodeText, septetsOfDefault } from './text.ts';
 import { type Concatenation, concatenationOf, headerOf } from './user-data.ts';
 
 /** What one radio message carries: 140 octets, or 160 septets (3GPP TS 23.040 §9.2.3.16). */
@@ -38,6 +38,7 @@ export class Submit {
   /** The user data header with its length octet; empty without one. */
   readonly header: Buffer;
   readonly receivedAt: number = Date.now();
+  readonly #alphabet: DefaultAlphabet;
 
   /** Given when the message is accepted, empty before. */
   messageId = '';
@@ -45,7 +46,8 @@ export class Submit {
   state = 'ENROUTE';
 
   /** Throws {@link MalformedPdu} with the command_status to answer. */
-  constructor(frame: Buffer, sessionId: number, systemId: string) {
+  constructor(frame: Buffer, sessionId: number, systemId: string, alphabet: DefaultAlphabet) {
+    this.#alphabet = alphabet;
     const own = Buffer.from(frame);
     const fields = new FieldReader(own);
     this.sessionId = sessionId;
@@ -88,6 +90,7 @@ export class Submit {
 
   /** What the phone shows for this segment alone. */
   get text(): string {
+    if (this.dataCoding === 0) return decodeDefault(this.body, this.#alphabet, this.header.length);
     return decodeText(this.body, this.dataCoding);
   }
 
@@ -110,7 +113,9 @@ export class Submit {
 
     const alphabet = alphabetOf(this.dataCoding);
     const octets = this.userData.length - this.header.length;
-    const packed = alphabet === 'gsm7' || alphabet === 'ascii' ? Math.ceil((octets * 7) / 8) : octets;
+    const isText = alphabet === 'gsm7' || alphabet === 'ascii';
+    const septets = this.dataCoding === 0 ? septetsOfDefault(this.body, this.#alphabet, this.header.length) : octets;
+    const packed = isText ? Math.ceil((septets * 7) / 8) : octets;
     if (this.header.length + packed > USER_DATA_OCTETS) {
       throw new MalformedPdu('longer than one radio message', STATUS.invalidMessageLength);
     }

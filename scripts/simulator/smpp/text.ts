@@ -28,6 +28,39 @@ const SEPTETS = new Map<string, readonly number[]>([
 
 export type Alphabet = 'gsm7' | 'ascii' | 'latin1' | 'ucs2' | 'binary';
 
+/** What a carrier reads data_coding 0 as: the choice of each account (SMPP 3.4 §5.2.19 says only "SMSC default"). */
+export const DEFAULT_ALPHABETS = ['gsm7', 'gsm7-packed', 'latin1', 'ascii'] as const;
+export type DefaultAlphabet = (typeof DEFAULT_ALPHABETS)[number];
+
+/**
+ * The text of one segment of data_coding 0 at such a carrier. It converts Latin-1 and ASCII to GSM for the radio: what GSM lacks is
+ * lost. Packed septets begin behind the header at the next multiple of seven bits (TS 23.040 §9.2.3.24).
+ */
+export function decodeDefault(octets: Buffer, alphabet: DefaultAlphabet, headerOctets: number): string {
+  if (alphabet === 'gsm7') return decodeGsm7(octets);
+  if (alphabet === 'gsm7-packed') return decodeGsm7(unpack(octets, headerOctets));
+  const text = alphabet === 'latin1' ? octets.toString('latin1') : decodeText(octets, 0x01);
+  return Array.from(text, (character) => (SEPTETS.has(character) ? character : UNREADABLE)).join('');
+}
+
+/** Septets of one radio message that such a segment takes, its header not counted. */
+export function septetsOfDefault(octets: Buffer, alphabet: DefaultAlphabet, headerOctets: number): number {
+  if (alphabet === 'gsm7') return octets.length;
+  if (alphabet === 'gsm7-packed') return unpack(octets, headerOctets).length;
+  return encodeGsm7(octets.toString('latin1')).length;
+}
+
+/** A carriage return in the last seven bits of the last octet is filling (TS 23.038 §6.1.2.3.1). */
+function unpack(octets: Buffer, headerOctets: number): Buffer {
+  const fill = (7 - ((headerOctets * 8) % 7)) % 7;
+  const bits = [...octets].flatMap((octet) => Array.from({ length: 8 }, (_, bit) => (octet >> bit) & 1)).slice(fill);
+  const septets = Array.from({ length: Math.floor(bits.length / 7) }, (_, i) =>
+    bits.slice(7 * i, 7 * i + 7).reduce((septet, bit, place) => septet | (bit << place), 0),
+  );
+  if (bits.length % 7 === 0 && septets.at(-1) === 0x0d) septets.pop();
+  return Buffer.from(septets);
+}
+
 /** The alphabet that a data_coding names: SMPP 3.4 §5.2.19 below 0x10, the groups of TS 23.038 §4 above. */
 export function alphabetOf(dataCoding: number): Alphabet {
   switch (dataCoding) {

@@ -1,4 +1,5 @@
 import type { WholeText } from '../smpp/reassembly.ts';
+import type { DefaultAlphabet } from '../smpp/text.ts';
 import type { IdForm } from './message-ids.ts';
 import type { Behaviour } from './outcome.ts';
 import type { ReceiptDialect } from './receipt-dialects.ts';
@@ -27,6 +28,8 @@ export interface SmscOptions {
   /** Submits above this many in a second get 0x58 (throttled). */
   readonly ratePerSecond: number;
   readonly idForm: IdForm;
+  /** What it reads data_coding 0 as. */
+  readonly defaultAlphabet: DefaultAlphabet;
   readonly receiptForm: ReceiptForm;
   readonly receiptDialect: ReceiptDialect;
   /** The only system_id let in; empty: all. */
@@ -71,6 +74,7 @@ export const SMSC_DEFAULTS: SmscOptions = {
   responseDelayMs: 0,
   ratePerSecond: Number.POSITIVE_INFINITY,
   idForm: 'hex',
+  defaultAlphabet: 'gsm7',
   receiptForm: 'both',
   receiptDialect: 'appendix-b',
   systemId: '',

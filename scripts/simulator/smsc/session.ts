@@ -11,6 +11,7 @@ import { COMMAND, HEADER_OCTETS, responseTo, STATUS } from '../smpp/commands.ts'
 import { FrameReader } from '../smpp/frames.ts';
 import { FieldReader, MalformedPdu } from '../smpp/read-fields.ts';
 import { Submit } from '../smpp/submit.ts';
+import type { DefaultAlphabet } from '../smpp/text.ts';
 import { writePdu } from '../smpp/write-pdu.ts';
 import type { Delivery, ReceivingSession } from './mailboxes.ts';
 import type { Direction } from './options.ts';
@@ -35,6 +36,7 @@ export interface SessionOwner {
   /** The connection is gone; called once. */
   closed(session: Session): void;
   readonly onFrame: ((direction: Direction, bytes: Buffer, sessionId: number) => void) | undefined;
+  readonly defaultAlphabet: DefaultAlphabet;
 }
 
 /** Bytes that a client may leave unread before nothing more is read from it. */
@@ -211,7 +213,7 @@ export class Session implements ReceivingSession {
           this.#refuse(command, sequence, STATUS.invalidBindStatus);
           return;
         }
-        this.#submit(new Submit(frame, this.id, this.systemId));
+        this.#submit(new Submit(frame, this.id, this.systemId, this.#owner.defaultAlphabet));
         return;
       case COMMAND.enquireLink:
         this.send(writePdu(responseTo(command), STATUS.ok, sequence));

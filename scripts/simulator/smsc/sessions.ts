@@ -30,6 +30,7 @@ interface SessionsDeps {
 /** The connections of all clients, and what they have done so far. */
 export class Sessions implements SessionOwner {
   readonly onFrame: SessionOwner['onFrame'];
+  readonly defaultAlphabet: SessionOwner['defaultAlphabet'];
   readonly totals = { connections: 0, binds: 0, refusedBinds: 0, bad: 0 };
   readonly #deps: SessionsDeps;
   readonly #sessions = new Map<number, Session>();
@@ -40,6 +41,7 @@ export class Sessions implements SessionOwner {
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
     this.onFrame = deps.options.onFrame;
+    this.defaultAlphabet = deps.options.defaultAlphabet;
   }
 
   /** A client has connected. */

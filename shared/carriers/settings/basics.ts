@@ -31,7 +31,6 @@ export const BASICS = {
   }),
   windowSize: setting(whole('N', 1, 10_000), 50, 'unanswered submit_sm per bind', {
     kannel: 'max-pending-submits',
-    jasmin: 'none: 1 at a time per request',
   }),
   perSecond: setting(
     whole('N', 0, 100_000, 'no limit'),

@@ -76,6 +76,10 @@ export const SUBMITS = {
     jasmin: 'priority',
   }),
   protocolId: setting(whole('N', 0, 255), 0, 'protocol_id', { kannel: 'pid', jasmin: 'proto_id' }),
+  messagingMode: setting(whole('N', 0, 3), 0, 'mode bits of esm_class: 0 the carrier’s own, 3 store and forward', {
+    kannel: 'esm-class (3)',
+    jasmin: '3, fixed',
+  }),
   tlvs: setting(listOf(staticTlv, MAX_TLVS), [], 'TLVs that go on every submit_sm', {
     kannel: 'group smpp-tlv',
     jasmin: 'custom_tlvs',

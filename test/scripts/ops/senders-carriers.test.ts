@@ -99,10 +99,14 @@ describe('npm run ops: senders and carriers', () => {
       const [certFile, keyFile] = ['test/fixtures/tls/client.pem', 'test/fixtures/tls/client.key'];
 
       const half = await world.run(`carrier update secure --tls-certificate ${certFile}`);
+      const other = await world.run(
+        `carrier update secure --tls-certificate ${certFile} --tls-key test/fixtures/tls/server.key`,
+      );
       const made = await world.run(`carrier update secure --tls-certificate ${certFile} --tls-key ${keyFile} --json`);
       const later = await world.run(`carrier update secure --tls-host-name unchecked --json`);
 
-      expect(half.err).to.include('needs its key');
+      expect(half.err).to.include('needs its own key');
+      expect(other.err).to.include('not another one');
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'secure' });
       expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.trust?.tlsKey ?? '')).to.equal(
         readFileSync(keyFile, 'utf8'),

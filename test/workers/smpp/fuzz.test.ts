@@ -108,7 +108,7 @@ describe('fuzz: the PDU reader', function () {
         const options = {
           host: '127.0.0.1',
           port,
-          tls: false,
+          tls: undefined,
           mayWrite: () => true,
           onFrame: (frame: Buffer) => void got.push(frame.toString('hex')),
           onClose: (why: string) => {

@@ -4,6 +4,7 @@ import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Log } from '../../../shared/runtime/log.ts';
 import { FRESH, pauseAfter, type Streak } from './backoff.ts';
+import { BIND_COMMANDS, bindFields, hostOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
 import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
 import type { BindCommand } from './pdu.ts';
@@ -35,18 +36,11 @@ export interface BindUser<Context> {
   unanswered(): number;
 }
 
-/** SMPP 3.4 (§5.2.4); the codec's own default is 5.0, which some carriers refuse. */
-const INTERFACE_VERSION = 0x34;
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
 /** How long answers are waited for after the peer asked to unbind. */
 const PEER_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
-
-const COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindCommand[]>> = {
-  transceiver: ['bind_transceiver'],
-  pair: ['bind_transmitter', 'bind_receiver'],
-};
 
 /**
  * One bind of a carrier, kept up for ever: a transceiver, or a transmitter and a receiver that live and die together. Its states
@@ -112,13 +106,12 @@ export class Bind<Context extends Submit> {
     if (!this.#become('connecting')) return;
     this.#connection = new ConnectionEnd();
     const { carrier, clock, delivers, mayWrite } = this.#options;
-    const commands = COMMANDS[carrier.bindKind];
+    const commands = BIND_COMMANDS[carrier.bindKind];
     let opening = commands.length;
-    const sessions = commands.map((): Session<Context> => {
+    const sessions = commands.map((command): Session<Context> => {
       const session = new Session<Context>({
-        host: carrier.host,
-        port: carrier.port,
-        tls: carrier.tls,
+        ...hostOf(carrier, command, this.#streak.failed),
+        tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
         clock,
         responseTimeoutMs: carrier.responseTimeoutMs,
         enquireLinkMs: carrier.enquireLinkMs,
@@ -141,12 +134,7 @@ export class Bind<Context extends Submit> {
   async #bind(sessions: readonly Session<Context>[], commands: readonly BindCommand[]): Promise<void> {
     if (!this.#become('binding')) return;
     const { carrier, password, clock, log, index } = this.#options;
-    const fields = {
-      system_id: carrier.systemId,
-      password,
-      system_type: carrier.systemType,
-      interface_version: INTERFACE_VERSION,
-    };
+    const fields = bindFields(carrier, password);
     const answers = await Promise.all(
       sessions.map((session, i) => session.bind(commands[i] ?? 'bind_transceiver', fields, BIND_TIMEOUT_MS)),
     );
@@ -181,8 +169,9 @@ export class Bind<Context extends Submit> {
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
     this.#endSessions('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
-    const { waitMs, streak } = pauseAfter(this.#connection.end(clock.monotonicMs()), this.#streak, Math.random());
-    this.#streak = streak;
+    const pause = pauseAfter(this.#connection.end(clock.monotonicMs()), this.#streak, Math.random());
+    const waitMs = Math.max(pause.waitMs, carrier.links?.reconnectMs ?? 0);
+    this.#streak = pause.streak;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
     this.#become('backoff', this.#connection.trouble(this.#state));
     this.#timer = setTimeout(() => this.#connect(user), waitMs);

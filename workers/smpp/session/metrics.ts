@@ -13,6 +13,10 @@ export function createSmppMetrics(metrics: Metrics) {
     orphans: metrics.gauge('smpp_fresh_orphans', 'Receipts of the last minutes that fit no message yet.', ['carrier']),
     binds: metrics.counter('smpp_binds_total', 'Binds that succeeded.', ['carrier']),
     submits: metrics.counter('smpp_submits_total', 'submit_sm written.', ['carrier']),
+    recoded: metrics.counter('smpp_recoded_total', 'Texts that went in another encoding than was counted at accept.', [
+      'carrier',
+      'to',
+    ]),
     answers: metrics.counter('smpp_answers_total', 'Answers to submit_sm, by what they mean.', ['carrier', 'class']),
     outcomes: metrics.counter('smpp_outcomes_total', 'What became of claimed messages.', ['carrier', 'outcome']),
     receipts: metrics.counter('smpp_receipts_total', 'Receipts, by what was done with them.', ['carrier', 'result']),

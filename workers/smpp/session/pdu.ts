@@ -38,10 +38,14 @@ export interface BindFields {
   readonly password: string;
   readonly system_type: string;
   readonly interface_version: number;
+  readonly addr_ton: number;
+  readonly addr_npi: number;
+  readonly address_range: string;
 }
 
 /** Fields of submit_sm that we set, by their names in SMPP 3.4 §4.4.1; the others are null or 0. */
 export interface SubmitFields {
+  readonly service_type?: string;
   readonly source_addr_ton: number;
   readonly source_addr_npi: number;
   readonly source_addr: string;
@@ -49,7 +53,9 @@ export interface SubmitFields {
   readonly dest_addr_npi: number;
   readonly destination_addr: string;
   readonly esm_class: number;
-  /** `YYMMDDhhmmss000R`, relative (§7.1.1.2). */
+  readonly protocol_id?: number;
+  readonly priority_flag?: number;
+  /** Relative or absolute (§7.1.1), or empty. */
   readonly validity_period: string;
   readonly registered_delivery: number;
   readonly data_coding: number;

@@ -19,7 +19,7 @@ import {
   setSequence,
 } from './pdu.ts';
 import { Reading } from './reading.ts';
-import { SmppSocket } from './socket.ts';
+import { SmppSocket, type SocketOptions } from './socket.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
 /** What is submitted: its submit_sm, and whatever else the caller wants back with the answer. */
@@ -30,7 +30,7 @@ export interface Submit {
 export interface SessionOptions<Context extends Submit> {
   readonly host: string;
   readonly port: number;
-  readonly tls: boolean;
+  readonly tls: SocketOptions['tls'];
   readonly clock: Clock;
   readonly responseTimeoutMs: number;
   readonly enquireLinkMs: number;

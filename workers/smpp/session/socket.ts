@@ -1,13 +1,16 @@
-import { createConnection, isIP, type Socket } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { TrustSettings } from '../../../shared/carriers/settings/trust.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
+import { tlsOptions } from './tls-options.ts';
 
 export interface SocketOptions {
   readonly host: string;
   readonly port: number;
-  readonly tls: boolean;
+  /** Whom to trust; undefined: no TLS. */
+  readonly tls: Partial<TrustSettings> | undefined;
   /**
    * Looked at right before each write. When it says no, nothing is written: answers wait until it says yes, and a submit_sm that
    * has come so far cuts the connection, so that it is known as never written.
@@ -61,14 +64,13 @@ export class SmppSocket {
   /** Connects at once; `onOpen` tells when frames may be sent. */
   constructor(options: SocketOptions, onOpen: () => void) {
     this.#options = options;
-    const { host, port } = options;
+    const { host, port, tls } = options;
     budget.opened();
-    this.#socket = options.tls
-      ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) })
-      : createConnection({ host, port });
+    this.#socket =
+      tls === undefined ? createConnection({ host, port }) : connectTls({ host, port, ...tlsOptions(host, tls) });
     this.#socket.setNoDelay(true);
     const timer = setTimeout(() => this.destroy('connect_timeout'), CONNECT_TIMEOUT_MS);
-    this.#socket.once(options.tls ? 'secureConnect' : 'connect', () => {
+    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       clearTimeout(timer);
       this.#opened = true;
       onOpen();

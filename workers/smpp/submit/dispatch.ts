@@ -13,7 +13,9 @@ import { encodeSubmit } from '../session/pdu.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
-import { encodeMessage, type References } from './encode.ts';
+import { type CarrierForm, carrierForm } from './carrier-form.ts';
+import { encodeMessage } from './encode.ts';
+import type { References } from './references.ts';
 import { type Segment, Submission } from './submission.ts';
 
 export interface DispatchOptions {
@@ -52,12 +54,14 @@ const GATHER_MS = 8;
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #loop: PollLoop;
+  readonly #form: CarrierForm;
   #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+    this.#form = carrierForm(options.carrier);
     this.#loop = new PollLoop({
       name: `dispatch:${options.carrier._id}`,
       idleMs: IDLE_MS,
@@ -158,12 +162,17 @@ export class Dispatch {
 
   /** Its submit_sm, or why no carrier can take it. */
   #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Buffer[] | Refusal {
-    const { carrier, references, clock, log } = this.#options;
+    const { carrier, references, clock, log, metrics } = this.#options;
     const { dlt = 'off' } = carrier;
-    const reference = message.segments > 1 ? references.next(message.to) : 0;
     try {
-      const encoded = encodeMessage(message, reference, clock.now(), withChain(dlt, ownChain));
+      const encoded = encodeMessage(message, {
+        form: this.#form,
+        now: clock.now(),
+        reference: () => references.next(message.to),
+        dlt: withChain(dlt, ownChain),
+      });
       if (encoded.kind === 'unfit') return { code: encoded.code, reason: encoded.reason };
+      if (encoded.encoding !== message.encoding) metrics.recoded.inc({ carrier: carrier._id, to: encoded.encoding });
       return encoded.segments.map(encodeSubmit);
     } catch (error) {
       // A message that the codec cannot take must not stop those behind it.

@@ -27,7 +27,7 @@ async function openScene(): Promise<Scene> {
     const options = {
       host: '127.0.0.1',
       port: address.port,
-      tls: false,
+      tls: undefined,
       mayWrite: () => true,
       onFrame: (frame: Buffer) => void handed.push({ connection, octets: frame.length, turn }),
       onClose: () => {

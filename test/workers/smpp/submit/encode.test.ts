@@ -4,7 +4,9 @@ import { queuedMessage } from '../../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
 import { encodeSubmit, type SubmitFields } from '../../../../workers/smpp/session/pdu.ts';
-import { encodeMessage, References } from '../../../../workers/smpp/submit/encode.ts';
+import { carrierForm } from '../../../../workers/smpp/submit/carrier-form.ts';
+import { type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
+import { References } from '../../../../workers/smpp/submit/references.ts';
 import { makeDraft } from '../../../support/make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -14,10 +16,14 @@ function message(overrides: Partial<MessageDocument>): MessageDocument {
   return { ...queuedMessage(newId('acc'), newId('grp'), draft), ...overrides };
 }
 
+function encoded(overrides: Partial<MessageDocument>, reference = 7): Encoded {
+  return encodeMessage(message(overrides), { form: carrierForm({}), now: NOW, reference: () => reference });
+}
+
 function encode(overrides: Partial<MessageDocument>, reference = 7): readonly SubmitFields[] {
-  const encoded = encodeMessage(message(overrides), reference, NOW);
-  if (encoded.kind === 'unfit') throw new Error(encoded.code);
-  return encoded.segments;
+  const made = encoded(overrides, reference);
+  if (made.kind === 'unfit') throw new Error(made.code);
+  return made.segments;
 }
 
 describe('encodeMessage', () => {
@@ -77,18 +83,18 @@ describe('encodeMessage', () => {
 
   for (const sender of ['', 'ABC\u0000\u0001', 'ÄRGER', 'TWELVELETTRS', 'A\tB', '₹']) {
     it(`refuses the sender ${JSON.stringify(sender)}, which would shift or change other fields`, () => {
-      expect(encodeMessage(message({ sender }), 0, NOW)).to.include({ kind: 'unfit', code: 'sender_unfit' });
+      expect(encoded({ sender })).to.include({ kind: 'unfit', code: 'sender_unfit' });
     });
   }
 
   for (const to of ['', '+919876543210', '91 98', '91\u0000']) {
     it(`refuses the recipient ${JSON.stringify(to)}`, () => {
-      expect(encodeMessage(message({ to }), 0, NOW)).to.include({ kind: 'unfit', code: 'recipient_unfit' });
+      expect(encoded({ to })).to.include({ kind: 'unfit', code: 'recipient_unfit' });
     });
   }
 
   it('refuses a text of more than 255 segments', () => {
-    expect(encodeMessage(message({ text: 'a'.repeat(153 * 256) }), 0, NOW)).to.include({ code: 'too_long' });
+    expect(encoded({ text: 'a'.repeat(153 * 256) })).to.include({ code: 'too_long' });
   });
 
   const VALIDITIES: readonly (readonly [number, string])[] = [
@@ -114,9 +120,9 @@ describe('encodeMessage', () => {
         fc.string({ maxLength: 14 }),
         fc.date({ min: new Date('2020-01-01'), max: new Date('2090-01-01'), noInvalidDate: true }),
         (text, sender, validUntil) => {
-          const encoded = encodeMessage(message({ text, sender, validUntil }), 1, NOW);
-          if (encoded.kind === 'unfit') return;
-          for (const fields of encoded.segments) {
+          const made = encoded({ text, sender, validUntil });
+          if (made.kind === 'unfit') return;
+          for (const fields of made.segments) {
             const frame = encodeSubmit(fields);
             expect(frame.readUInt32BE(0)).to.equal(frame.length);
           }
@@ -129,7 +135,7 @@ describe('encodeMessage', () => {
 
 describe('References', () => {
   it('counts for each destination by itself, from 0 to 255 and round', () => {
-    const references = new References(254);
+    const references = new References(254, 256);
 
     const a = Array.from({ length: 3 }, () => references.next('a'));
     const b = references.next('b');
@@ -139,7 +145,7 @@ describe('References', () => {
   });
 
   it('the same destination gets each number once in 256 messages', () => {
-    const references = new References(17);
+    const references = new References(17, 256);
 
     expect(new Set(Array.from({ length: 256 }, () => references.next('x'))).size).to.equal(256);
   });

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { ADDRESSES, type AddressForm, type AddressSettings } from '../../../../shared/carriers/settings/addresses.ts';
+import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
+import { destinationAddress, rewrite, sourceAddress } from '../../../../workers/smpp/submit/address-forms.ts';
+
+const form = (ton: number, npi: number, digits: AddressForm['digits'] = 'plain'): AddressForm => ({ ton, npi, digits });
+const settings = (changes: Partial<AddressSettings> = {}): AddressSettings => withDefaults(ADDRESSES, changes);
+const told = (address: { ton: number; npi: number; digits: string } | undefined): string =>
+  address === undefined ? 'none' : `${address.ton}/${address.npi} ${address.digits}`;
+
+/** One carrier of docs/carriers.md with all kinds different. */
+const EACH = settings({
+  sourceName: form(5, 1),
+  sourceShort: form(0, 1),
+  sourceNational: form(2, 1, 'national'),
+  sourceInternational: form(1, 1, 'plus'),
+  destinationNational: form(2, 8, 'national'),
+  destination: form(1, 1, 'plus'),
+  country: '91',
+});
+
+describe('sourceAddress', () => {
+  for (const [sender, expected] of [
+    ['HARKRA', '5/1 HARKRA'],
+    ['56161', '0/1 56161'],
+    ['919876543210', '2/1 9876543210'],
+    ['09876543210', '2/1 09876543210'],
+    ['447911123456', '1/1 +447911123456'],
+    ['TWELVELETTRS', 'none'],
+    ['', 'none'],
+  ] as const) {
+    it(`${JSON.stringify(sender)} is ${expected}`, () => {
+      expect(told(sourceAddress(sender, EACH))).to.equal(expected);
+    });
+  }
+
+  it('is as before without settings', () => {
+    expect(told(sourceAddress('919876543210', settings()))).to.equal('1/1 919876543210');
+    expect(told(sourceAddress('56161', settings()))).to.equal('3/0 56161');
+  });
+
+  it('says from how many digits on a number is no short code', () => {
+    expect(told(sourceAddress('123456', settings({ shortCodeDigits: 5 })))).to.equal('1/1 123456');
+  });
+
+  it('is rewritten before its kind is looked at', () => {
+    const rewriteSender = [{ prefix: 'HARKRA', replacement: '56161' }];
+
+    expect(told(sourceAddress('HARKRA', settings({ rewriteSender })))).to.equal('3/0 56161');
+  });
+});
+
+describe('destinationAddress', () => {
+  for (const [to, expected] of [
+    ['919876543210', '2/8 9876543210'],
+    ['447911123456', '1/1 +447911123456'],
+    ['+447911123456', 'none'],
+    ['91', 'none'],
+    ['12345678901234567890', 'none'],
+  ] as const) {
+    it(`${to} is ${expected}`, () => {
+      expect(told(destinationAddress(to, EACH))).to.equal(expected);
+    });
+  }
+});
+
+describe('rewrite', () => {
+  const rules = [
+    { prefix: '91', replacement: '0091' },
+    { prefix: '910', replacement: '91' },
+    { prefix: '44', replacement: '' },
+  ];
+
+  for (const [number, expected] of [
+    ['919876543210', '00919876543210'],
+    ['9109876543210', '919876543210'],
+    ['447911123456', '7911123456'],
+    ['33612345678', '33612345678'],
+  ] as const) {
+    it(`the longest prefix counts, once: ${number} becomes ${expected}`, () => {
+      expect(rewrite(number, rules)).to.equal(expected);
+    });
+  }
+});

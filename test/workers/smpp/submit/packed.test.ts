@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { packSeptets } from '../../../../workers/smpp/submit/packed.ts';
+
+const septets = (text: string): Buffer => Buffer.from(text, 'ascii');
+
+describe('packSeptets', () => {
+  // 3GPP TS 23.038 §6.1.2.1: the examples that the literature prints for "hello" and "hellohello".
+  for (const [text, hex] of [
+    ['hello', 'e8329bfd06'],
+    ['hellohello', 'e8329bfd4697d9ec37'],
+    ['', ''],
+    ['aaaaaaaa', 'e170381c0e87c3'],
+  ] as const) {
+    it(`packs "${text}" as ${hex}`, () => {
+      expect(packSeptets(septets(text), 0).toString('hex')).to.equal(hex);
+    });
+  }
+
+  it('fills seven bits that are left over with a carriage return, so that no @ is read there', () => {
+    expect(packSeptets(septets('1234567'), 0).toString('hex')).to.equal('31d98c56b3dd1a');
+  });
+
+  it('doubles a carriage return that ends with the last octet, so that it is not taken for filling', () => {
+    expect(packSeptets(septets('aaaaaaa\r'), 0)).to.have.length(8);
+  });
+
+  it('begins behind fill bits when a header ends within a septet', () => {
+    // 6 octets of header are 48 bits; one more makes 49, seven septets.
+    expect(packSeptets(septets('a'), 1).toString('hex')).to.equal('c2');
+    expect(packSeptets(Buffer.alloc(153, 0x61), 1)).to.have.length(134);
+  });
+});

@@ -1,0 +1,18 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
+import { TRUST, type TrustSettings } from '../../../shared/carriers/settings/trust.ts';
+
+/**
+ * Options of a TLS connection to a carrier. The certificate always has to be signed by somebody we trust; that it is for the host
+ * name is left out only where the carrier's settings say so.
+ */
+export function tlsOptions(host: string, stored: Partial<TrustSettings> = {}): ConnectionOptions {
+  const { tlsCa, tlsCertificate, tlsKey, tlsHostName } = withDefaults(TRUST, stored);
+  return {
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(tlsCa === '' ? {} : { ca: tlsCa }),
+    ...(tlsCertificate === '' ? {} : { cert: tlsCertificate, key: tlsKey }),
+    ...(tlsHostName === 'unchecked' ? { checkServerIdentity: () => undefined } : {}),
+  };
+}

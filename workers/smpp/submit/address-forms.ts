@@ -1,0 +1,63 @@
+import type { AddressForm, AddressSettings, RewriteRule } from '../../../shared/carriers/settings/addresses.ts';
+
+/** Sender and recipient as a carrier wants them: rewritten first, then typed, then written in the type's form. */
+
+export interface Address {
+  readonly ton: number;
+  readonly npi: number;
+  readonly digits: string;
+}
+
+/** An alphanumeric sender has at most 11 characters (3GPP TS 23.040 §9.1.2.5), a C-string field 20 (SMPP 3.4 §5.2.8). */
+const ALPHANUMERIC = /^[\x20-\x7e]{1,11}$/;
+const NUMBER = /^\d{1,20}$/;
+const MAX_OCTETS = 20;
+
+/** Undefined for a sender that cannot travel. */
+export function sourceAddress(sender: string, settings: AddressSettings): Address | undefined {
+  const rewritten = rewrite(sender, settings.rewriteSender);
+  if (NUMBER.test(rewritten)) return address(rewritten, sourceForm(rewritten, settings), settings);
+  return ALPHANUMERIC.test(rewritten)
+    ? { ton: settings.sourceName.ton, npi: settings.sourceName.npi, digits: rewritten }
+    : undefined;
+}
+
+/** Undefined for what is not a number. */
+export function destinationAddress(to: string, settings: AddressSettings): Address | undefined {
+  if (!NUMBER.test(to)) return undefined;
+  const digits = rewrite(to, settings.rewriteRecipient);
+  const form = isNational(digits, settings) ? settings.destinationNational : settings.destination;
+  return NUMBER.test(digits) ? address(digits, form, settings) : undefined;
+}
+
+/** The longest prefix that fits is replaced, once. */
+export function rewrite(text: string, rules: readonly RewriteRule[]): string {
+  let longest: RewriteRule | undefined;
+  for (const rule of rules) {
+    if (text.startsWith(rule.prefix) && rule.prefix.length > (longest?.prefix.length ?? 0)) longest = rule;
+  }
+  return longest === undefined ? text : longest.replacement + text.slice(longest.prefix.length);
+}
+
+function sourceForm(digits: string, settings: AddressSettings): AddressForm {
+  if (digits.length <= settings.shortCodeDigits) return settings.sourceShort;
+  return isNational(digits, settings) ? settings.sourceNational : settings.sourceInternational;
+}
+
+/** No calling code begins with 0 (ITU-T E.164 §6): such a number has a trunk prefix. */
+function isNational(digits: string, { country }: AddressSettings): boolean {
+  return digits.startsWith('0') || (country !== '' && digits.startsWith(country));
+}
+
+function address(
+  number: string,
+  { ton, npi, digits: form }: AddressForm,
+  { country }: AddressSettings,
+): Address | undefined {
+  const digits = form === 'plus' ? `+${number}` : form === 'national' ? withoutCountry(number, country) : number;
+  return digits !== '' && digits.length <= MAX_OCTETS ? { ton, npi, digits } : undefined;
+}
+
+function withoutCountry(number: string, country: string): string {
+  return country !== '' && number.startsWith(country) ? number.slice(country.length) : number;
+}

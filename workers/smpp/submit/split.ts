@@ -1,0 +1,91 @@
+import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
+import { type Encoding, segmentText } from '../../../shared/sms/segment.ts';
+import type { SubmitFields, Tlv } from '../session/pdu.ts';
+import { packSeptets } from './packed.ts';
+
+/** What of a submit_sm is its text, and what joins it to the other segments. */
+export type SegmentFields = Pick<SubmitFields, 'esm_class' | 'data_coding' | 'short_message' | 'tlvs'>;
+
+/** The short message begins with a user data header (SMPP 3.4 §5.2.12). */
+const ESM_CLASS_UDHI = 0x40;
+/** SMPP 3.4 §5.3.2.22 to §5.3.2.24, §5.3.2.32. */
+const TAG = { sarReference: 0x020c, sarTotal: 0x020e, sarNumber: 0x020f, messagePayload: 0x0424 } as const;
+/** SAR has no header of its own, but the carrier makes one of it: with an 8-bit reference, as Jasmin counts with too. */
+const HEADER_OCTETS = { udh8: 6, udh16: 7, sar: 6, payload: 'none' } as const satisfies Record<
+  TextSettings['longText'],
+  6 | 7 | 'none'
+>;
+
+/**
+ * A text in a carrier's alphabet, else in UCS-2, cut and joined in the carrier's way. `reference` is asked for only when there are
+ * several segments. It may be UCS-2 here though the gateway counted with GSM, and so be more segments than were counted.
+ */
+export function splitText(
+  text: string,
+  settings: TextSettings,
+  reference: () => number,
+): { readonly encoding: Encoding; readonly segments: readonly SegmentFields[] } {
+  const { alphabet, longText } = settings;
+  const packed = alphabet === 'gsm-packed';
+  const { encoding, units, segments } = segmentText(text, {
+    header: HEADER_OCTETS[longText],
+    alphabet: packed ? 'gsm' : alphabet,
+  });
+  const data_coding = encoding === 'GSM7' ? settings.textCoding : settings.unicodeCoding;
+  const octets = (segment: Buffer, header = 0): Buffer =>
+    packed && encoding === 'GSM7' ? packSeptets(segment, fillBits(header)) : segment;
+  const [only] = segments;
+  if (only !== undefined && segments.length === 1) {
+    return { encoding, segments: [{ data_coding, ...alone(octets(only), units > RADIO_UNITS[encoding]) }] };
+  }
+  const joint = reference();
+  return {
+    encoding,
+    segments: segments.map((segment, i) => {
+      const place = { reference: joint, total: segments.length, number: i + 1 };
+      if (longText === 'sar') {
+        return { data_coding, esm_class: 0, short_message: octets(segment), tlvs: sarTlvs(place) };
+      }
+      const header = longText === 'udh16' ? header16(place) : header8(place);
+      const short_message = Buffer.concat([header, octets(segment, header.length)]);
+      return { data_coding, esm_class: ESM_CLASS_UDHI, short_message };
+    }),
+  };
+}
+
+/** Only a text for message_payload is longer than one radio message here (3GPP TS 23.040 §9.2.3.16). */
+const RADIO_UNITS = { GSM7: 160, UCS2: 70 } as const satisfies Record<Encoding, number>;
+
+function alone(octets: Buffer, isLong: boolean): Omit<SegmentFields, 'data_coding'> {
+  if (!isLong) return { esm_class: 0, short_message: octets };
+  return { esm_class: 0, short_message: Buffer.alloc(0), tlvs: [{ tag: TAG.messagePayload, value: octets }] };
+}
+
+interface Place {
+  readonly reference: number;
+  readonly total: number;
+  readonly number: number;
+}
+
+/** 3GPP TS 23.040 §9.2.3.24.1: length 5, element 0, its length 3, reference, total, number. */
+function header8({ reference, total, number }: Place): Buffer {
+  return Buffer.of(5, 0, 3, reference & 0xff, total, number);
+}
+
+/** 3GPP TS 23.040 §9.2.3.24.8: length 6, element 8, its length 4, reference, total, number. */
+function header16({ reference, total, number }: Place): Buffer {
+  return Buffer.of(6, 8, 4, reference >> 8, reference & 0xff, total, number);
+}
+
+function sarTlvs({ reference, total, number }: Place): readonly Tlv[] {
+  return [
+    { tag: TAG.sarReference, value: Buffer.of(reference >> 8, reference & 0xff) },
+    { tag: TAG.sarTotal, value: Buffer.of(total) },
+    { tag: TAG.sarNumber, value: Buffer.of(number) },
+  ];
+}
+
+/** Bits from the header's end to the next multiple of seven. */
+function fillBits(headerOctets: number): number {
+  return (7 - ((headerOctets * 8) % 7)) % 7;
+}

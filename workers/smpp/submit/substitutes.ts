@@ -1,0 +1,34 @@
+import { planText } from '../../../shared/sms/segment.ts';
+
+/**
+ * Characters that writing programs put in, and similar ones of the GSM alphabet, as in Twilio's Smart Encoding
+ * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). ZWJ and ZWNJ are not here: Indic scripts and emoji need them.
+ */
+const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "'": '‘’‚‛′`´',
+    '"': '“”„‟″«»',
+    '-': '–—‐‑‒―−•·',
+    ' ': '\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\t',
+    '...': '…',
+    TM: '™',
+    '(R)': '®',
+    '(C)': '©',
+    Rs: '₹',
+    c: 'ç',
+    a: 'áâã',
+    e: 'êë',
+    i: 'íîï',
+    o: 'óôõ',
+    u: 'úû',
+    y: 'ýÿ',
+    '': '\ufeff\u00ad\u200b',
+  }).flatMap(([similar, characters]) => [...characters].map((character) => [character, similar] as const)),
+);
+
+/** The text with similar characters where that spares UCS-2. All or nothing: one character left over makes it UCS-2 anyway. */
+export function substituted(text: string): string {
+  if (planText(text).encoding === 'GSM7') return text;
+  const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');
+  return planText(similar).encoding === 'GSM7' ? similar : text;
+}
