@@ -40,8 +40,8 @@ export function carrierPage(): string {
       .join(' '),
     source,
   ]);
-  const settings = markdown(['option', 'what it is', 'form', 'default', 'Kannel', 'Jasmin'], rows);
-  const known = markdown(['preset', 'what is special', 'options', 'source'], presets);
+  const settings = markdown(['option', 'what it is', 'form', 'default', 'Kannel', 'Jasmin'], ...rows);
+  const known = markdown(['preset', 'what is special', 'options', 'source'], ...presets);
   return `${HEAD}${settings}\n## Presets\n\nWhat the carriers' own pages say.\n\n${known}`;
 }
 
@@ -52,10 +52,13 @@ function settingRows(group: Settings): string[][] {
   });
 }
 
-function markdown(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdown(...all: readonly (readonly string[])[]): string {
+  const rows = all.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const [heading = []] = rows;
+  const widths = heading.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
-  return [heading, heading.map(() => '---'), ...rows].map(line).join('');
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`;
+  return [heading, widths.map((width) => '-'.repeat(width)), ...rows.slice(1)].map(line).join('');
 }
 
 export const CARRIER_PAGE_COMMANDS: readonly Command[] = [
