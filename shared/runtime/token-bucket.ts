@@ -134,11 +134,11 @@ export class TokenBucket {
 }
 
 /** Bucket size: one token, plus 20 ms worth for fast carriers, because timers under load are no more precise than that. */
-function burstOf(rate: number): number {
+export function burstOf(rate: number): number {
   return Number.isFinite(rate) ? 1 + Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }
 
 /** The refill is the rate minus a possible burst, so that burst and refill together stay within the limit in any second. */
-function refillOf(rate: number): number {
+export function refillOf(rate: number): number {
   return Number.isFinite(rate) ? rate - Math.floor(rate / 50) : Number.POSITIVE_INFINITY;
 }

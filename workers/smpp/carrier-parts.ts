@@ -8,7 +8,6 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { TokenBucket } from '../../shared/runtime/token-bucket.ts';
 import type { Stream } from '../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
@@ -26,6 +25,7 @@ import type { SmppMetrics } from './session/metrics.ts';
 import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
 import { BindSubmitter } from './submit/bind-submitter.ts';
+import { CarrierRate } from './submit/carrier-rate.ts';
 import { Dispatch } from './submit/dispatch.ts';
 import { References } from './submit/references.ts';
 import type { Segment } from './submit/submission.ts';
@@ -86,7 +86,7 @@ export class CarrierParts {
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
-    const tokens = new TokenBucket({ clock, perSecond: carrier.perSecond });
+    const tokens = new CarrierRate({ clock, perSecond: carrier.perSecond });
     this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
     const delivers = new Receive({
       dialect: this.#dialect,
@@ -150,7 +150,7 @@ export class CarrierParts {
     });
   }
 
-  #makeSubmitter(bind: Bind<Segment>, tokens: TokenBucket): BindSubmitter<Segment> {
+  #makeSubmitter(bind: Bind<Segment>, tokens: CarrierRate): BindSubmitter<Segment> {
     const { metrics, carrier } = this.#supplies;
     return new BindSubmitter<Segment>({
       bind,
@@ -162,7 +162,7 @@ export class CarrierParts {
     });
   }
 
-  #makeDispatch(tokens: TokenBucket): Dispatch {
+  #makeDispatch(tokens: CarrierRate): Dispatch {
     const { db, listen, clock, log, metrics, carrier, gates, departures } = this.#supplies;
     const { epoch, held } = this.#holding;
     const { outcomes, answers, submitters } = this;

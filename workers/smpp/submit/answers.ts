@@ -2,7 +2,6 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { statusClass } from '../../../shared/carriers/command-status.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import type { Refusal } from '../claim/departures.ts';
@@ -10,6 +9,7 @@ import type { SmppMetrics } from '../session/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
+import type { CarrierRate } from './carrier-rate.ts';
 import { verdictOf } from './outcome.ts';
 import { type Resume, Resumes } from './resumes.ts';
 import type { Segment, Submission } from './submission.ts';
@@ -19,7 +19,7 @@ export interface AnswersOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly outcomes: OutcomeSettler;
-  readonly tokens: TokenBucket;
+  readonly tokens: CarrierRate;
 }
 
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
@@ -50,6 +50,7 @@ export class Answers {
     metrics.answers.inc({ carrier: carrier._id, class: meaning });
     if (meaning === 'accepted') tokens.accepted();
     else if (meaning === 'throttled') tokens.throttled();
+    else tokens.otherwise();
     const { submission, index, late } = segment;
     submission.answers[index] = { kind: 'answered', ...answer };
     if (meaning === 'rejected') this.#cancelRest(submitter, submission);

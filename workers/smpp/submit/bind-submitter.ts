@@ -1,4 +1,4 @@
-import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
+import type { CarrierRate } from './carrier-rate.ts';
 
 export interface BindSubmitterOptions<Segment> {
   /** The bind that it submits over. */
@@ -6,7 +6,7 @@ export interface BindSubmitterOptions<Segment> {
   /** Most unanswered submits. */
   readonly windowSize: number;
   /** The rate of the carrier, all its binds together. */
-  readonly tokens: TokenBucket;
+  readonly tokens: Pick<CarrierRate, 'take' | 'waitMs'>;
   /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
   onSubmit(): void;

@@ -4,7 +4,6 @@ import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import { PollLoop } from '../../../shared/runtime/poll-loop.ts';
-import type { TokenBucket } from '../../../shared/runtime/token-bucket.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
@@ -13,6 +12,7 @@ import { encodeSubmit } from '../session/pdu.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
+import type { CarrierRate } from './carrier-rate.ts';
 import { type CarrierForm, carrierForm } from './carrier-form.ts';
 import { encodeMessage } from './encode.ts';
 import type { References } from './references.ts';
@@ -28,7 +28,7 @@ export interface DispatchOptions {
   readonly chains: AccountChains;
   readonly outcomes: OutcomeSettler;
   readonly answers: Answers;
-  readonly tokens: TokenBucket;
+  readonly tokens: CarrierRate;
   readonly references: References;
   /** One for each of the carrier's binds. */
   readonly submitters: readonly BindSubmitter<Segment>[];

@@ -1,0 +1,158 @@
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { burstOf, refillOf } from '../../../shared/runtime/token-bucket.ts';
+import { grown, type Learned, lowered, pauseMs, slowed } from './adaptive-rate.ts';
+import { RecentCount } from './recent-count.ts';
+
+export interface CarrierRateOptions {
+  readonly clock: Clock;
+  /** Segments a second; 0: no limit of ours, as fast as the carrier lets us. */
+  readonly perSecond: number;
+  /** From 0 to 1; tests set it. */
+  readonly random?: () => number;
+}
+
+/** Throttled answers to what was sent before the last one counted belong to it, for so long: some answers never come. */
+const ONE_EVENT_MS = 5_000;
+/** A carrier that counts by the second lets us in again within so long; when it does not, the learned rate was too high. */
+const WINDOW_MS = 1_100;
+/** A probe without an answer is forgotten then. */
+const PROBE_MS = 2_000;
+/** How soon to ask again while a probe is under way; its answer asks at once. */
+const PROBE_LOOK_MS = 20;
+
+/**
+ * The rate of one carrier, all its binds together: a token bucket whose rate is learned when the carrier throttles.
+ *
+ * - `flowing`: tokens come at the rate, which grows slowly while it is all used.
+ * - `probing`: what was sent at the learned rate was throttled too. One segment goes at a time, with growing pauses, until the
+ *   carrier accepts one.
+ */
+export class CarrierRate {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #limit: number;
+  readonly #taken = new RecentCount();
+  #learned: Learned = { perSecond: Infinity, atMs: -Infinity, isGuess: true };
+  #tokens: number;
+  #filledMs: number;
+  #pausedUntilMs = 0;
+  /** Whether tokens were missing since they were filled last. */
+  #wanted = false;
+  /** Refused probes in a row; undefined while flowing. */
+  #refusals: number | undefined;
+  #probeSentMs = -Infinity;
+  #sent = 0;
+  #answered = 0;
+  /** How many had been sent when the carrier throttled last. */
+  #sentAtEvent = 0;
+
+  constructor({ clock, perSecond, random = Math.random }: CarrierRateOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#limit = perSecond > 0 ? perSecond : Infinity;
+    this.#filledMs = clock.monotonicMs();
+    this.#tokens = burstOf(this.#limit);
+  }
+
+  /** Segments a second now; Infinity: no limit. */
+  get perSecond(): number {
+    return Math.min(this.#learned.perSecond, this.#limit);
+  }
+
+  /** Segments that may be written now. */
+  available(): number {
+    const nowMs = this.#fill();
+    if (nowMs < this.#pausedUntilMs) return 0;
+    if (this.#refusals !== undefined) return nowMs - this.#probeSentMs < PROBE_MS ? 0 : 1;
+    return Math.floor(this.#tokens);
+  }
+
+  /** Segments that may be written within the next `ms`. */
+  soon(ms: number): number {
+    const now = this.available();
+    const pausedMs = Math.max(this.#pausedUntilMs - this.#clock.monotonicMs(), 0);
+    if (this.#refusals !== undefined) return pausedMs < ms ? Math.max(now, 1) : 0;
+    return pausedMs >= ms ? 0 : now + Math.floor((refillOf(this.perSecond) * (ms - pausedMs)) / 1_000);
+  }
+
+  /** Takes one token; false: not now. */
+  take(): boolean {
+    if (this.available() < 1) {
+      this.#wanted = true;
+      return false;
+    }
+    if (this.#refusals === undefined) this.#tokens -= 1;
+    else this.#probeSentMs = this.#clock.monotonicMs();
+    this.#sent += 1;
+    return true;
+  }
+
+  /** Time until the next token, at least 1 ms. */
+  waitMs(): number {
+    const nowMs = this.#fill();
+    const waitMs = this.#pausedUntilMs - nowMs;
+    if (this.#refusals !== undefined) return Math.ceil(Math.max(waitMs, PROBE_LOOK_MS));
+    const fillMs = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / refillOf(this.perSecond)) * 1_000;
+    return Math.ceil(Math.max(waitMs, fillMs, 1));
+  }
+
+  /** The carrier took a segment. */
+  accepted(): void {
+    const nowMs = this.#fill();
+    this.#taken.add(nowMs);
+    this.#answered += 1;
+    if (this.#refusals === undefined || this.#isOldNews(nowMs)) return;
+    this.#refusals = undefined;
+    this.#probeSentMs = -Infinity;
+    this.#tokens = 0;
+    this.#pausedUntilMs = nowMs;
+  }
+
+  /** It answered otherwise: this says nothing about the rate. */
+  otherwise(): void {
+    this.#answered += 1;
+  }
+
+  /** The carrier said that we are too fast. */
+  throttled(): void {
+    const nowMs = this.#fill();
+    this.#answered += 1;
+    if (this.#isOldNews(nowMs)) return;
+    const sinceMs = nowMs - this.#learned.atMs;
+    if (this.#refusals !== undefined) {
+      this.#refusals += 1;
+      this.#probeSentMs = -Infinity;
+      if (sinceMs > WINDOW_MS) this.#learned = lowered({ ...this.#learned, perSecond: this.perSecond }, nowMs);
+    } else if (sinceMs < WINDOW_MS) {
+      // Also at the rate that was learned a moment ago: the carrier's second is not over.
+      this.#refusals = 0;
+      this.#sentAtEvent = this.#sent;
+    } else {
+      this.#learned = slowed({ ...this.#learned, perSecond: this.perSecond }, this.#taken.at(nowMs), nowMs);
+      this.#sentAtEvent = this.#sent;
+    }
+    this.#tokens = 0;
+    this.#pausedUntilMs = nowMs + pauseMs(this.#refusals ?? 0, this.#random());
+  }
+
+  /** Whether an answer is to something that was sent before the carrier throttled last. */
+  #isOldNews(nowMs: number): boolean {
+    return this.#answered <= this.#sentAtEvent && nowMs - this.#learned.atMs < ONE_EVENT_MS;
+  }
+
+  #fill(): number {
+    const nowMs = this.#clock.monotonicMs();
+    const seconds = (nowMs - this.#filledMs) / 1_000;
+    if (seconds <= 0) return nowMs;
+    this.#filledMs = nowMs;
+    if (this.#wanted && this.#refusals === undefined && nowMs >= this.#pausedUntilMs) {
+      this.#learned = grown(this.#learned, seconds, nowMs);
+    }
+    this.#wanted = this.#tokens < 1;
+    const { perSecond } = this;
+    const pausedBefore = nowMs < this.#pausedUntilMs || this.#refusals !== undefined;
+    const refill = pausedBefore ? 0 : seconds * refillOf(perSecond);
+    this.#tokens = Number.isFinite(perSecond) ? Math.min(this.#tokens + refill, burstOf(perSecond)) : Infinity;
+    return nowMs;
+  }
+}

@@ -1,0 +1,25 @@
+const SLOT_MS = 100;
+const SLOTS = 10;
+
+/** How often something happened in the last second, to a tenth of it. */
+export class RecentCount {
+  readonly #slots = new Array<number>(SLOTS).fill(0);
+  #current = 0;
+
+  add(nowMs: number): void {
+    this.#turn(nowMs);
+    const slot = this.#current % SLOTS;
+    this.#slots[slot] = (this.#slots[slot] ?? 0) + 1;
+  }
+
+  at(nowMs: number): number {
+    this.#turn(nowMs);
+    return this.#slots.reduce((sum, count) => sum + count, 0);
+  }
+
+  #turn(nowMs: number): void {
+    const now = Math.floor(nowMs / SLOT_MS);
+    for (let slot = Math.max(this.#current + 1, now - SLOTS + 1); slot <= now; slot++) this.#slots[slot % SLOTS] = 0;
+    this.#current = Math.max(now, this.#current);
+  }
+}
