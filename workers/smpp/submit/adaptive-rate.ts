@@ -22,6 +22,9 @@ const GUESS_GROWTH = 1;
 const NEAR_GROWTH = 0.02;
 const FAR_GROWTH = 0.1;
 const NEAR_MS = 10_000;
+/** The rate grows to so much more than what was taken. */
+const GUESS_AHEAD = 2;
+const AHEAD = 1.2;
 
 /** The carrier throttled. `taken`: what it accepted in the second before. */
 export function slowed({ perSecond }: Learned, taken: number, nowMs: number): Learned {
@@ -29,8 +32,15 @@ export function slowed({ perSecond }: Learned, taken: number, nowMs: number): Le
   return { perSecond: Math.max(Math.min(target, perSecond * BELOW), 1), atMs: nowMs, isGuess: perSecond === Infinity };
 }
 
-/** So long later, without throttling, and with more to send than the rate let through. */
-export function grown(learned: Learned, seconds: number, nowMs: number): Learned {
+/** Tokens that may gather at a learned rate: as much as it is below what the carrier took. */
+export function learnedBurst(perSecond: number): number {
+  return 1 + Math.floor(perSecond * (1 - BELOW));
+}
+
+/** So long later, without throttling, and with more to send than the rate let through. `taken`: in the last second. */
+export function grown(learned: Learned, taken: number, seconds: number, nowMs: number): Learned {
+  // A rate that is not reached tells nothing: a busy machine sends less than it may.
+  if (learned.perSecond > (taken + 1) * (learned.isGuess ? GUESS_AHEAD : AHEAD)) return learned;
   const growth = learned.isGuess ? GUESS_GROWTH : nowMs - learned.atMs < NEAR_MS ? NEAR_GROWTH : FAR_GROWTH;
   return { ...learned, perSecond: learned.perSecond * (1 + growth * seconds) };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { burstOf, refillOf } from '../../../shared/runtime/token-bucket.ts';
-import { grown, type Learned, lowered, pauseMs, slowed } from './adaptive-rate.ts';
+import { grown, type Learned, learnedBurst, lowered, pauseMs, slowed } from './adaptive-rate.ts';
 import { RecentCount } from './recent-count.ts';
 
 export interface CarrierRateOptions {
@@ -72,7 +72,7 @@ export class CarrierRate {
     const now = this.available();
     const pausedMs = Math.max(this.#pausedUntilMs - this.#clock.monotonicMs(), 0);
     if (this.#refusals !== undefined) return pausedMs < ms ? Math.max(now, 1) : 0;
-    return pausedMs >= ms ? 0 : now + Math.floor((refillOf(this.perSecond) * (ms - pausedMs)) / 1_000);
+    return pausedMs >= ms ? 0 : now + Math.floor((this.#pace().refill * (ms - pausedMs)) / 1_000);
   }
 
   /** Takes one token; false: not now. */
@@ -92,7 +92,7 @@ export class CarrierRate {
     const nowMs = this.#fill();
     const waitMs = this.#pausedUntilMs - nowMs;
     if (this.#refusals !== undefined) return Math.ceil(Math.max(waitMs, PROBE_LOOK_MS));
-    const fillMs = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / refillOf(this.perSecond)) * 1_000;
+    const fillMs = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#pace().refill) * 1_000;
     return Math.ceil(Math.max(waitMs, fillMs, 1));
   }
 
@@ -146,13 +146,20 @@ export class CarrierRate {
     if (seconds <= 0) return nowMs;
     this.#filledMs = nowMs;
     if (this.#wanted && this.#refusals === undefined && nowMs >= this.#pausedUntilMs) {
-      this.#learned = grown(this.#learned, seconds, nowMs);
+      this.#learned = grown(this.#learned, this.#taken.at(nowMs), seconds, nowMs);
     }
     this.#wanted = this.#tokens < 1;
-    const { perSecond } = this;
-    const pausedBefore = nowMs < this.#pausedUntilMs || this.#refusals !== undefined;
-    const refill = pausedBefore ? 0 : seconds * refillOf(perSecond);
-    this.#tokens = Number.isFinite(perSecond) ? Math.min(this.#tokens + refill, burstOf(perSecond)) : Infinity;
+    const { burst, refill } = this.#pace();
+    const isPaused = nowMs < this.#pausedUntilMs || this.#refusals !== undefined;
+    if (burst === Infinity) this.#tokens = Infinity;
+    else if (!isPaused) this.#tokens = Math.min(this.#tokens + seconds * refill, burst);
     return nowMs;
+  }
+
+  /** Our own limit holds in any second. A learned rate is below the carrier's by what a burst may have. */
+  #pace(): { readonly burst: number; readonly refill: number } {
+    const { perSecond } = this.#learned;
+    if (perSecond < this.#limit) return { burst: learnedBurst(perSecond), refill: perSecond };
+    return { burst: burstOf(this.#limit), refill: refillOf(this.#limit) };
   }
 }

@@ -12,8 +12,8 @@ import { encodeSubmit } from '../session/pdu.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
-import type { CarrierRate } from './carrier-rate.ts';
 import { type CarrierForm, carrierForm } from './carrier-form.ts';
+import type { CarrierRate } from './carrier-rate.ts';
 import { encodeMessage } from './encode.ts';
 import type { References } from './references.ts';
 import { type Segment, Submission } from './submission.ts';
@@ -42,7 +42,7 @@ const MAX_CLAIM = 500;
 /** Outcomes that the store has not taken yet; above it nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
 /** Claimed so far ahead of the rate: a claim takes time, and tokens that come meanwhile would be lost. The window paces the writing. */
-const AHEAD_MS = 100;
+const AHEAD_MS = 200;
 const IDLE_MS = 100;
 /** After a small claim, so long is waited for more messages: a claim of ten costs little more than a claim of one. */
 const GATHER_MS = 8;
