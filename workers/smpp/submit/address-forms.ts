@@ -31,7 +31,7 @@ export function destinationAddress(to: string, settings: AddressSettings): Addre
 }
 
 /** The longest prefix that fits is replaced, once. */
-export function rewrite(text: string, rules: readonly RewriteRule[]): string {
+function rewrite(text: string, rules: readonly RewriteRule[]): string {
   let longest: RewriteRule | undefined;
   for (const rule of rules) {
     if (text.startsWith(rule.prefix) && rule.prefix.length > (longest?.prefix.length ?? 0)) longest = rule;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ADDRESSES, type AddressForm, type AddressSettings } from '../../../../shared/carriers/settings/addresses.ts';
 import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
-import { destinationAddress, rewrite, sourceAddress } from '../../../../workers/smpp/submit/address-forms.ts';
+import { destinationAddress, sourceAddress } from '../../../../workers/smpp/submit/address-forms.ts';
 
 const form = (ton: number, npi: number, digits: AddressForm['digits'] = 'plain'): AddressForm => ({ ton, npi, digits });
 const settings = (changes: Partial<AddressSettings> = {}): AddressSettings => withDefaults(ADDRESSES, changes);
@@ -64,7 +64,7 @@ describe('destinationAddress', () => {
   }
 });
 
-describe('rewrite', () => {
+describe('rewriting', () => {
   const rules = [
     { prefix: '91', replacement: '0091' },
     { prefix: '910', replacement: '91' },
@@ -78,7 +78,7 @@ describe('rewrite', () => {
     ['33612345678', '33612345678'],
   ] as const) {
     it(`the longest prefix counts, once: ${number} becomes ${expected}`, () => {
-      expect(rewrite(number, rules)).to.equal(expected);
+      expect(destinationAddress(number, settings({ rewriteRecipient: rules }))?.digits).to.equal(expected);
     });
   }
 });
