@@ -16,6 +16,7 @@ const require = createRequire(import.meta.url);
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
+const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
 
 const { config, env } = settings();
 
@@ -23,6 +24,7 @@ const { config, env } = settings();
 const common = {
   cwd: root,
   env,
+  node_args: NODE_FLAGS,
   // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
   wait_ready: true,
   listen_timeout: 40_000,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
+import { NODE_FLAGS } from '../shared/processes/node-flags.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -57,6 +58,10 @@ describe('ecosystem.config.js', function () {
     const gateway = apps({ GATEWAY_INSTANCES: '3' }).find((app) => app.name === 'gateway');
 
     expect(gateway).to.include({ exec_mode: 'cluster', instances: 3 });
+  });
+
+  it('starts every process with the options of Node that the benchmark measures', () => {
+    for (const app of apps()) expect(app.node_args).to.deep.equal(NODE_FLAGS);
   });
 
   it('gives every process longer to stop than it takes at most, and waits for its word that it is ready', () => {

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NODE_FLAGS } from '../../shared/processes/node-flags.ts';
 import { within } from '../../shared/runtime/within.ts';
 
 export const APPS = [
@@ -78,7 +79,7 @@ function logFile(logDir: string, app: AppName): string {
 
 function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): ChildProcess {
   const exec = join(dist, app === 'gateway' ? app : join('workers', app), 'main.js');
-  const execArgv = [...(nodeOptions?.(app) ?? [])];
+  const execArgv = [...NODE_FLAGS, ...(nodeOptions?.(app) ?? [])];
   const log = openSync(logFile(logDir, app), 'a');
   const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
   try {
