@@ -66,7 +66,7 @@ export const RECEIPT_COMMANDS: readonly Command[] = [
         ...(messageState === undefined ? {} : { messageState }),
         ...(networkErrorCode === undefined ? {} : { networkErrorCode: Buffer.from(networkErrorCode, 'hex') }),
       };
-      const dialect = new ReceiptDialect(withDefaults(RECEIPTS, found.receipts));
+      const dialect = new ReceiptDialect(found);
       const parsed = parseDeliver(deliver, found, dialect, context.clock.now());
       if (parsed === undefined)
         throw new Failure('No id is found in it: it could mean no message. It would be logged.');

@@ -1,8 +1,6 @@
 import type { Db } from 'mongodb';
 import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { RECEIPTS } from '../../shared/carriers/settings/receipts.ts';
-import { withDefaults } from '../../shared/carriers/settings/setting.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
@@ -82,7 +80,7 @@ export class CarrierParts {
     this.#supplies = supplies;
     this.#holding = holding;
     const { clock, log, metrics, carrier, password } = supplies;
-    this.#dialect = new ReceiptDialect(withDefaults(RECEIPTS, carrier.receipts));
+    this.#dialect = new ReceiptDialect(carrier);
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');

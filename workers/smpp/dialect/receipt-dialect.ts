@@ -1,9 +1,12 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import {
   GENERIC_PROFILE,
+  RECEIPTS,
   type ReceiptParts,
-  type ReceiptSettings,
   type WordMeaning,
 } from '../../../shared/carriers/settings/receipts.ts';
+import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
+import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
 import { COMMON, PROFILES } from './profiles.ts';
 import { DLT_ERRORS } from './vocabularies/dlt.ts';
 import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
@@ -33,10 +36,17 @@ export class ReceiptDialect {
   readonly #errors: ReadonlyMap<string, string>;
   readonly #hexErrors: boolean;
 
-  constructor({ receiptProfile, receiptWord, otherWord, receiptParts, plainReceipts, holdMinutes }: ReceiptSettings) {
+  constructor(carrier: Pick<CarrierDocument, 'receipts' | 'submits'>) {
+    const { receiptProfile, receiptWord, otherWord, receiptParts, plainReceipts, holdMinutes } = withDefaults(
+      RECEIPTS,
+      carrier.receipts,
+    );
+    const { receiptsFor } = withDefaults(SUBMITS, carrier.submits);
     // A profile of a later version, after going back to this one.
     const { vocabulary, ...profile } = PROFILES[receiptProfile] ?? PROFILES[GENERIC_PROFILE];
-    this.parts = receiptParts === 'profile' ? profile.parts : receiptParts;
+    // Of segments that ask for no receipt none comes.
+    const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : profile.parts;
+    this.parts = receiptParts === 'profile' ? standard : receiptParts;
     this.#otherWord = otherWord === 'profile' ? profile.otherWord : otherWord;
     this.holdMinutes = holdMinutes;
     this.plain = plainReceipts;

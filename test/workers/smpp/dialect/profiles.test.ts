@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ReceiptProfile } from '../../../../shared/carriers/settings/receipts.ts';
 import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
-import { standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
+import { ReceiptDialect, standardMeaning } from '../../../../workers/smpp/dialect/receipt-dialect.ts';
 import { normalWord } from '../../../../workers/smpp/dialect/vocabularies/vocabulary.ts';
 import { dialect } from '../../../support/dialect.ts';
 
@@ -81,6 +81,14 @@ describe('receipt profiles', () => {
     expect(dialect({ receiptProfile: 'kaleyra', otherWord: 'hold' }).read('BOOM', undefined).meaning).to.equal('hold');
     expect(dialect({ receiptProfile: 'telesign' }).parts).to.equal('first');
     expect(dialect({ receiptProfile: 'telesign', receiptParts: 'last' }).parts).to.equal('last');
+  });
+
+  it('where only one segment asks for a receipt, it decides about all, unless somebody says otherwise', () => {
+    const submits = { receiptsFor: 'last' } as const;
+
+    expect(new ReceiptDialect({ submits }).parts).to.equal('last');
+    expect(new ReceiptDialect({ submits, receipts: { receiptParts: 'any' } }).parts).to.equal('any');
+    expect(new ReceiptDialect({ submits: { receiptsFor: 'none' } }).parts).to.equal('perPart');
   });
 
   it('bandwidth: ACCEPTD is the last word; elsewhere it is not', () => {
