@@ -6,6 +6,7 @@ import { runAudited } from './audited.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
 import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
+import { CARRIER_TEST_COMMANDS } from './carrier-test.ts';
 import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   ...CARRIER_COMMANDS,
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
+  ...CARRIER_TEST_COMMANDS,
   ...CHAIN_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,

@@ -173,6 +173,12 @@ export function decodeMessageId(frame: Buffer): string {
   }
 }
 
+/** Every field and TLV of a PDU, for people. Throws when the codec cannot read it. The values may hold secrets and texts. */
+export function decodeFields(frame: Buffer): Readonly<Record<string, unknown>> {
+  const { command, command_length, command_id, command_status, sequence_number, ...fields } = new codec.PDU(frame);
+  return fields;
+}
+
 function prepareCodec(): typeof smpp {
   smpp.PDU.maxLength = MAX_PDU_OCTETS;
   // Filters turn text and times into strings and dates, by guess. We give and take octets.

@@ -36,6 +36,8 @@ export interface SessionOptions<Context extends Submit> {
   readonly enquireLinkMs: number;
   readonly delivers: DeliverTaker;
   mayWrite(): boolean;
+  /** Sees every PDU of the session, for a person who watches. */
+  onFrame?(direction: 'in' | 'out', frame: Buffer): void;
   onOpen(): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
   /** No answer within the response timeout; it may still come (`onAnswer` again), for `LATE_MS`. */
@@ -114,7 +116,7 @@ export class Session<Context extends Submit> {
     const sequence = this.#nextSequence();
     setSequence(context.frame, sequence);
     this.#submits.add(sequence, context, this.#options.clock.monotonicMs());
-    this.#socket.send(context.frame, sequence);
+    this.#write(context.frame, sequence);
   }
 
   /** The bind's command_status, or `no_answer`. */
@@ -150,7 +152,7 @@ export class Session<Context extends Submit> {
 
   #request(command: number, sequence: number, frame: Buffer, timeoutMs: number): Promise<number | 'no_answer'> {
     const answered = this.#controls.add(sequence, command, this.#options.clock.monotonicMs() + timeoutMs);
-    this.#socket.send(frame, sequence);
+    this.#write(frame, sequence);
     return answered;
   }
 
@@ -162,6 +164,7 @@ export class Session<Context extends Submit> {
 
   #onFrame(frame: Buffer): void {
     this.#check.heard(this.#options.clock.monotonicMs());
+    this.#options.onFrame?.('in', frame);
     const header = readHeader(frame);
     if (isResponse(header.command)) this.#onResponse(header, frame);
     else this.#onRequest(header, frame);
@@ -236,7 +239,12 @@ export class Session<Context extends Submit> {
 
   /** Answers carry the peer's numbers: kept out of our own (a lost answer is not a lost request). */
   #send(frame: Buffer, sequence: number): void {
-    this.#socket.send(frame, -sequence);
+    this.#write(frame, -sequence);
+  }
+
+  #write(frame: Buffer, sequence: number): void {
+    this.#options.onFrame?.('out', frame);
+    this.#socket.send(frame, sequence);
   }
 
   #tick(): void {

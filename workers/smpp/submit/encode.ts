@@ -38,10 +38,13 @@ export interface EncodingOptions {
   readonly dlt?: CarrierDlt | 'off';
 }
 
-export function encodeMessage(
-  message: MessageDocument,
-  { form, now, reference, dlt = 'off' }: EncodingOptions,
-): Encoded {
+/** What of a message its submit_sm say. */
+export type Submittable = Pick<
+  MessageDocument,
+  'sender' | 'to' | 'text' | 'lane' | 'validUntil' | 'template' | 'entityId'
+>;
+
+export function encodeMessage(message: Submittable, { form, now, reference, dlt = 'off' }: EncodingOptions): Encoded {
   const { addresses, texts, submits } = form;
   const source = sourceAddress(message.sender, addresses);
   if (source === undefined) {

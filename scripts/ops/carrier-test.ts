@@ -1,0 +1,175 @@
+import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { openedTrust } from '../../shared/carriers/carrier-secrets.ts';
+import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
+import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
+import { BIND_COMMANDS } from '../../workers/smpp/session/bind-request.ts';
+import { encodeSubmit } from '../../workers/smpp/session/pdu.ts';
+import type { SubmitAnswer } from '../../workers/smpp/session/session.ts';
+import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
+import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
+import { TrialReceipt } from './carrier-trial/receipt.ts';
+import { Trial } from './carrier-trial/trial.ts';
+import { type Answer, type Command, defineCommand, Failure } from './command.ts';
+import { listConditions } from './list-conditions.ts';
+import { integer, optional, required, withDefault, words } from './parameters.ts';
+
+const VALID_MS = 3_600_000;
+const TRANSACTIONAL_LANE = 1;
+/** Any: two tests with the same one would have to be sent at once, to one phone. */
+const REFERENCE = 0xa5;
+const MAX_TEXT = 1_000;
+
+interface Sending {
+  readonly to: string;
+  readonly text: string;
+  readonly from: string;
+  readonly template?: string | undefined;
+  readonly entity?: string | undefined;
+}
+
+/** How the carrier's word on a step reads, and whether the test goes on. */
+interface Step {
+  readonly ok: boolean;
+  readonly words: string;
+}
+
+export const CARRIER_TEST_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'carrier',
+    verb: 'test',
+    about:
+      'Sends one SMS over a bind of its own and shows every PDU, the answer and the receipt. It is not charged to an account.',
+    args: { carrier: required(words('CARRIER', '1 to 32 of a-z, 0-9 and -', /^[a-z0-9-]{1,32}$/), 'its short name') },
+    options: {
+      to: required(words('NUMBER', 'a number of yours, digits with the calling code', /^\d{5,20}$/), 'your own phone'),
+      from: withDefault(words('SENDER', '1 to 20 ASCII characters', /^[\x20-\x7e]{1,20}$/), 'HARKRA', 'the sender'),
+      text: withDefault(
+        {
+          value: 'TEXT',
+          form: `1 to ${MAX_TEXT} characters`,
+          parse: (text) => (text !== '' && text.length <= MAX_TEXT ? text : undefined),
+        },
+        'Test @ $ _ { é',
+        'the text; these characters show an alphabet at once',
+      ),
+      template: optional(words('ID', '10 to 20 digits', /^\d{10,20}$/), 'under DLT: id of the template'),
+      entity: optional(words('ID', '10 to 20 digits', /^\d{10,20}$/), 'under DLT: id of the business (PE)'),
+      waitSeconds: withDefault(integer('N', 0, 600), '30', 'how long to wait for the receipt'),
+    },
+    notes:
+      'While the smpp worker is bound to the carrier, the test binds as a transmitter only, so that no receipt comes here that the worker waits for.\n' +
+      'Its own receipt is then read where the worker keeps what fits no message. Otherwise it binds as the worker would; what is not its own is\n' +
+      'refused with 0x14, so that the carrier brings it again. The PDUs show number and text: of this message only.',
+    run: async ({ carrier: name, waitSeconds, ...sending }, { db, clock, box }) => {
+      const store = await db();
+      const found = (await listConditions(store, clock.now())).find(({ carrier }) => carrier._id === name);
+      if (found === undefined) throw new Failure(`There is no carrier "${name}"; \`carrier list\` shows them.`);
+      const carrier = { ...found.carrier, ...openedTrust(box(), found.carrier) };
+      const isHeld = found.condition === 'bound' || found.condition === 'partly_bound';
+      return runTest({
+        ...{ carrier, password: box().open(carrier.password), clock, sending },
+        orphans: isHeld ? new OrphanStore(store, name) : undefined,
+        waitMs: waitSeconds * 1_000,
+      });
+    },
+  }),
+];
+
+interface Test {
+  readonly carrier: CarrierDocument;
+  readonly password: string;
+  readonly clock: Clock;
+  readonly sending: Sending;
+  /** Where the worker keeps our receipt; undefined when no worker is bound. */
+  readonly orphans: OrphanStore | undefined;
+  readonly waitMs: number;
+}
+
+async function runTest({ carrier, password, clock, sending, orphans, waitMs }: Test): Promise<Answer> {
+  const lines: string[] = [];
+  const receipt = new TrialReceipt(carrier, clock);
+  const trial = new Trial({
+    ...{ carrier, password, clock },
+    say: (line) => void lines.push(line),
+    isOurs: (deliver) => receipt.take(deliver),
+  });
+  const frames = encoded(carrier, sending, clock);
+  const steps: Step[] = [];
+  try {
+    const commands = orphans === undefined ? BIND_COMMANDS[carrier.bindKind] : (['bind_transmitter'] as const);
+    steps.push(bindStep(await trial.bind(commands), orphans !== undefined));
+    if (steps.every(({ ok }) => ok)) {
+      const sentMs = clock.monotonicMs();
+      const answers = await trial.submit(frames);
+      for (const answer of answers) if (answer !== 'no_answer') receipt.expect(answer.messageId);
+      steps.push(submitStep(answers, carrier, clock.monotonicMs() - sentMs));
+      if (steps.every(({ ok }) => ok)) {
+        const came = await receipt.within(waitMs, orphans);
+        steps.push(receiptStep(came, clock.monotonicMs() - sentMs, orphans !== undefined));
+      }
+    }
+  } finally {
+    await trial.end();
+  }
+  return {
+    text: [...lines, '', ...steps.map(({ ok, words }) => `${ok ? 'ok ' : 'NO '} ${words}`)].join('\n'),
+    json: { carrier: carrier._id, steps, pdus: lines },
+    ok: steps.every(({ ok }) => ok),
+  };
+}
+
+function encoded(carrier: CarrierDocument, { to, text, from, template, entity }: Sending, clock: Clock): Buffer[] {
+  const message = {
+    ...{ to, text, sender: from, lane: TRANSACTIONAL_LANE, validUntil: new Date(clock.now().getTime() + VALID_MS) },
+    ...(template === undefined ? {} : { template }),
+    ...(entity === undefined ? {} : { entityId: entity }),
+  };
+  const options = { form: carrierForm(carrier), now: clock.now(), reference: () => REFERENCE };
+  const made = encodeMessage(message, { ...options, dlt: carrier.dlt ?? 'off' });
+  if (made.kind === 'unfit') throw new Failure(`${made.reason}; nothing was sent.`);
+  return made.segments.map(encodeSubmit);
+}
+
+/** Refusals that may mean only that the worker's binds are all that the carrier allows. */
+const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
+
+function bindStep(status: number | 'no_answer', isBeside: boolean): Step {
+  if (status === 'no_answer') return { ok: false, words: 'bind: no answer, or no connection' };
+  if (status === STATUS.ok) return { ok: true, words: 'bind: accepted' };
+  const why =
+    isBeside && NO_FURTHER.has(status)
+      ? '. The carrier allows no further bind beside the worker’s: `carrier pause` it for the test, or take one bind less.'
+      : '';
+  return { ok: false, words: `bind: refused with ${statusText(status)}, ${statusReason(status)}${why}` };
+}
+
+const MEANINGS = {
+  accepted: 'accepted',
+  throttled: 'too fast: the worker would send it again',
+  retry: 'refused for now: the worker would try again',
+  bind: 'the session is not usable: the worker would bind again',
+  rejected: 'refused for good',
+} as const;
+
+function submitStep(answers: readonly (SubmitAnswer | 'no_answer')[], carrier: CarrierDocument, ms: number): Step {
+  const last = answers.at(-1);
+  if (last === undefined || last === 'no_answer') {
+    return { ok: false, words: 'submit: no answer; nobody knows whether the carrier has it' };
+  }
+  const meaning = MEANINGS[statusClass(last.status, carrier.statusClasses)];
+  const told = `${statusText(last.status)}, ${statusReason(last.status)}: ${meaning}`;
+  if (last.status !== STATUS.ok) return { ok: false, words: `submit: segment ${answers.length} got ${told}` };
+  const ids = answers.flatMap((answer) => (answer === 'no_answer' ? [] : answer.messageId)).join(', ');
+  return { ok: true, words: `submit: ${answers.length} segment(s) accepted in ${Math.round(ms)} ms, id ${ids}` };
+}
+
+function receiptStep(receipt: IncomingReceipt | undefined, ms: number, isBeside: boolean): Step {
+  if (receipt === undefined)
+    return { ok: false, words: 'receipt: none came. Some carriers take longer: --wait-seconds' };
+  const { state, error, reason } = receipt.part;
+  const why = error === undefined ? '' : ` (${error}${reason === undefined ? '' : `, ${reason}`})`;
+  const where = isBeside ? ', brought to the worker' : '';
+  return { ok: state === 'delivered', words: `receipt: ${state}${why} after ${Math.round(ms)} ms${where}` };
+}

@@ -1,0 +1,52 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { RECEIPTS } from '../../../shared/carriers/settings/receipts.ts';
+import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
+import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
+import { incomingReceipt, parseDeliver } from '../../../workers/smpp/receipts/incoming.ts';
+import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';
+import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
+import type { Deliver } from '../../../workers/smpp/session/pdu.ts';
+
+const LOOK_MS = 250;
+
+/** Waits for the receipt of what was sent: over our own bind, or, where the worker is bound, among those that fit no message of its own. */
+export class TrialReceipt {
+  readonly #carrier: CarrierDocument;
+  readonly #clock: Clock;
+  readonly #dialect: ReceiptDialect;
+  readonly #keys = new Set<string>();
+  #found: IncomingReceipt | undefined;
+
+  constructor(carrier: CarrierDocument, clock: Clock) {
+    this.#carrier = carrier;
+    this.#clock = clock;
+    this.#dialect = new ReceiptDialect(withDefaults(RECEIPTS, carrier.receipts));
+  }
+
+  /** What the carrier called a segment. */
+  expect(messageId: string): void {
+    const key = messageKey(this.#carrier._id, messageId);
+    if (key !== undefined) this.#keys.add(key);
+  }
+
+  take(deliver: Deliver): boolean {
+    const parsed = parseDeliver(deliver, this.#carrier, this.#dialect, this.#clock.now());
+    const receipt = parsed && incomingReceipt(deliver, parsed, this.#carrier, this.#dialect);
+    if (receipt === undefined || !receipt.candidates.some(({ key }) => this.#keys.has(key))) return false;
+    this.#found ??= receipt;
+    return true;
+  }
+
+  /** Undefined when none came. */
+  async within(ms: number, orphans: OrphanStore | undefined): Promise<IncomingReceipt | undefined> {
+    const deadlineMs = this.#clock.monotonicMs() + ms;
+    while (this.#found === undefined && this.#keys.size > 0 && this.#clock.monotonicMs() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      const [stored] = orphans === undefined ? [] : await orphans.withKeys([...this.#keys]);
+      this.#found ??= stored;
+    }
+    return this.#found;
+  }
+}

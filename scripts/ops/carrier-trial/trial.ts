@@ -1,0 +1,113 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { bindFields, hostOf } from '../../../workers/smpp/session/bind-request.ts';
+import type { BindCommand, Deliver } from '../../../workers/smpp/session/pdu.ts';
+import { Session, type Submit, type SubmitAnswer } from '../../../workers/smpp/session/session.ts';
+import { pduWords } from './pdu-words.ts';
+
+export interface TrialOptions {
+  readonly carrier: CarrierDocument;
+  /** Opened. */
+  readonly password: string;
+  readonly clock: Clock;
+  /** A line for the person who watches. */
+  say(line: string): void;
+  /** Whether a deliver_sm is the receipt of what was sent here. */
+  isOurs(deliver: Deliver): boolean;
+}
+
+interface Waiting extends Submit {
+  readonly done: (answer: SubmitAnswer | 'no_answer') => void;
+}
+
+const BIND_TIMEOUT_MS = 10_000;
+const UNBIND_TIMEOUT_MS = 2_000;
+
+/** Sessions of an operator's own beside those of the worker, for one message. */
+export class Trial {
+  readonly #options: TrialOptions;
+  readonly #startMs: number;
+  #sessions: Session<Waiting>[] = [];
+
+  constructor(options: TrialOptions) {
+    this.#options = options;
+    this.#startMs = options.clock.monotonicMs();
+  }
+
+  say(line: string): void {
+    const { clock, say } = this.#options;
+    say(`${((clock.monotonicMs() - this.#startMs) / 1_000).toFixed(3).padStart(8)} s  ${line}`);
+  }
+
+  /** One after the other. `no_answer`: none came, or no connection could be made. */
+  async bind(commands: readonly BindCommand[]): Promise<number | 'no_answer'> {
+    const { carrier, password } = this.#options;
+    for (const command of commands) {
+      const session = await this.#open(command);
+      if (session === undefined) return 'no_answer';
+      const status = await session.bind(command, bindFields(carrier, password), BIND_TIMEOUT_MS);
+      if (status !== STATUS.ok) return status;
+    }
+    return STATUS.ok;
+  }
+
+  /** Over the session that was bound first, one segment after the other; the first refusal ends it. */
+  async submit(frames: readonly Buffer[]): Promise<(SubmitAnswer | 'no_answer')[]> {
+    const answers: (SubmitAnswer | 'no_answer')[] = [];
+    for (const frame of frames) {
+      const answer = await this.#submit(frame);
+      answers.push(answer);
+      if (answer === 'no_answer' || answer.status !== STATUS.ok) break;
+    }
+    return answers;
+  }
+
+  async end(): Promise<void> {
+    const open = this.#sessions.filter((session) => session.open);
+    await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS)));
+    for (const session of this.#sessions) session.destroy('ended');
+  }
+
+  #submit(frame: Buffer): Promise<SubmitAnswer | 'no_answer'> {
+    const [session] = this.#sessions;
+    if (session?.open !== true) return Promise.resolve('no_answer');
+    return new Promise((done) => session.submit({ frame, done }));
+  }
+
+  #open(command: BindCommand): Promise<Session<Waiting> | undefined> {
+    const { carrier, clock } = this.#options;
+    const where = hostOf(carrier, command, 0);
+    this.say(`connecting to ${where.host}:${where.port}${carrier.tls ? ' with TLS' : ''}`);
+    return new Promise((resolve) => {
+      const session: Session<Waiting> = new Session<Waiting>({
+        ...where,
+        tls: carrier.tls ? (carrier.trust ?? {}) : undefined,
+        clock,
+        responseTimeoutMs: carrier.responseTimeoutMs,
+        enquireLinkMs: carrier.enquireLinkMs,
+        mayWrite: () => true,
+        onFrame: (direction, frame) => this.say(`${direction === 'out' ? '→' : '←'} ${pduWords(frame)}`),
+        onOpen: () => resolve(session),
+        onAnswer: ({ done }, answer) => done(answer),
+        onTimeout: ({ done }) => done('no_answer'),
+        delivers: { take: async (deliver, answer) => this.#take(deliver, answer) },
+        onUnbind: (confirm) => {
+          confirm();
+          session.end();
+        },
+        onClose: (reason, lost) => {
+          for (const { done } of [...lost.unanswered, ...lost.unwritten]) done('no_answer');
+          if (reason !== 'ended') this.say(`the connection ended: ${reason}`);
+          resolve(undefined);
+        },
+      });
+      this.#sessions.push(session);
+    });
+  }
+
+  /** What is not ours is the worker's: the carrier keeps it and brings it again. */
+  #take(deliver: Deliver, answer: (status: number) => void): void {
+    answer(this.#options.isOurs(deliver) ? STATUS.ok : STATUS.queueFull);
+  }
+}
