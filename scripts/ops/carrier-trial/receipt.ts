@@ -1,6 +1,4 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { RECEIPTS } from '../../../shared/carriers/settings/receipts.ts';
-import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
@@ -22,7 +20,7 @@ export class TrialReceipt {
   constructor(carrier: CarrierDocument, clock: Clock) {
     this.#carrier = carrier;
     this.#clock = clock;
-    this.#dialect = new ReceiptDialect(withDefaults(RECEIPTS, carrier.receipts));
+    this.#dialect = new ReceiptDialect(carrier);
   }
 
   /** What the carrier called a segment. */
