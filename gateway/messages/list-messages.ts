@@ -46,7 +46,7 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
       channel: parseChoice('channel', query.channel, CHANNEL_NAMES, problems),
-      direction: parseChoice('direction', query.direction, ['in', 'out'], problems),
+      direction: parseDirection(query.direction, problems),
       states: parseState(query.state, problems),
       to,
       reference,
@@ -64,6 +64,15 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
       return pageOf('messages', messages.map(messageRecord), next);
     });
   };
+}
+
+const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
+
+/** Both spellings are in use elsewhere. */
+function parseDirection(text: string | undefined, problems: FieldProblems): 'in' | 'out' | undefined {
+  const names = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
+  const name = parseChoice('direction', text, names, problems);
+  return name === undefined ? undefined : DIRECTIONS[name];
 }
 
 function parseChoice<const Name extends string>(

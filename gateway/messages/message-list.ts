@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { ChannelName, MessageState } from '../../shared/messages/message.ts';
-import { RARE_STATES, type RareState } from '../../shared/mongo/indexes.ts';
+import { RARE_STATES, type RareState } from '../../shared/mongo/message-indexes.ts';
 import { type AccountId, type BatchId, batchMessageRange, lowestId, type MessageId } from '../../shared/runtime/ids.ts';
 import { type MessageSummary, SUMMARY_FIELDS } from './view.ts';
 import { ALL_VIEWS } from './views.ts';

@@ -2,32 +2,43 @@ import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
-import type { Happening, TextlessSms, View } from './view.ts';
+import type { Happening, MessageStatus, MessageSummary, TextlessInboundSms, TextlessSms, View } from './view.ts';
 
-/** What the API shows of an SMS. */
-export const sms: View<TextlessSms> = {
-  summaryFields: ['sender', 'route', 'batch', 'segments'],
-  statusFields: ['segments'],
-  textFields: ['text'],
+/** What the API shows of an SMS, in either direction. */
+export const sms: View<TextlessSms | TextlessInboundSms> = {
+  summaryFields: ['sender', 'route', 'batch', 'segments', 'direction', 'from', 'inbound.type'],
+  statusFields: ['segments', 'direction', 'from'],
+  textFields: ['text', 'inbound.body', 'inbound.more'],
   showsCarrier: true,
 
   operatorOf: ({ operator }) => operator ?? null,
 
-  summary: ({ sender, route, segments }) => ({ channel: 'sms', sender, route, segments }),
+  summary(message) {
+    const { direction, sender, route, segments, inbound } = message;
+    return direction === 'in'
+      ? { ...received(message), type: inbound?.type }
+      : { channel: 'sms', sender, route, segments };
+  },
 
-  status: ({ segments }) => ({ segments }),
+  status: (message) => (message.direction === 'in' ? received(message) : { segments: message.segments }),
 
-  whole: ({ encoding, validUntil, path, claim, tries, parts = [] }) => ({
-    encoding,
-    valid_until: isoTimestamp(validUntil),
-    path,
-    carrier: claim?.carrier ?? null,
-    /** How many submits a carrier refused for now. */
-    tries,
-    parts: partRecords(parts, carrierMessageId),
-  }),
+  whole(message) {
+    if ('inbound' in message) return { carrier: message.carrier };
+    const { encoding, validUntil, path, claim, tries, parts = [] } = message;
+    return {
+      encoding,
+      valid_until: isoTimestamp(validUntil),
+      path,
+      carrier: claim?.carrier ?? null,
+      /** How many submits a carrier refused for now. */
+      tries,
+      parts: partRecords(parts, carrierMessageId),
+    };
+  },
 
-  beginning({ _id, template, entityId, path }) {
+  beginning(message) {
+    if ('inbound' in message) return [];
+    const { _id, template, entityId, path } = message;
     const at = idTime(_id);
     const matched: Happening = { at, what: 'template', more: { template_id: template, entity_id: entityId } };
     return [
@@ -37,14 +48,19 @@ export const sms: View<TextlessSms> = {
     ];
   },
 
-  payment: ({ _id, group, refund }) => ({
-    credits: CREDITS_PER_MESSAGE,
-    debit: group,
-    refund: refund ?? `ref_${_id}`,
-  }),
+  payment(message) {
+    if ('inbound' in message) return { credits: 0 };
+    const { _id, group, refund } = message;
+    return { credits: CREDITS_PER_MESSAGE, debit: group, refund: refund ?? `ref_${_id}` };
+  },
 
   upstreamId: carrierMessageId,
 };
+
+/** Of what a handset wrote: who, and that it did. `to` is the account's number. */
+function received({ direction, from }: MessageStatus | MessageSummary): object {
+  return { channel: 'sms', direction, from };
+}
 
 /** The key of a part is the carrier's name, then this id (`Part` in shared/messages/message.ts). */
 function carrierMessageId(key: string): string {

@@ -6,6 +6,7 @@ import type {
   InboundMessageDocument,
   MediaType,
 } from '../../shared/messages/chat-message.ts';
+import type { InboundSmsDocument } from '../../shared/messages/inbound-sms.ts';
 import type { MessageDocument, StoredMessage } from '../../shared/messages/message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { LogRecord } from '../../shared/settlement/message-log.ts';
@@ -110,7 +111,10 @@ type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'
   };
 
 /** A message without its text. */
-export type TextlessMessage = TextlessSms | TextlessChatMessage | TextlessInbound;
+export type TextlessMessage = TextlessSms | TextlessInboundSms | TextlessChatMessage | TextlessInbound;
+export type TextlessInboundSms = Omit<InboundSmsDocument, 'inbound'> & {
+  readonly inbound: Pick<InboundContent, 'type'>;
+};
 export type TextlessSms = Omit<MessageDocument, 'text'>;
 export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
   readonly content: {

@@ -8,6 +8,8 @@ import { auditView } from '../../shared/audit/view.ts';
 import { listChains } from '../../shared/carriers/chain-store.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { findKey } from '../../shared/keys/store.ts';
+import { numberKey } from '../../shared/numbers/number.ts';
+import { findNumber } from '../../shared/numbers/store.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { maskNumber } from '../../shared/runtime/log.ts';
@@ -65,6 +67,11 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ webhook }) => webhook,
     read: async (db, { webhook }) =>
       webhook === undefined ? undefined : (await findEndpoints(db, [webhook as never]))[0],
+  },
+  number: {
+    id: ({ number, keyword }) => (number === undefined ? undefined : numberKey(String(number), String(keyword ?? ''))),
+    read: async (db, { number, keyword }) =>
+      (await findNumber(db, String(number))).find((entry) => entry.keyword === (keyword ?? '')),
   },
   'opt-in': {
     id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),

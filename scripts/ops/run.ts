@@ -15,8 +15,10 @@ import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
 import { CREDITS_COMMANDS } from './credits.ts';
 import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
 import { helpForAll, helpForOne } from './help.ts';
+import { INBOUND_COMMANDS } from './inbound.ts';
 import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
+import { NUMBER_COMMANDS } from './number.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
@@ -31,6 +33,8 @@ export const COMMANDS: readonly Command[] = [
   ...CREDITS_COMMANDS,
   ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
+  ...NUMBER_COMMANDS,
+  ...INBOUND_COMMANDS,
   ...CARRIER_COMMANDS,
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,

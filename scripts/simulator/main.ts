@@ -2,6 +2,7 @@ import { providerLine, smscLine, webhookLine } from './lines.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
 import { readCommand, type Settings } from './settings.ts';
+import { phoneSays } from './smsc/says.ts';
 import { startSmsc } from './smsc.ts';
 
 /** The simulator as a process: `node --import tsx scripts/simulator/main.ts --help`. Stops on SIGINT or SIGTERM with exit code 0. */
@@ -16,6 +17,7 @@ async function run(settings: Settings): Promise<void> {
     port: settings.webhookPort,
     secrets: settings.webhookSecrets,
     onWebhook: print && ((post) => print(webhookLine(post))),
+    actions: { '/smsc/says': (url, text) => phoneSays(smsc, url, text) },
     pages: {
       '/smsc': () => ({ ...smsc.stats(), sessions: smsc.sessions() }),
       '/texts': () => smsc.texts().map(({ from, to, text, parts }) => ({ from, to, text, parts: parts.length })),

@@ -19,6 +19,8 @@ export interface ReceiverOptions {
   readonly onWebhook?: ((post: ReceivedWebhook) => void) | undefined;
   /** More pages for GET, by path: what they return is shown as JSON. */
   readonly pages?: Readonly<Record<string, () => unknown>>;
+  /** What a POST to these paths does instead of being a webhook: what they return is shown as JSON. */
+  readonly actions?: Readonly<Record<string, (url: URL, body: string) => unknown>>;
 }
 
 /** A running webhook receiver. */
@@ -52,6 +54,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   for (const secret of options.secrets ?? []) signatures.trust(secret);
   const pages: Readonly<Record<string, () => unknown>> = { '/received': () => received.all(), ...options.pages };
 
+  const { actions = {} } = options;
   const onPost = (
     url: URL,
     headers: Readonly<Record<string, string>>,
@@ -59,6 +62,11 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     response: ServerResponse,
   ): void => {
     const path = url.pathname;
+    const action = actions[path];
+    if (action !== undefined) {
+      json(response, action(url, body.toString()));
+      return;
+    }
     const secret = url.searchParams.get('secret');
     if (secret !== null) signatures.trust(secret, path);
     const id = headers['webhook-id'] ?? '';
@@ -144,7 +152,11 @@ function get(
   }
   const page = pages[path];
   if (page === undefined) text(response, 404, `Here are / and ${Object.keys(pages).join(' and ')}.\n`);
-  else response.writeHead(200, { 'content-type': 'application/json' }).end(`${JSON.stringify(page(), null, 2)}\n`);
+  else json(response, page());
+}
+
+function json(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 function text(response: ServerResponse, status: number, body: string): void {

@@ -58,6 +58,20 @@ export function isCountry(code: string): boolean {
   return isSupportedCountry(code);
 }
 
+/** Where a long number is, and how it is written there; empty for what is none, such as a short code. */
+export function numberPlan(number: string): { readonly country?: string; readonly national?: string } {
+  const parsed = parse(number);
+  if (parsed?.isValid() !== true || parsed.country === undefined) return {};
+  return { country: parsed.country, national: parsed.nationalNumber };
+}
+
+/** A number as it is written inside a country, as digits with the country code; undefined when it is none there. */
+export function inCountry(digits: string, country: string): string | undefined {
+  if (!isSupportedCountry(country)) return undefined;
+  const parsed = parse(digits, country);
+  return parsed?.isValid() === true ? parsed.number.slice(1) : undefined;
+}
+
 function homeProblem(to: string, home: string | undefined): NumberProblem | undefined {
   if (home === undefined || !isSupportedCountry(home)) return undefined;
   const number = parse(to, home);

@@ -1,10 +1,17 @@
 import { refundMessages } from '../ledger/refund.ts';
+import type { InboundSmsDocument } from '../messages/inbound-sms.ts';
 import type { MessageDocument } from '../messages/message.ts';
 import type { Channel } from './channel.ts';
 
-export const sms: Channel<MessageDocument> = {
-  partsOf: ({ segments }) => segments,
+export const sms: Channel<MessageDocument | InboundSmsDocument> = {
+  partsOf: (message) => ('segments' in message ? message.segments : 1),
   deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
-  eventMembers: () => ({}),
-  refund: refundMessages,
+  // Of what was received: an account may have several numbers, and both channels.
+  eventMembers: (message) => ('inbound' in message ? { to: message.to, channel: message.channel } : {}),
+  // What handsets write costs nothing.
+  refund: (db, messages) =>
+    refundMessages(
+      db,
+      messages.flatMap((message) => ('inbound' in message ? [] : [message])),
+    ),
 };

@@ -171,6 +171,26 @@ export const SETTINGS = {
     3_650,
     "How long the raw receipts and carriers' answers of timelines are kept, in days.",
   ),
+  inboundPartsMinutes: integer(
+    'INBOUND_PARTS_MINUTES',
+    30,
+    1,
+    1_440,
+    'How long the parts of a received SMS wait for those that are missing, in minutes. Then it is told without them.',
+  ),
+  inboundStrays: choice(
+    'INBOUND_STRAYS',
+    'keep',
+    ['keep', 'refuse'],
+    'What happens to a received SMS to a number that no account has: kept for `ops inbound list`, or refused for good to the carrier.',
+  ),
+  inboundDays: integer(
+    'INBOUND_DAYS',
+    30,
+    1,
+    3_650,
+    'How long received SMS that belong to no account are kept, in days. A change of this setting affects only new ones.',
+  ),
   auditDays: integer(
     'AUDIT_DAYS',
     730,

@@ -32,9 +32,9 @@ const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
  */
 export const EVENTS = {
   'message.received': {
-    channels: ['chatapp'],
+    channels: ALL,
     state: 'received',
-    when: 'A customer wrote to the account.',
+    when: 'A customer wrote to the account, or somebody sent an SMS to one of its numbers.',
     body: receivedBody,
   },
   'message.read': { channels: ['chatapp'], state: 'read', when: 'The customer opened the message.', body: readBody },
@@ -121,7 +121,8 @@ function errorBody(event: string, change: StateChange): object {
 
 /**
  * "Payload of message.received": a text has exactly these six members. Other types add their own members below the type's name,
- * and an answer to a message adds its `context`. The business's number is left out, because an account has only one.
+ * and an answer to a message adds its `context`. On the chat-app channel the business's number is left out, because an account has
+ * only one. An SMS has `to` and `channel` too; `missing_parts` or `data_coding` where it could not be read whole.
  */
 function receivedBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only what a customer wrote is received');
@@ -129,7 +130,7 @@ function receivedBody(event: string, { message, entry }: StateChange): object {
   const { type, body, more } = inbound;
   const members = { event, from, message_id: _id, type, body, timestamp: isoTimestamp(entry.at) };
   // Our members are written again after the provider's, so that none of the provider's members can replace them.
-  return { ...members, ...more, ...members };
+  return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message) };
 }
 
 /**

@@ -22,6 +22,8 @@ export type ConversationId = Id<'cnv'>;
 export type CallbackId = Id<'cbk'>;
 export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
+/** A deliver_sm with a handset's message. */
+export type InboundId = Id<'inb'>;
 /** One grouped claim of a worker, stamped on what it took. */
 export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
@@ -107,6 +109,11 @@ export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedul
  */
 export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
   return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of the message that a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
+export function receivedMessageId(inbound: InboundId): MessageId {
+  return `msg_${inbound.slice(4)}`;
 }
 
 /**

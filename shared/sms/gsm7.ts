@@ -40,6 +40,27 @@ export function septetsOf(codeUnit: number): 0 | 1 | 2 {
   return code < EXTENDED ? 1 : 2;
 }
 
+/** Code units by their second octet behind ESC. */
+const EXTENDED_UNITS = new Map(Object.entries(EXTENSION).map(([character, code]) => [code, character]));
+/** What stands for octets that are no septets. */
+const UNREADABLE = '\ufffd';
+
+/**
+ * The text of septets, one in each octet. An unknown extension is read as the basic character of its code (3GPP TS 23.038
+ * §6.2.1.1).
+ */
+export function readSeptets(octets: Buffer): string {
+  let text = '';
+  for (let i = 0; i < octets.length; i++) {
+    const escaped = octets[i] === ESC && i + 1 < octets.length;
+    if (escaped) i += 1;
+    const code = octets[i] ?? NOT_GSM;
+    const extended = escaped ? EXTENDED_UNITS.get(code) : undefined;
+    text += extended ?? (code < EXTENDED ? BASIC.charAt(code) : UNREADABLE);
+  }
+  return text;
+}
+
 /** Writes a code unit of the alphabet at `offset`; returns the offset after it. The caller has checked `septetsOf`. */
 export function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
   const code = CODES[codeUnit] ?? NOT_GSM;

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
+import { phoneParts } from '../../scripts/simulator/smsc/phone-text.ts';
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
+import { findNumber } from '../../shared/numbers/store.ts';
 import type { CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { eventually } from './eventually.ts';
@@ -117,6 +119,21 @@ export function crashCases(product: () => Product): readonly Case[] {
     act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
     ends: [{ count: 1, state: 'received', price: 0 }],
   };
+  const RECEIVES = '919000000001';
+  /** A long text and a short one of a handset, over SMPP. */
+  const handsetWrites: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    async prepare() {
+      const { ops, account, db } = product();
+      if ((await findNumber(db, RECEIVES)).length === 0) await ops(`number add ${RECEIVES} ${account}`);
+    },
+    async act(numbers) {
+      const [from = ''] = numbers(1);
+      const texts = ['yes', 'Where is my order? '.repeat(20)];
+      for (const text of texts)
+        for (const part of phoneParts({ from, to: RECEIVES, text, systemId: 'harkara' })) product().smsc.sendMo(part);
+    },
+    ends: [{ count: 2, state: 'received', price: 0 }],
+  };
   /** A webhook; whatever became of the first try, the audit has what there is then. */
   const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {
@@ -221,6 +238,9 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
+    { point: 'inbound:stored', app: 'smpp', ...handsetWrites },
+    { point: 'inbound:inserted', app: 'smpp', ...handsetWrites },
+    { point: 'inbound:told', app: 'smpp', ...handsetWrites },
     { point: 'audit:begun', app: 'gateway', ...registers('begun') },
     { point: 'audit:changed', app: 'gateway', ...registers('changed') },
     {

@@ -14,7 +14,7 @@ import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { planText } from '../../shared/sms/segment.ts';
-import { SmppWorker } from '../../workers/smpp/worker.ts';
+import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
@@ -26,12 +26,15 @@ export interface WorldOptions {
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<NewCarrier>;
   readonly leaseTtlMs?: number;
+  readonly inbound?: InboundSettings;
 }
 
 /** A real store, a simulated carrier and the worker between them. */
 export interface World {
   readonly db: Db;
   readonly smsc: Smsc;
+  /** Whose the messages are. */
+  readonly account: AccountId;
   readonly worker: SmppWorker;
   readonly metrics: Metrics;
   /** Between the workers and the store. */
@@ -56,7 +59,12 @@ const box = createSecretBox(randomBytes(32));
 /** Short timers, so that a test waits for conditions and not for defaults. */
 export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 400, enquireLinkMs: 300 };
 
-export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: WorldOptions = {}): Promise<World> {
+export async function openWorld({
+  smsc: smscOptions,
+  carrier,
+  leaseTtlMs,
+  inbound,
+}: WorldOptions = {}): Promise<World> {
   const store: TestStore = await openTestStore();
   const { db } = store;
   const proxy = await startStoreProxy(store.uri);
@@ -83,6 +91,7 @@ export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: Worl
       metrics: registry,
       box,
       pollMs: 50,
+      ...(inbound === undefined ? {} : { inbound }),
       ...(leaseTtlMs === undefined ? {} : { leaseTtlMs }),
       ...(identity === undefined ? {} : { identity }),
     });
@@ -104,6 +113,7 @@ export async function openWorld({ smsc: smscOptions, carrier, leaseTtlMs }: Worl
   return {
     db,
     smsc,
+    account,
     metrics,
     proxy,
     worker: start(metrics),

@@ -14,6 +14,8 @@ import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
 import { ReceiptDialect } from './dialect/receipt-dialect.ts';
+import { Inbound, type InboundRules } from './inbound/inbound.ts';
+import type { Teller } from './inbound/tell.ts';
 import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
@@ -39,6 +41,8 @@ export interface CarrierSupplies {
   readonly gates: ClaimGates;
   readonly departures: Departures;
   readonly messageLog: MessageLog;
+  readonly teller: Teller;
+  readonly inboundRules: InboundRules;
   readonly carrier: CarrierDocument;
   /** Opened. */
   readonly password: string;
@@ -69,6 +73,7 @@ export class CarrierParts {
   readonly #dialect: ReceiptDialect;
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
+  readonly inbound: Inbound;
   readonly unknowns: Settler;
   readonly answers: Answers;
   readonly binds: readonly Bind<Segment>[];
@@ -86,6 +91,7 @@ export class CarrierParts {
     this.unknowns = this.#settler('unknowns');
     const tokens = new CarrierRate({ clock, perSecond: carrier.perSecond });
     this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
+    this.inbound = this.#makeInbound();
     const delivers = new Receive({
       dialect: this.#dialect,
       clock,
@@ -93,6 +99,7 @@ export class CarrierParts {
       log,
       metrics,
       receipts: this.receipts,
+      inbound: this.inbound,
       slowDown: () => this.#slowDown(),
     });
     const mayWrite = holding.held;
@@ -146,6 +153,12 @@ export class CarrierParts {
       answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),
       onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
     });
+  }
+
+  #makeInbound(): Inbound {
+    const { db, clock, log, metrics, carrier, teller, inboundRules: rules } = this.#supplies;
+    const { held } = this.#holding;
+    return new Inbound({ db, clock, log, metrics, carrier, teller, rules, held, slowDown: () => this.#slowDown() });
   }
 
   #makeSubmitter(bind: Bind<Segment>, tokens: CarrierRate): BindSubmitter<Segment> {

@@ -14,6 +14,8 @@ export interface CarrierRunOptions extends CarrierSupplies {
 const LEASE_LOOK_MS = 500;
 
 const SWEEP_MS = 3_000;
+/** How often what handsets wrote is looked at: what failed, what waits for parts, what is finished. */
+const INBOUND_MS = 1_000;
 /** How often unknown submits are looked at; as often as they are to wait, where that is shorter. */
 const UNKNOWNS_MS = 10_000;
 const SHORTEST_UNKNOWNS_MS = 500;
@@ -78,6 +80,7 @@ export class CarrierRun {
       guarded: (what, work) => this.#rounds.guarded(what, work),
     });
     await parts.receipts.recover();
+    await parts.inbound.recover();
     if (this.ended) return false;
     log.info('carrier_taken', { carrier: carrier._id, epoch, unknown });
     this.#run(parts, reporter, epoch);
@@ -88,6 +91,7 @@ export class CarrierRun {
     const { unknownWaitMs } = this.#options.carrier;
     this.#phase = { kind: 'running', parts, reporter };
     this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
+    this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
     parts.start();
@@ -110,8 +114,12 @@ export class CarrierRun {
     await this.#until(() => !begun(), left());
     await Promise.all(parts.binds.map((bind) => bind.stop(left())));
     parts.answers.close();
-    await this.#until(() => parts.outcomes.open === 0 && parts.receipts.idle && messageLog.idle, STOP_STORE_MS);
+    await this.#until(
+      () => parts.outcomes.open === 0 && parts.receipts.idle && parts.inbound.idle && messageLog.idle,
+      STOP_STORE_MS,
+    );
     parts.outcomes.giveUp();
+    if (this.#lease.held) await this.#rounds.guarded('inbound', () => parts.inbound.finish());
   }
 
   #onBindState(state: BindState): void {
@@ -149,6 +157,10 @@ export class CarrierRun {
     if (!this.#lease.held) return;
     this.#gauges(parts);
     await parts.receipts.sweep();
+  }
+
+  async #sweepInbound({ inbound }: CarrierParts): Promise<void> {
+    if (this.#lease.held) await inbound.sweep();
   }
 
   async #decideUnknowns({ unknowns }: CarrierParts, epoch: number): Promise<void> {

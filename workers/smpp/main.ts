@@ -14,6 +14,11 @@ runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
     box,
     promotionalHours: promotionalHours(config),
     messageLogDays: config.messageLogDays,
+    inbound: {
+      partsMs: config.inboundPartsMinutes * 60_000,
+      refuseStrays: config.inboundStrays === 'refuse',
+      strayDays: config.inboundDays,
+    },
   });
   worker.start();
   life.onStop('worker', () => worker.stop());

@@ -15,6 +15,8 @@ import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
+import type { InboundRules } from './inbound/inbound.ts';
+import { Teller } from './inbound/tell.ts';
 import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
 
 export interface SmppWorkerOptions {
@@ -28,11 +30,18 @@ export interface SmppWorkerOptions {
   readonly promotionalHours?: PromotionalHours;
   /** How long the message log is kept. */
   readonly messageLogDays?: number;
+  readonly inbound?: InboundSettings;
   /** How often the carriers are read. */
   readonly pollMs?: number;
   readonly leaseTtlMs?: number;
   /** Who takes leases; this process unless a test plays several. */
   readonly identity?: ProcessIdentity;
+}
+
+/** Of what handsets write (settings INBOUND_…). */
+export interface InboundSettings extends InboundRules {
+  /** How long what belongs to nobody is kept. */
+  readonly strayDays: number;
 }
 
 interface Running {
@@ -44,6 +53,7 @@ interface Running {
 /** A carrier that was given back is taken within this time. */
 const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
+const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseStrays: false, strayDays: 30 };
 
 /**
  * Runs the carriers that this process holds the lease of. It reads the carriers every second, so new, changed, paused and resumed
@@ -57,6 +67,7 @@ export class SmppWorker {
   readonly #gates: ClaimGates;
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
+  readonly #teller: Teller;
   readonly #running = new Map<string, Running>();
   /** By carrier, also of carriers that another process holds: a lease must be watched before it can be taken. */
   readonly #leases = new Map<string, Lease>();
@@ -75,6 +86,8 @@ export class SmppWorker {
     this.#departures = new Departures({ db, clock });
     const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
     this.#messageLog = new MessageLog({ db, clock, log, days });
+    const { strayDays } = options.inbound ?? INBOUND;
+    this.#teller = new Teller({ db, clock, announcer: this.#announcer, strayDays });
   }
 
   start(): void {
@@ -142,6 +155,8 @@ export class SmppWorker {
       gates: this.#gates,
       departures: this.#departures,
       messageLog: this.#messageLog,
+      teller: this.#teller,
+      inboundRules: this.#options.inbound ?? INBOUND,
       password: box.open(carrier.password),
       lease: this.#lease(id),
     });

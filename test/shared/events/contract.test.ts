@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { EVENT_NAMES, EVENTS, type EventName, eventBody, eventsOf } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from '../webhooks/make.ts';
 
@@ -66,6 +67,9 @@ function schemaOf(name: EventName): string {
 /** Of a message of which nothing is known but what must be, and of one of which everything is. */
 function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
   const { state } = EVENTS[name];
+  if (state === 'received' && channel === 'sms') {
+    return receivedSms().map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
+  }
   const bare = state === 'received' ? inbound() : channel === 'sms' ? makeMessage({}) : chatMessage();
   const full: AnyMessage = {
     ...bare,
@@ -89,6 +93,16 @@ function chatMessage(): ChatMessageDocument {
     conversation: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
     content: { kind: 'text', text: 'Hello' },
   };
+}
+
+/** A text, one with a part missing, and one that is no text. */
+function receivedSms(): InboundSmsDocument[] {
+  const { upstreamId: _, ...common } = inbound();
+  return [
+    { type: 'text', body: 'Hello' },
+    { type: 'text', body: 'Hel', more: { missing_parts: [2], total_parts: 2 } },
+    { type: 'binary', body: 'AP8Q', more: { data_coding: 4 } },
+  ].map((what) => ({ ...common, channel: 'sms', from: '919876543210', to: '56161', carrier: 'acme', inbound: what }));
 }
 
 function inbound(): InboundMessageDocument {

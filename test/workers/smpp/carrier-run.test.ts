@@ -11,6 +11,7 @@ import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
+import { Teller } from '../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../workers/smpp/session/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HeldDb, holdUpdates } from '../../support/held-db.ts';
@@ -51,6 +52,8 @@ describe('smpp worker: a carrier under its lease', () => {
       gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
+      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1 }),
+      inboundRules: { partsMs: 60_000, refuseStrays: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });
     return run;

@@ -139,9 +139,10 @@ describe('smpp worker: when things break', () => {
     expect(JSON.stringify(kept)).not.to.include('secret');
   });
 
-  it('a message from a handset is refused for good, not lost in silence', async () => {
+  it('a message to a number of nobody is refused for good where the setting says so', async () => {
     const statuses: number[] = [];
     const here = await open({
+      inbound: { partsMs: 60_000, refuseStrays: true, strayDays: 1 },
       smsc: {
         deliverTries: 1,
         onFrame: (direction, bytes) => {

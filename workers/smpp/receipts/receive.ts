@@ -6,6 +6,7 @@ import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { Deliver } from '../session/pdu.ts';
+import type { DeliverTaker, DeliverVia } from '../session/session.ts';
 import { incomingReceipt, kindOf, parseDeliver, receiptText } from './incoming.ts';
 import type { ParsedReceipt } from './receipt.ts';
 import { shapeOf } from './receipt-fields.ts';
@@ -22,6 +23,8 @@ export interface ReceiveOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly receipts: ReceiptSettler;
+  /** Takes what is no receipt. */
+  readonly inbound: DeliverTaker;
   /** Nothing can be stored just now: the carrier is to wait. */
   slowDown(): void;
 }
@@ -36,26 +39,32 @@ export class Receive {
     this.#options = options;
   }
 
-  async take(deliver: Deliver, answer: (status: number) => void): Promise<void> {
-    const { carrier, dialect, clock } = this.#options;
+  async take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void> {
+    const { carrier, dialect, clock, inbound } = this.#options;
     const kind = kindOf(deliver);
-    if (kind === 'message' || (kind === 'plain' && !dialect.plain)) return this.#refuse(deliver, answer);
+    if (kind === 'message' || (kind === 'plain' && !dialect.plain)) return inbound.take(deliver, answer, via);
     const parsed = parseDeliver(deliver, carrier, dialect, clock.now());
     const receipt = parsed === undefined ? undefined : incomingReceipt(deliver, parsed, carrier, dialect);
-    if (kind === 'plain' && (receipt === undefined || parsed?.isKnown !== true)) return this.#refuse(deliver, answer);
+    if (kind === 'plain' && (receipt === undefined || parsed?.isKnown !== true))
+      return inbound.take(deliver, answer, via);
     this.#tellUnknown(deliver, parsed);
-    if (receipt !== undefined) return this.#store(deliver, receipt, answer);
+    if (receipt !== undefined) return this.#store(deliver, receipt, answer, via);
     // Sent again it would say the same: taken, and counted.
     this.#count(parsed?.meaning === 'intermediate' ? 'intermediate' : 'unreadable');
     answer(STATUS.ok);
   }
 
-  async #store(deliver: Deliver, receipt: IncomingReceipt, answer: (status: number) => void): Promise<void> {
-    const { carrier, log, receipts, slowDown } = this.#options;
+  async #store(
+    deliver: Deliver,
+    receipt: IncomingReceipt,
+    answer: (status: number) => void,
+    via: DeliverVia,
+  ): Promise<void> {
+    const { carrier, log, receipts, inbound, slowDown } = this.#options;
     try {
       const result = await receipts.add(receipt);
       crashPoint('receipt:stored');
-      if (result === 'not_receipt') return this.#refuse(deliver, answer);
+      if (result === 'not_receipt') return inbound.take(deliver, answer, via);
       this.#count(result);
       if (result === 'unstorable') log.error('receipt_unstorable', { carrier: carrier._id, excerpt: receipt.excerpt });
       answer(STATUS.ok);
@@ -80,14 +89,6 @@ export class Receive {
     const { word, meaning } = parsed;
     metrics.otherWords.inc({ carrier: carrier._id, meaning });
     log.warn('receipt_word_unknown', { ...told, word: word.replace(/[^A-Za-z_:-]/g, '9'), meaning, excerpt });
-  }
-
-  /** Inbound messages are not a feature: a permanent refusal tells the carrier so, and holds up no receipt behind it. */
-  #refuse(deliver: Deliver, answer: (status: number) => void): void {
-    const { carrier, log, metrics } = this.#options;
-    metrics.inbound.inc({ carrier: carrier._id });
-    log.info('inbound_refused', { carrier: carrier._id, data_coding: deliver.dataCoding });
-    answer(STATUS.receiverRejects);
   }
 
   #count(result: ReceiptMetric): void {

@@ -25,7 +25,14 @@ export function createSmppMetrics(metrics: Metrics) {
       'Receipts whose word no table has, by what it was taken for.',
       ['carrier', 'meaning'],
     ),
-    inbound: metrics.counter('smpp_inbound_refused_total', 'Messages from handsets, which are refused.', ['carrier']),
+    inbound: metrics.counter(
+      'smpp_inbound_total',
+      'Messages from handsets and their parts, by what was done with them.',
+      ['carrier', 'result'],
+    ),
+    inboundRefused: metrics.counter('smpp_inbound_refused_total', 'Messages from handsets that were refused.', [
+      'carrier',
+    ]),
     takenOver: metrics.counter('smpp_unknown_taken_over_total', 'Submits left unsettled by an earlier holder.', [
       'carrier',
     ]),

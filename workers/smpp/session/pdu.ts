@@ -71,14 +71,24 @@ export interface Tlv {
   readonly value: Buffer;
 }
 
+/** The three sar_ parameters (§5.3.2.22 to 24): which part of which message it is. */
+export interface Sar {
+  readonly reference: number;
+  readonly total: number;
+  readonly number: number;
+}
+
 /** deliver_sm or data_sm as it came. Fields that the frame is too short for are empty. */
 export interface Deliver {
   readonly from: string;
+  /** Type of number of `from` (§5.2.5); 0 when absent. */
+  readonly fromTon?: number;
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
   /** short_message, or message_payload when that is empty. */
   readonly body: Buffer;
+  readonly sar?: Sar;
   readonly receiptedMessageId?: string;
   readonly messageState?: number;
   /** One octet of network type and two of code (§5.3.2.31). */
@@ -153,10 +163,12 @@ export function decodeDeliver(frame: Buffer): Deliver {
   const receiptedMessageId = textOf(pdu.receipted_message_id);
   return {
     from: textOf(pdu.source_addr),
+    ...optional('fromTon', numberOf(pdu.source_addr_ton)),
     to: textOf(pdu.destination_addr),
     esmClass: numberOf(pdu.esm_class) ?? 0,
     dataCoding: numberOf(pdu.data_coding) ?? 0,
     body: shortMessage.length > 0 ? shortMessage : bufferOf(pdu.message_payload),
+    ...optional('sar', sarOf(pdu)),
     ...(receiptedMessageId === '' ? {} : { receiptedMessageId }),
     ...optional('messageState', numberOf(pdu.message_state)),
     ...optional('networkErrorCode', Buffer.isBuffer(pdu.network_error_code) ? pdu.network_error_code : undefined),
@@ -205,6 +217,15 @@ function numberOf(value: unknown): number | undefined {
 
 function bufferOf(value: unknown): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+}
+
+function sarOf(pdu: Readonly<Record<string, unknown>>): Sar | undefined {
+  const [reference, total, number] = [pdu.sar_msg_ref_num, pdu.sar_total_segments, pdu.sar_segment_seqnum].map(
+    numberOf,
+  );
+  return reference === undefined || total === undefined || number === undefined
+    ? undefined
+    : { reference, total, number };
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {

@@ -47,10 +47,20 @@ export interface SessionOptions<Context extends Submit> {
   onClose(reason: string, lost: LostSubmits<Context>): void;
 }
 
+/** Where a deliver_sm came from. */
+export interface DeliverVia {
+  /** What was written to a session that is not open any more has perhaps not arrived. */
+  readonly session: { readonly open: boolean };
+  readonly sequence: number;
+}
+
 /** Who takes what the carrier delivers (receipts/receive.ts). */
 export interface DeliverTaker {
-  /** `answer` is called once, at any later time; 0 says that the PDU was taken. Never rejects. */
-  take(deliver: Deliver, answer: (status: number) => void): Promise<void>;
+  /**
+   * `answer` is called once, at any later time; 0 says that the PDU was taken. `via`: this session, and the PDU's sequence number.
+   * Never rejects.
+   */
+  take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void>;
 }
 
 export interface SubmitAnswer {
@@ -221,10 +231,11 @@ export class Session<Context extends Submit> {
       return;
     }
     this.#reading.onDeliver();
-    void this.#options.delivers.take(deliver, (status) => {
+    const answer = (status: number): void => {
       this.#send(encodeDeliverAnswer(header, status), header.sequence);
       this.#reading.onDeliverAnswered();
-    });
+    };
+    void this.#options.delivers.take(deliver, answer, { session: this, sequence: header.sequence });
   }
 
   #answer(request: PduHeader, status: number): void {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
+import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
@@ -56,6 +57,7 @@ describe('Receive', () => {
       clock: systemClock,
       log: silentLog,
       metrics: createSmppMetrics(new Metrics()),
+      inbound: { take: async (_, answer) => answer(STATUS.receiverRejects) },
       receipts: new ReceiptSettler({
         db: store.db,
         clock: systemClock,
@@ -70,7 +72,7 @@ describe('Receive', () => {
       },
     });
     const statuses: number[] = [];
-    await receive.take(pdu, (status) => statuses.push(status));
+    await receive.take(pdu, (status) => statuses.push(status), { session: { open: true }, sequence: 1 });
     expect(statuses).to.have.length(1);
     return statuses[0] ?? -1;
   }

@@ -1,0 +1,108 @@
+import { TAG } from '../smpp/commands.ts';
+import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
+import type { MobileOriginated } from './mobile-originated.ts';
+
+/** How a phone's text is written: alphabets with their data_coding (SMPP 3.4 §5.2.19), and GSM packed as on the air. */
+export const CODINGS = ['gsm', 'packed', 'latin1', 'ascii', 'ucs2', 'binary'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+/** How a long text is sent: parts by a header with a reference of 8 or 16 bits or by sar_ parameters, or whole as message_payload. */
+export const SPLITS = ['udh8', 'udh16', 'sar', 'payload'] as const;
+export type Split = (typeof SPLITS)[number];
+
+export interface PhoneText {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  /** By the text, GSM or UCS-2, unless told. */
+  readonly coding?: Coding | undefined;
+  readonly split?: Split | undefined;
+  /** Of the parts; drawn unless told. */
+  readonly reference?: number | undefined;
+  /** Information elements before the one with the reference, such as ports. */
+  readonly elements?: Buffer | undefined;
+  readonly systemId?: string | undefined;
+}
+
+const DATA_CODING: Readonly<Record<Coding, number>> = { gsm: 0, packed: 0, latin1: 3, ascii: 1, ucs2: 8, binary: 4 };
+/** User data of one SMS (3GPP TS 23.040 §9.2.3.24): octets, or as many septets as fill them. */
+const USER_DATA_OCTETS = 140;
+const UDH_INDICATOR = 0x40;
+
+/** The deliver_sm of a text, in order; several when it is long. Octets are cut wherever a part is full, also within a character. */
+export function phoneParts(message: PhoneText): MobileOriginated[] {
+  const { from, to, text, split = 'udh8', reference = Math.floor(Math.random() * 256), elements, systemId } = message;
+  const coding = message.coding ?? (fitsGsm7(text) ? 'gsm' : 'ucs2');
+  const base = { from, to, dataCoding: DATA_CODING[coding], ...(systemId === undefined ? {} : { systemId }) };
+  const units = encode(text, coding);
+  const isSeptets = coding === 'gsm' || coding === 'packed';
+  const most = (headerOctets: number): number =>
+    isSeptets ? Math.floor(((USER_DATA_OCTETS - headerOctets) * 8) / 7) : USER_DATA_OCTETS - headerOctets;
+  const written = (part: Buffer, headerOctets: number): Buffer =>
+    coding === 'packed' ? pack(part, headerOctets) : part;
+  if (split === 'payload' || units.length <= most(0)) return [{ ...base, userData: written(units, 0) }];
+  if (split === 'sar') {
+    const parts = cut(units, most(0));
+    return parts.map((part, i) => ({ ...base, userData: written(part, 0), tlvs: sar(reference, parts.length, i + 1) }));
+  }
+  const headerOctets = header(split, reference, 1, 1, elements).length;
+  const parts = cut(units, most(headerOctets));
+  return parts.map((part, i) => ({
+    ...base,
+    esmClass: UDH_INDICATOR,
+    userData: Buffer.concat([header(split, reference, parts.length, i + 1, elements), written(part, headerOctets)]),
+  }));
+}
+
+function encode(text: string, coding: Coding): Buffer {
+  switch (coding) {
+    case 'gsm':
+    case 'packed':
+      return encodeGsm7(text);
+    case 'ucs2':
+      return encodeUcs2(text);
+    case 'binary':
+      return Buffer.from(text, 'hex');
+    default:
+      return Buffer.from(text, 'latin1');
+  }
+}
+
+function cut(units: Buffer, most: number): Buffer[] {
+  return Array.from({ length: Math.ceil(units.length / most) }, (_, i) => units.subarray(i * most, (i + 1) * most));
+}
+
+function header(
+  split: 'udh8' | 'udh16',
+  reference: number,
+  total: number,
+  part: number,
+  before: Buffer = Buffer.alloc(0),
+): Buffer {
+  const own =
+    split === 'udh8'
+      ? Buffer.from([0x00, 3, reference & 0xff, total, part])
+      : Buffer.from([0x08, 4, (reference >> 8) & 0xff, reference & 0xff, total, part]);
+  return Buffer.concat([Buffer.from([before.length + own.length]), before, own]);
+}
+
+function sar(reference: number, total: number, part: number): ReadonlyMap<number, Buffer> {
+  return new Map([
+    [TAG.sarReference, Buffer.from([(reference >> 8) & 0xff, reference & 0xff])],
+    [TAG.sarTotal, Buffer.from([total])],
+    [TAG.sarSequence, Buffer.from([part])],
+  ]);
+}
+
+/** Eight septets in seven octets, the lowest bits first (3GPP TS 23.038 §6.1.2.1), behind the bits that fill up a header. */
+function pack(septets: Buffer, headerOctets: number): Buffer {
+  const fill = (7 - ((headerOctets * 8) % 7)) % 7;
+  const packed = Buffer.alloc(Math.ceil((fill + septets.length * 7) / 8));
+  septets.forEach((septet, i) => {
+    for (let bit = 0; bit < 7; bit++) {
+      const at = fill + i * 7 + bit;
+      if ((septet >> bit) & 1) packed[at >> 3] = (packed[at >> 3] ?? 0) | (1 << (at & 7));
+    }
+  });
+  return packed;
+}

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
+import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
+import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
+
+const DELIVER = { from: PHONE, to: NUMBER, esmClass: 0, dataCoding: 0, body: Buffer.from('yes') };
+
+function arrival(via: Arrival['via'], cameMs: number, more: Partial<Arrival> = {}): Arrival {
+  const stamp = { carrier: 'c', at: new Date(cameMs), alphabet: 'gsm', partsMs: 1_000, set: undefined } as const;
+  const document = documentOf(readIncoming(DELIVER), stamp);
+  return { document, ...(via === undefined ? {} : { via }), cameMs, stored: true, told: true, sure: false, ...more };
+}
+
+describe('Arrivals: a deliver_sm that is sent again, or a second one that is equal', () => {
+  const { fingerprint } = readIncoming(DELIVER);
+  const alive = { open: true };
+  const ended = { open: false };
+  const CASES: readonly {
+    readonly what: string;
+    readonly known: Arrival;
+    /** The same session, unless it is another's. */
+    readonly session?: { readonly open: boolean };
+    readonly sequence?: number;
+    readonly atMs: number;
+    readonly repeated: boolean;
+  }[] = [
+    {
+      what: 'answered, and the session lives: a person wrote it twice',
+      known: arrival({ session: alive, sequence: 1 }, 0, { answeredMs: 10 }),
+      ...{ session: alive, atMs: 3_000, repeated: false },
+    },
+    {
+      what: 'the session ended just after the answer',
+      known: arrival({ session: ended, sequence: 1 }, 0, { answeredMs: 10 }),
+      ...{ atMs: 300_000, repeated: true },
+    },
+    {
+      what: 'the session ended later: the answer had arrived',
+      known: arrival({ session: ended, sequence: 1 }, 0, { answeredMs: 10, sure: true, told: false }),
+      ...{ atMs: 20_000, repeated: false },
+    },
+    {
+      what: 'the carrier has waited in vain',
+      known: arrival({ session: alive, sequence: 1 }, 0),
+      ...{ session: alive, atMs: 30_000, repeated: true },
+    },
+    {
+      what: 'its second try crossed our answer',
+      known: arrival({ session: alive, sequence: 1 }, 0, { answeredMs: 29_900 }),
+      ...{ session: alive, atMs: 30_000, repeated: true },
+    },
+    {
+      what: 'at the same moment: no carrier gives up so soon',
+      known: arrival({ session: alive, sequence: 1 }, 0),
+      ...{ session: alive, atMs: 20, repeated: false },
+    },
+    {
+      what: 'the same sequence number on the same session',
+      known: arrival({ session: alive, sequence: 2 }, 0, { answeredMs: 10 }),
+      ...{ session: alive, atMs: 20, repeated: true },
+    },
+    {
+      what: 'it was refused for now',
+      known: arrival({ session: alive, sequence: 1 }, 0, { refused: true, stored: false, told: false }),
+      ...{ session: alive, atMs: 100, repeated: true },
+    },
+    { what: 'an earlier holder left it', known: arrival(undefined, 0), atMs: 60_000, repeated: true },
+  ];
+
+  for (const { what, known, session = { open: true }, sequence = 2, atMs, repeated } of CASES) {
+    it(`${what}: ${repeated ? 'sent again' : 'another message'}`, () => {
+      const arrivals = new Arrivals();
+      arrivals.add(known);
+
+      const found = arrivals.repeated(fingerprint, { session, sequence }, atMs);
+
+      expect(found === known).to.equal(repeated);
+    });
+  }
+
+  it('forgets what was told and surely answered, and what nobody sent again within an hour', () => {
+    const arrivals = new Arrivals();
+    const sure = arrival({ session: alive, sequence: 1 }, 0, { answeredMs: 10 });
+    const cut = arrival({ session: ended, sequence: 2 }, 0, { answeredMs: 10 });
+    const part = arrival({ session: alive, sequence: 3 }, 0, { answeredMs: 10, told: false });
+    for (const one of [sure, cut, part]) arrivals.add(one);
+
+    expect(arrivals.takeFinished(9_000)).to.deep.equal([]);
+    expect(arrivals.takeFinished(11_000)).to.deep.equal([sure]);
+    expect(arrivals.takeFinished(3_600_000)).to.deep.equal([cut]);
+    part.told = true;
+    expect(arrivals.takeFinished(3_600_000)).to.deep.equal([part]);
+  });
+});
+
+describe('smpp worker: messages of handsets that are sent again', () => {
+  const open = inboundWorldPerTest();
+
+  it('twice the same text from the same handset: two messages', async () => {
+    const here = await open();
+
+    here.says({ text: 'yes' });
+    here.says({ text: 'yes' });
+    await here.received(2);
+    here.says({ text: 'yes' });
+
+    expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'yes']);
+  });
+
+  it('the connection breaks before the answers arrive: each message is told once', async () => {
+    const here = await open({ smsc: { retryDelayMs: 100 } });
+    const texts = Array.from({ length: 200 }, (_, n) => `message ${String(n).padStart(3, '0')}`);
+    let cut = false;
+    const received = eventually(async () => {
+      const count = (await here.kept()).length;
+      if (count > 0 && !cut) {
+        cut = true;
+        here.smsc.resetSessions();
+      }
+      return cut;
+    }, 'it is cut in the middle');
+
+    for (const text of texts) here.says({ text });
+    await received;
+    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged', 20_000);
+
+    expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
+  });
+
+  it('the store goes away while they come: each message is told once, when it is back', async () => {
+    const here = await open({ smsc: { retryDelayMs: 200 } });
+    const texts = Array.from({ length: 50 }, (_, n) => `message ${String(n).padStart(2, '0')}`);
+
+    here.proxy.become('down');
+    for (const text of texts) here.says({ text });
+    await eventually(async () => (await here.counted('failed')) > 0, 'some are refused for now', 30_000);
+    here.proxy.become('well');
+    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged', 30_000);
+
+    expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
+  });
+
+  it('another worker takes over in order: what is sent then is another message', async () => {
+    const here = await open();
+    here.says({ text: 'yes' });
+    await here.received(1);
+
+    here.anotherWorker({ ...thisProcess(), startedAt: 'another' });
+    await here.worker.stop();
+    await eventually(() => here.smsc.stats().binds === 2, 'the other one is bound');
+    here.says({ text: 'yes', systemId: 'harkara' });
+    here.says({ text: 'no', systemId: 'harkara' });
+
+    expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'no']);
+  });
+
+  it('what is told and surely answered is kept no longer', async function () {
+    this.timeout(40_000);
+    const here = await open();
+
+    here.says({ text: 'yes' });
+    await here.received(1);
+
+    expect(await here.kept()).to.have.length(1);
+    await eventually(async () => (await here.kept()).length === 0, 'it is removed', 20_000);
+  });
+});

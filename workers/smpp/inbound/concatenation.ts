@@ -1,0 +1,71 @@
+import type { Deliver } from '../session/pdu.ts';
+
+/** Which part of which message. `kind` keeps an 8-bit reference apart from a 16-bit one of the same value. */
+export interface Concatenation {
+  readonly kind: 'udh8' | 'udh16' | 'sar';
+  readonly reference: number;
+  readonly total: number;
+  /** 1 for the first part. */
+  readonly number: number;
+}
+
+export interface UserData {
+  /** Octets of the header, its length included; 0 without one. */
+  readonly headerOctets: number;
+  /** What follows the header. */
+  readonly octets: Buffer;
+  readonly concatenation?: Concatenation;
+}
+
+/** The bit of esm_class that announces a user data header (SMPP 3.4 §5.2.12). */
+const UDH_INDICATOR = 0x40;
+/** Information elements with the concatenation, 8 and 16 bit reference (3GPP TS 23.040 §9.2.3.24.1 and .8). */
+const CONCATENATED_8 = 0x00;
+const CONCATENATED_16 = 0x08;
+
+/**
+ * Cuts the user data header off and reads from it, or from the sar_ parameters, which part this is. Other elements (ports, shift
+ * tables) may stand before. A header that does not fit is none: then its octets are text. Pure.
+ */
+export function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' | 'body' | 'sar'>): UserData {
+  const headerOctets = (esmClass & UDH_INDICATOR) === 0 ? 0 : 1 + (body[0] ?? body.length);
+  const ofSar = sar === undefined ? undefined : valid({ kind: 'sar', ...sar });
+  if (headerOctets === 0 || headerOctets > body.length) {
+    return { headerOctets: 0, octets: body, ...(ofSar === undefined ? {} : { concatenation: ofSar }) };
+  }
+  const concatenation = fromHeader(body.subarray(1, headerOctets)) ?? ofSar;
+  const octets = body.subarray(headerOctets);
+  return { headerOctets, octets, ...(concatenation === undefined ? {} : { concatenation }) };
+}
+
+/** Elements are identifier, length, data (3GPP TS 23.040 §9.2.3.24). Of several, the last one counts. */
+function fromHeader(header: Buffer): Concatenation | undefined {
+  let found: Concatenation | undefined;
+  for (let at = 0; at + 1 < header.length; ) {
+    const length = header[at + 1] ?? 0;
+    const data = header.subarray(at + 2, at + 2 + length);
+    found = element(header[at], data) ?? found;
+    at += 2 + length;
+  }
+  return found;
+}
+
+function element(identifier: number | undefined, data: Buffer): Concatenation | undefined {
+  if (identifier === CONCATENATED_8 && data.length === 3) {
+    return valid({ kind: 'udh8', reference: data.readUInt8(0), total: data.readUInt8(1), number: data.readUInt8(2) });
+  }
+  if (identifier === CONCATENATED_16 && data.length === 4) {
+    return valid({
+      kind: 'udh16',
+      reference: data.readUInt16BE(0),
+      total: data.readUInt8(2),
+      number: data.readUInt8(3),
+    });
+  }
+  return undefined;
+}
+
+/** A part of 0 or beyond the total is to be ignored (§9.2.3.24.1); one of one is a whole message. */
+function valid(part: Concatenation): Concatenation | undefined {
+  return part.total > 1 && part.number >= 1 && part.number <= part.total ? part : undefined;
+}

@@ -1,0 +1,257 @@
+import type { Db } from 'mongodb';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { STATUS } from '../../../shared/carriers/command-status.ts';
+import { findUnfinished, keepInbound, removeInbound } from '../../../shared/inbound/store.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { Grouper } from '../../../shared/runtime/grouper.ts';
+import type { InboundId } from '../../../shared/runtime/ids.ts';
+import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import type { SmppMetrics } from '../session/metrics.ts';
+import type { Deliver } from '../session/pdu.ts';
+import type { DeliverVia } from '../session/session.ts';
+import { type Arrival, Arrivals } from './arrivals.ts';
+import { documentOf, type Incoming, readIncoming } from './incoming.ts';
+import { isComplete, type PartSet, PartSets } from './part-sets.ts';
+import type { Teller } from './tell.ts';
+import type { DefaultAlphabet } from './text-codings.ts';
+import { joinedText, textOf, type WholeText } from './whole-text.ts';
+
+export interface InboundOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: SmppMetrics;
+  readonly carrier: CarrierDocument;
+  readonly teller: Teller;
+  readonly rules: InboundRules;
+  /** The carrier's lease is held. */
+  held(): boolean;
+  /** Nothing can be stored just now: the carrier is to wait. */
+  slowDown(): void;
+}
+
+export interface InboundRules {
+  /** How long parts of a message wait for the others. */
+  readonly partsMs: number;
+  /** Whether messages to numbers of nobody are refused, instead of kept for the operator. */
+  readonly refuseStrays: boolean;
+}
+
+/** What became of a deliver_sm, for the metrics. `incomplete`: of a message that was told without some of its parts. */
+type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed';
+
+const MAX_GROUP = 500;
+const GATHER_MS = 5;
+/** Under load: a group costs three commands, however many are in it. */
+const PAUSE_MS = 20;
+/** Documents of one read when a carrier is taken over. */
+const RECOVER_PAGE = 1_000;
+
+/**
+ * Takes the messages of handsets. Each deliver_sm is stored, becomes a message of the account whose number it was sent to, alone or
+ * together with other parts, and is answered. In groups; receipts have groups of their own, so that neither waits for a flood of
+ * the other. What must not be lost or told twice when a process dies: docs/decisions/0048.
+ */
+export class Inbound {
+  readonly #options: InboundOptions;
+  readonly #alphabet: DefaultAlphabet;
+  readonly #arrivals = new Arrivals();
+  readonly #sets = new PartSets();
+  readonly #grouper: Grouper<Arrival, undefined>;
+  /** Stored, and not told yet: at once it failed, or another message displaced it. */
+  #untold: WholeText[] = [];
+  /** To be removed. */
+  readonly #finished: InboundId[] = [];
+  /** A group was perhaps stored although the store did not answer. */
+  #uncertain = false;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
+    this.#alphabet = options.carrier.texts?.alphabet ?? 'gsm';
+    this.#grouper = new Grouper({
+      maxItems: MAX_GROUP,
+      gatherMs: GATHER_MS,
+      pauseMs: PAUSE_MS,
+      run: (arrivals) => this.#store(arrivals),
+    });
+  }
+
+  /** True when nothing is being stored. */
+  get idle(): boolean {
+    return this.#grouper.idle;
+  }
+
+  /** Never rejects. */
+  async take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void> {
+    const { clock, log, metrics, carrier, teller, rules, slowDown } = this.#options;
+    let arrival: Arrival | undefined;
+    try {
+      if (rules.refuseStrays && !(await teller.isOurs(deliver.to))) {
+        this.#count('refused');
+        metrics.inboundRefused.inc({ carrier: carrier._id });
+        answer(STATUS.receiverRejects);
+        return;
+      }
+      const incoming = readIncoming(deliver);
+      arrival = this.#repeated(incoming, via) ?? this.#begin(incoming, via);
+      if (!arrival.stored) await this.#grouper.add(arrival);
+      arrival.answeredMs = clock.monotonicMs();
+      answer(STATUS.ok);
+    } catch (error) {
+      log.warn('inbound_not_stored', { carrier: carrier._id, ...errorFields(error) });
+      this.#uncertain = true;
+      if (arrival !== undefined) arrival.refused = true;
+      this.#count('failed');
+      slowDown();
+      answer(STATUS.queueFull);
+    }
+  }
+
+  /** Takes up what an earlier holder left, or what was stored without an answer of the store. Throws the driver's error. */
+  async recover(): Promise<void> {
+    const { db, carrier, clock } = this.#options;
+    let after: InboundId | undefined;
+    do {
+      const page = await findUnfinished(db, carrier._id, after, RECOVER_PAGE);
+      const found: Arrival[] = [];
+      for (const document of page) {
+        const known = this.#arrivals.byId(document._id);
+        if (known?.stored === true) continue;
+        const cameMs = clock.monotonicMs();
+        const arrival = known ?? { document, cameMs, stored: true, told: false, sure: false };
+        arrival.stored = true;
+        if (known === undefined) this.#remember(arrival);
+        found.push(arrival);
+      }
+      await this.#tell(this.#whole(found), true);
+      after = page.length < RECOVER_PAGE ? undefined : page.at(-1)?._id;
+    } while (after !== undefined);
+  }
+
+  /** Repeats what failed, ends what has waited too long for its parts, removes what is finished. Call it every second or so. */
+  async sweep(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#uncertain) {
+      await this.recover();
+      this.#uncertain = false;
+    }
+    for (const set of this.#sets.takeOverdue(clock.now().getTime())) this.#giveUp(set);
+    const untold = this.#untold;
+    this.#untold = [];
+    await this.#tell(untold, true);
+    await this.#removeFinished();
+  }
+
+  /** The carrier has been left in order, with answers to all that it had sent. */
+  async finish(): Promise<void> {
+    this.#arrivals.endedInOrder();
+    await this.#removeFinished();
+  }
+
+  async #removeFinished(): Promise<void> {
+    const { db, clock } = this.#options;
+    for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.push(document._id);
+    const removed = this.#finished.slice();
+    await removeInbound(db, removed);
+    this.#finished.splice(0, removed.length);
+  }
+
+  /** What this deliver_sm repeats. From now on the answer to it counts. */
+  #repeated({ fingerprint, partsKey, concatenation }: Incoming, via: DeliverVia): Arrival | undefined {
+    const nowMs = this.#options.clock.monotonicMs();
+    const part =
+      partsKey === undefined || concatenation === undefined
+        ? undefined
+        : this.#sets.same(partsKey, concatenation.number, fingerprint);
+    const known = part ?? this.#arrivals.repeated(fingerprint, via, nowMs);
+    if (known === undefined) return undefined;
+    this.#count('repeated');
+    return Object.assign(known, { via, cameMs: nowMs, answeredMs: undefined, refused: false });
+  }
+
+  #begin(incoming: Incoming, via: DeliverVia): Arrival {
+    const { carrier, clock, rules } = this.#options;
+    const { partsKey, concatenation } = incoming;
+    const set =
+      partsKey === undefined || concatenation === undefined
+        ? undefined
+        : this.#sets.lacking(partsKey, concatenation.number)?.id;
+    const stamp = { carrier: carrier._id, at: clock.now(), alphabet: this.#alphabet, partsMs: rules.partsMs, set };
+    const cameMs = clock.monotonicMs();
+    const arrival: Arrival = {
+      document: documentOf(incoming, stamp),
+      via,
+      cameMs,
+      stored: false,
+      told: false,
+      sure: false,
+    };
+    this.#remember(arrival);
+    return arrival;
+  }
+
+  #remember(arrival: Arrival): void {
+    this.#arrivals.add(arrival);
+    const { part } = arrival.document;
+    if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
+  }
+
+  /** It is told by this sweep, without the parts that are missing. */
+  #giveUp(set: PartSet): void {
+    const parts = new Map([...set.parts].filter(([, { stored }]) => stored));
+    if (parts.size === 0) return;
+    this.#count('incomplete', parts.size);
+    this.#untold.push(joinedText({ ...set, parts }, this.#alphabet, this.#options.clock.now()));
+  }
+
+  async #store(arrivals: readonly Arrival[]): Promise<undefined[]> {
+    const { db, held, metrics } = this.#options;
+    if (!held()) throw new Error('the lease of the carrier is not held');
+    metrics.settleSize.observe({ stream: 'inbound' }, arrivals.length);
+    await keepInbound(
+      db,
+      arrivals.map(({ document }) => document),
+    );
+    crashPoint('inbound:stored');
+    for (const arrival of arrivals) arrival.stored = true;
+    this.#count('part', arrivals.filter(({ document }) => document.part !== undefined).length);
+    await this.#tell(this.#whole(arrivals), false);
+    crashPoint('inbound:told');
+    return arrivals.map(() => undefined);
+  }
+
+  /** The messages that these make whole. */
+  #whole(arrivals: readonly Arrival[]): WholeText[] {
+    return arrivals.flatMap((arrival) => {
+      const { part } = arrival.document;
+      if (part === undefined) return [textOf(arrival, this.#alphabet)];
+      const set = this.#sets.of(part);
+      if (set === undefined || !isComplete(set)) return [];
+      this.#sets.close(set, this.#options.clock.now().getTime());
+      const last = Math.max(...[...set.parts.values()].map(({ document }) => document.at.getTime()));
+      return [joinedText(set, this.#alphabet, new Date(last))];
+    });
+  }
+
+  /** Never rejects: what is stored and cannot be told now is told by a later sweep. */
+  async #tell(texts: readonly WholeText[], again: boolean): Promise<void> {
+    const { teller, log, carrier } = this.#options;
+    for (let first = 0; first < texts.length; first += MAX_GROUP) {
+      const group = texts.slice(first, first + MAX_GROUP);
+      try {
+        const { received, strays } = await teller.tell(group, again);
+        this.#count('received', received);
+        this.#count('stray', strays);
+        for (const { arrivals } of group) for (const arrival of arrivals) arrival.told = true;
+      } catch (error) {
+        log.warn('inbound_not_told', { carrier: carrier._id, messages: group.length, ...errorFields(error) });
+        this.#untold.push(...group);
+      }
+    }
+  }
+
+  #count(result: InboundResult, count = 1): void {
+    this.#options.metrics.inbound.inc({ carrier: this.#options.carrier._id, result }, count);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Db } from 'mongodb';
+import type { StrayText } from '../../../shared/inbound/inbound.ts';
+import { keepStrays } from '../../../shared/inbound/store.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import { digitsOf, senderOf } from '../../../shared/numbers/notation.ts';
+import { entryFor, type NumberDocument } from '../../../shared/numbers/number.ts';
+import { createNumbers } from '../../../shared/numbers/store.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import type { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
+import { type InboundId, receivedMessageId } from '../../../shared/runtime/ids.ts';
+import type { Announcer } from '../../../shared/webhooks/announce.ts';
+import type { WholeText } from './whole-text.ts';
+
+export interface TellerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  /** How long what belongs to nobody is kept. */
+  readonly strayDays: number;
+}
+
+export interface Told {
+  /** Messages of accounts. */
+  readonly received: number;
+  /** Of nobody: kept for the operator. */
+  readonly strays: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Makes messages of what handsets wrote, and announces them. Everything derives from what is stored, so doing it again writes the
+ * same.
+ */
+export class Teller {
+  readonly #options: TellerOptions;
+  readonly #numbers: FreshCache<string, readonly NumberDocument[]>;
+
+  constructor(options: TellerOptions) {
+    this.#options = options;
+    this.#numbers = createNumbers(options.db, options.clock);
+  }
+
+  /** Whether any account has this number, with whatever keyword. */
+  async isOurs(to: string): Promise<boolean> {
+    return ((await this.#numbers.get(digitsOf(to)))?.length ?? 0) > 0;
+  }
+
+  /**
+   * One group. `again`: some of it was perhaps told before, by an earlier holder of the carrier or at a try that failed. Throws the
+   * driver's error; the caller repeats it.
+   */
+  async tell(texts: readonly WholeText[], again: boolean): Promise<Told> {
+    const { db, announcer } = this.#options;
+    const numbers = await this.#numbers.getMany(texts.map((text) => digitsOf(head(text).to)));
+    const messages: InboundSmsDocument[] = [];
+    const strays: { readonly id: InboundId; readonly text: StrayText }[] = [];
+    for (const text of texts) {
+      const entry = entryFor(numbers.get(digitsOf(head(text).to)) ?? [], readable(text));
+      if (entry === undefined) strays.push({ id: head(text)._id, text: strayOf(text) });
+      else messages.push(messageOf(text, entry));
+    }
+    const told = again ? await this.#asStored(messages) : messages;
+    if (told.length > 0) {
+      await insertNew(db, 'messages', told);
+      crashPoint('inbound:inserted');
+      await announcer.announce(told.flatMap((message) => message.history.map((entry) => ({ message, entry }))));
+    }
+    await this.#keepStrays(strays);
+    return { received: messages.length, strays: strays.length };
+  }
+
+  /** As they were told the first time: a number may have changed hands since. */
+  async #asStored(messages: readonly InboundSmsDocument[]): Promise<InboundSmsDocument[]> {
+    const ids = messages.map(({ _id }) => _id);
+    const stored = await this.#options.db
+      .collection<InboundSmsDocument>('messages')
+      .find({ _id: { $in: ids } }, { batchSize: ids.length + 1 })
+      .toArray();
+    const byId = new Map(stored.map((message) => [message._id, message]));
+    return messages.map((message) => byId.get(message._id) ?? message);
+  }
+
+  async #keepStrays(strays: readonly { readonly id: InboundId; readonly text: StrayText }[]): Promise<void> {
+    const { db, clock, strayDays } = this.#options;
+    await keepStrays(db, strays, new Date(clock.now().getTime() + strayDays * DAY_MS));
+  }
+}
+
+function head({ arrivals }: WholeText): WholeText['arrivals'][number]['document'] {
+  const [first] = arrivals;
+  if (first === undefined) throw new TypeError('a text consists of what came');
+  return first.document;
+}
+
+/** What keywords are looked for in. */
+function readable({ content }: WholeText): string {
+  return content.type === 'text' ? content.body : '';
+}
+
+function messageOf(text: WholeText, { number, account, country }: NumberDocument): InboundSmsDocument {
+  const { from, fromTon, carrier } = head(text);
+  return {
+    _id: receivedMessageId(text.id),
+    channel: 'sms',
+    direction: 'in',
+    account,
+    from: senderOf(from, fromTon, country),
+    to: number,
+    carrier,
+    inbound: text.content,
+    state: 'received',
+    v: 0,
+    tries: 0,
+    validUntil: text.at,
+    history: [{ state: 'received', at: text.at }],
+  };
+}
+
+function strayOf(text: WholeText): StrayText {
+  const { from, fromTon, to } = head(text);
+  const { type, body } = text.content;
+  return { from: senderOf(from, fromTon, undefined), to: digitsOf(to), type, body };
+}

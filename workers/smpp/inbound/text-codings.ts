@@ -1,0 +1,93 @@
+import { readSeptets } from '../../../shared/sms/gsm7.ts';
+
+/** The alphabet of data_coding 0, which each carrier chooses. Packed: eight septets in seven octets. */
+export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';
+
+/** How octets are read: `gsm` is unpacked here; the others are names of the Encoding Standard. `binary`: there is no text in them. */
+type Reading = 'gsm' | 'binary' | (typeof ENCODINGS)[number];
+
+const ENCODINGS = [
+  'ascii',
+  'latin1',
+  'utf-16be',
+  'iso-2022-jp',
+  'iso-8859-5',
+  'iso-8859-8',
+  'shift_jis',
+  'euc-kr',
+] as const;
+
+/** data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets; 13 (JIS X 0212) has no decoder here. */
+const CODINGS: Readonly<Record<number, Reading>> = {
+  1: 'ascii',
+  3: 'latin1',
+  5: 'iso-2022-jp',
+  6: 'iso-8859-5',
+  7: 'iso-8859-8',
+  8: 'utf-16be',
+  9: 'shift_jis',
+  10: 'iso-2022-jp',
+  14: 'euc-kr',
+};
+
+/** Undefined when there is no text in them, or none that we can read. */
+export function decodeText(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): string | undefined {
+  const reading = readingOf(dataCoding, alphabet);
+  switch (reading) {
+    case 'binary':
+      return undefined;
+    case 'gsm':
+      return readSeptets(octets);
+    case 'latin1':
+    case 'ascii':
+      // ASCII leaves octets above 127 free; carriers that use them mean Latin-1.
+      return octets.toString('latin1');
+    default:
+      // Half a surrogate pair and other broken pieces become U+FFFD; a byte order mark is left out.
+      return new TextDecoder(reading).decode(octets);
+  }
+}
+
+/**
+ * Octets with one septet each, where the carrier packs septets (3GPP TS 23.038 §6.1.2.1); as they are otherwise. Behind a header the
+ * first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no other part follows.
+ */
+export function unpacked(
+  octets: Buffer,
+  {
+    headerOctets,
+    isEnd,
+    dataCoding,
+  }: { readonly headerOctets: number; readonly isEnd: boolean; readonly dataCoding: number },
+  alphabet: DefaultAlphabet,
+): Buffer {
+  if (alphabet !== 'gsm-packed' || readingOf(dataCoding, alphabet) !== 'gsm') return octets;
+  const fillBits = (7 - ((headerOctets * 8) % 7)) % 7;
+  const count = Math.max(Math.floor((octets.length * 8 - fillBits) / 7), 0);
+  const septets = Buffer.alloc(count);
+  for (let i = 0; i < count; i++) {
+    const bit = fillBits + i * 7;
+    const two = (octets[bit >> 3] ?? 0) | ((octets[(bit >> 3) + 1] ?? 0) << 8);
+    septets[i] = (two >> (bit & 7)) & 0x7f;
+  }
+  // Seven bits that are left over at the end of a text look like one more septet, an @.
+  const isFilled = isEnd && count > 0 && octets.length * 8 - fillBits === count * 7 && septets[count - 1] === 0;
+  return isFilled ? septets.subarray(0, -1) : septets;
+}
+
+function readingOf(dataCoding: number, alphabet: DefaultAlphabet): Reading {
+  if (dataCoding === 0) return alphabet === 'gsm-packed' ? 'gsm' : alphabet;
+  return CODINGS[dataCoding] ?? byGroup(dataCoding);
+}
+
+/** The coding groups of 3GPP TS 23.038 §4, for values that SMPP leaves to the network. */
+function byGroup(dataCoding: number): Reading {
+  if (dataCoding < 0x10) return 'binary';
+  if (dataCoding >= 0xf0) return (dataCoding & 0x04) === 0 ? 'gsm' : 'binary';
+  if (dataCoding >= 0xe0) return 'utf-16be';
+  if (dataCoding >= 0xc0) return 'gsm';
+  const isCompressed = (dataCoding & 0x20) !== 0;
+  if (dataCoding >= 0x80 || isCompressed) return 'binary';
+  const alphabets: readonly Reading[] = ['gsm', 'binary', 'utf-16be', 'binary'];
+  return alphabets[(dataCoding >> 2) & 3] ?? 'binary';
+}
