@@ -13,7 +13,8 @@ import { WebhookWorld } from './world.ts';
 describe('webhooks worker: slow receivers', () => {
   const world = WebhookWorld.use();
 
-  describe('beside receivers that answer after 14 s', () => {
+  describe('beside receivers that answer after 14 s', function () {
+    this.timeout(60_000);
     const SLOW_ANSWER_MS = 14_000;
     const endpoints = () => world().db.collection<EndpointDocument>('endpoints');
 

@@ -113,7 +113,8 @@ describe('encodeMessage', () => {
     });
   }
 
-  it('whatever it gives, the codec takes: no text, sender or validity throws', () => {
+  it('whatever it gives, the codec takes: no text, sender or validity throws', function () {
+    this.timeout(60_000);
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 400 }),
