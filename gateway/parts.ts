@@ -1,3 +1,4 @@
+import { Routes } from '../shared/routing/routes.ts';
 import { DEFAULT_SLOT_LIMITS } from '../shared/templates/slot.ts';
 import { guardOptions } from '../shared/webhooks/address-guard.ts';
 import { createAuthenticate, createIdentify } from './access/authenticate.ts';
@@ -42,7 +43,7 @@ export function createParts(deps: GatewayDeps) {
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
-    sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }) },
+    sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }), routes: new Routes(deps) },
     message: jsonBody(MESSAGE_BYTES_MAX),
     bulk: jsonBody(BULK_BYTES_MAX),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),

@@ -31,7 +31,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
-  'libphonenumber-js/max': /^shared\/accounts\/number-check\.ts$/,
+  'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
   'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^scripts\/ops\/allowed-addresses\.ts$|^gateway\/(http|access)\//,
   mongodb:
     /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/pending\.ts$|^scripts\//,

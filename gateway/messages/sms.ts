@@ -1,4 +1,5 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
+import { pathOf } from '../../shared/messages/routing.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
@@ -24,11 +25,12 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   whole(message) {
     if ('inbound' in message) return { carrier: message.carrier };
-    const { encoding, validUntil, path, claim, tries, parts = [] } = message;
+    const { encoding, validUntil, route, claim, tries, parts = [] } = message;
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
-      path,
+      // Who else could have carried it is the operator's business.
+      path: pathOf(route),
       carrier: claim?.carrier ?? null,
       /** How many submits a carrier refused for now. */
       tries,
@@ -38,13 +40,13 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   beginning(message) {
     if ('inbound' in message) return [];
-    const { _id, template, entityId, path } = message;
+    const { _id, template, entityId, route } = message;
     const at = idTime(_id);
     const matched: Happening = { at, what: 'template', more: { template_id: template, entity_id: entityId } };
     return [
       { at, what: 'accepted' },
       ...(template === undefined ? [] : [matched]),
-      { at, what: 'path', more: { path } },
+      { at, what: 'path', more: { path: pathOf(route) } },
     ];
   },
 

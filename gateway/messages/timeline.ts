@@ -42,13 +42,19 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
     const { credits } = view.payment(message);
     happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq } });
   }
-  const { claim, earlier = [] } = message;
+  const { claim, earlier = [], attempts = [] } = message;
   // A claim that was put back is already in `earlier`, as its last entry, until the message is claimed again.
-  const last = claim === undefined || earlier.some(({ id }) => id === claim.id) ? [] : [claim];
-  for (const { at, carrier } of [...earlier, ...last]) {
+  const isKnown = earlier.some(({ id }) => id === claim?.id) || isPassedOn(message);
+  const last = claim === undefined || isKnown ? [] : [claim];
+  for (const { at, carrier } of [...attempts, ...earlier, ...last]) {
     happened.push({ at, what: 'taken', more: view.showsCarrier ? { carrier } : {} });
   }
   return happened;
+}
+
+/** The last claim was refused for another carrier, and the message was not claimed since. */
+function isPassedOn({ claim, attempts = [] }: TextlessMessage): boolean {
+  return claim !== undefined && attempts.some(({ carrier, at }) => carrier === claim.carrier && +at === +claim.at);
 }
 
 /** What a carrier answered, raw and as we read it; or what we decided because it did not answer. */

@@ -23,8 +23,8 @@ import { invalidRequest } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Approvals } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
+import { noRoute, type Sending } from './no-route.ts';
 import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
@@ -94,7 +94,7 @@ export interface BulkOrder {
 
 /** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
-  { config, approvals }: Pick<GatewayDeps, 'config'> & { readonly approvals: Approvals },
+  { config, approvals, routes }: Pick<GatewayDeps, 'config'> & Sending,
   { account }: Caller,
   read: ReadRequest<BulkFields>,
 ): Promise<BulkOrder | Refused> {
@@ -114,6 +114,16 @@ export async function orderBulk(
   assert(content !== undefined, 'what was approved has a text');
   const { template: dltId, entityId } = approval.ids;
 
+  // After single messages of all accounts.
+  const lane = laneOf(route, 'low', account.dlt);
+  const table = await routes.table();
+  const unrouted: string[] = [];
+  await inSlices(all, ({ to }, index) => {
+    if (table.resolve({ account: account._id, to, sender, route, lane }).kind === 'path') return;
+    unrouted.push(given.recipients === undefined ? `to[${index}]` : `recipients[${index}].to`);
+  });
+  if (unrouted.length > 0) return { kind: 'refused', problem: noRoute(unrouted) };
+
   const entries = dedupe ? await withoutDuplicates(all) : all;
   const batch = {
     total: entries.length,
@@ -121,8 +131,7 @@ export async function orderBulk(
     sender,
     route,
     path: pathOf(route),
-    // After single messages of all accounts.
-    lane: laneOf(route, 'low', account.dlt),
+    lane,
     ...(reference === undefined ? {} : { reference }),
     content: dltId === undefined ? content.content : { ...content.content, dltId },
     ...(entityId === undefined ? {} : { entityId }),

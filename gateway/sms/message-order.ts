@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import { type PromotionalHours, promotionalDeferral } from '../../shared/messages/promotional-hours.ts';
-import { HOURS_LANE, laneOf, PRIORITIES, type Priority, pathOf } from '../../shared/messages/routing.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../shared/messages/routing.ts';
+import { routedOf } from '../../shared/routing/placement.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { scopeMissing } from '../access/authenticate.ts';
 import { choice, optional, otherwise, required, withDefault } from '../fields/field.ts';
@@ -23,7 +24,7 @@ import type { Caller } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Approvals } from './approvals.ts';
+import { noRoute, type Sending } from './no-route.ts';
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
@@ -65,7 +66,7 @@ export interface MessageOrder {
 
 /** Checks a request for one message. */
 export async function orderMessage(
-  { config, approvals }: Pick<GatewayDeps, 'config'> & { readonly approvals: Approvals },
+  { config, approvals, routes }: Pick<GatewayDeps, 'config'> & Sending,
   { account, scopes }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
@@ -81,12 +82,16 @@ export async function orderMessage(
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(text !== undefined, 'what was approved has a text');
+  const lane = laneOf(route, priority, account.dlt);
+  const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
+  if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
   const message = {
     to,
     sender,
     route,
-    path: pathOf(route),
-    lane: laneOf(route, priority, account.dlt),
+    path: resolution.path,
+    ...(resolution.route === undefined ? {} : { routed: routedOf(resolution.route) }),
+    lane,
     text: text.text,
     encoding: text.plan.encoding,
     segments: text.plan.segments,

@@ -15,10 +15,10 @@ import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.
 import { refusal } from '../http/payment-refusal.ts';
 import type { Accepted, Action, Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Approvals } from './approvals.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
 import { dryRun } from './dry-run.ts';
 import { MESSAGE_FIELDS, MESSAGE_RULES, type MessageOrder, messageDryRun, orderMessage } from './message-order.ts';
+import type { Sending } from './no-route.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
 export const SCHEDULE_MESSAGE = request(
@@ -36,7 +36,7 @@ export const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BUL
  * credits now and sends at `schedule_time`. A refused request is neither stored nor charged. Its Idempotency-Key is
  * remembered for a day after `schedule_time`.
  */
-export function createSchedule(deps: GatewayDeps & { readonly approvals: Approvals }): Action<ScheduleId> {
+export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> {
   const { booker, clock, config, db } = deps;
 
   return {

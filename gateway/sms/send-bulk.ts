@@ -8,11 +8,11 @@ import { bodyOf, callerOf } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Approvals } from './approvals.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
 import { dryRun } from './dry-run.ts';
 import { findPaidBatch } from './find-paid-batch.ts';
 import { deferral } from './message-order.ts';
+import type { Sending } from './no-route.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
 export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
@@ -21,7 +21,7 @@ export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNo
  * POST /v2/send-bulk: one message to each of up to 10,000 recipients. The batch is stored and paid for before the
  * answer. A worker makes its messages.
  */
-export function createSendBulk(deps: GatewayDeps & { readonly approvals: Approvals }): Action<BatchId> {
+export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
   const { batchAccepter, clock, config, db } = deps;
   const hours = promotionalHours(config);
 

@@ -9,15 +9,15 @@ import { bodyOf, callerOf } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Approvals } from './approvals.ts';
 import { dryRun } from './dry-run.ts';
 import { findAccepted } from './find-accepted.ts';
 import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } from './message-order.ts';
+import type { Sending } from './no-route.ts';
 
 export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
 
 /** POST /v2/send: one message to one recipient. A refused request is neither stored nor charged. */
-export function createSend(deps: GatewayDeps & { readonly approvals: Approvals }): Action<MessageId> {
+export function createSend(deps: GatewayDeps & Sending): Action<MessageId> {
   const { accepter, clock, config, db } = deps;
   const hours = promotionalHours(config);
 

@@ -11,6 +11,7 @@ import { findKey } from '../../shared/keys/store.ts';
 import { numberKey } from '../../shared/numbers/number.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
 import { findProvider } from '../../shared/providers/store.ts';
+import { listRoutes } from '../../shared/routing/store.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { maskNumber } from '../../shared/runtime/log.ts';
 import { findSender } from '../../shared/senders/store.ts';
@@ -21,7 +22,17 @@ import type { Answer, Command, Context, LongAnswer } from './command.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** Verbs that change nothing. All others are audited, future ones included. */
-const LOOKS = new Set(['list', 'show', 'settings', 'verify', 'check', 'receipt-profiles', 'read-receipt', '']);
+const LOOKS = new Set([
+  'list',
+  'show',
+  'settings',
+  'verify',
+  'check',
+  'explain',
+  'receipt-profiles',
+  'read-receipt',
+  '',
+]);
 /** The store is stopped, so nothing can be written into its audit. */
 const STORE_STOPPED = new Set(['store restore', 'store compact']);
 
@@ -58,6 +69,10 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ carrier }) => carrier,
     read: async (db, { carrier }) => (await listCarriers(db)).find(({ _id }) => _id === carrier),
   },
+  route: {
+    id: ({ name }) => name,
+    read: async (db, { name }) => (await listRoutes(db)).find(({ _id }) => _id === name),
+  },
   chain: {
     id: ({ account, carrier }) => named(account, carrier),
     read: async (db, values) => (await listChains(db, accountOf(values))).find((one) => one.carrier === values.carrier),
@@ -78,6 +93,11 @@ const THINGS: Readonly<Record<string, Thing>> = {
     read: async () => undefined,
   },
 };
+
+/** Of a route, `account` is a condition: a list. */
+function accountIn({ account }: Values): unknown {
+  return typeof account === 'string' && account !== 'any' ? account : undefined;
+}
 
 /** Undefined when the words name none, for example a file of many. */
 function named(account: unknown, name: unknown): string | undefined {
@@ -100,7 +120,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   const before = await state(values);
   const now = context.clock.now();
   const id = newId('aud', now.getTime());
-  const account = (values.account ?? before?.account) as AccountId | undefined; // as `accountId` read it, or as stored
+  const account = (accountIn(values) ?? before?.account) as AccountId | undefined; // as `accountId` read it, or as stored
   const intended = {
     ...{ actor: operator(), action: `${command.noun}.${command.verb}`, subject: subjectOf(command, thing?.id(values)) },
     ...(account && { account }),
@@ -111,7 +131,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {
       const after = (await state(words)) ?? otherwise;
-      const of = (words.account ?? account) as AccountId | undefined; // as above, or of what was made
+      const of = (accountIn(words) ?? account) as AccountId | undefined; // as above, or of what was made
       const subject = subjectOf(command, thing?.id(words));
       await completeEntry(db, id, { outcome, subject, ...(of && { account: of }), ...(after && { after }) });
     } catch {

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { readBindReports } from '../../shared/carriers/bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
+import { heldEpochs } from '../../shared/leases/holders.ts';
 import { type CarrierCondition, carrierCondition } from './carrier-condition.ts';
-import { heldEpochs } from './holders.ts';
 
 /** All carriers with their state at `now`, by id. */
 export async function listConditions(

@@ -22,6 +22,7 @@ import { NUMBER_COMMANDS } from './number.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
+import { ROUTE_COMMANDS } from './route.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,
+  ...ROUTE_COMMANDS,
   ...CHAIN_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,

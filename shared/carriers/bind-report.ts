@@ -1,9 +1,9 @@
 import { statusReason, statusText } from './command-status.ts';
 
 /**
- * The state of a carrier's binds, reported by the process that holds the carrier. For people only: nothing is decided by it, and
- * it holds no secret. One document per carrier, written when something changes. It is out of date when the carrier's lease has
- * another epoch or no holder (`carrier-condition.ts`).
+ * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of other
+ * carriers on the same route. It holds no secret. One document per carrier, written when something changes. It is out of date when
+ * the carrier's lease has another epoch or no holder (`carrier-condition.ts`, routing/standing.ts).
  */
 export interface BindReportDocument {
   /** The carrier. */
@@ -12,6 +12,18 @@ export interface BindReportDocument {
   readonly epoch: number;
   readonly at: Date;
   readonly binds: readonly BindReport[];
+  /** What other carriers' workers need to know to take over (routing/standing.ts). Absent in reports of earlier versions. */
+  readonly flow?: CarrierFlow;
+}
+
+/** How messages leave over the carrier. Each member is absent while all is well. */
+export interface CarrierFlow {
+  /** Since when it has no bind. */
+  readonly unboundSince?: Date;
+  /** Since when it has not taken all that waited for it. */
+  readonly behindSince?: Date;
+  /** It refuses nearly everything, and is tried again then. */
+  readonly trippedUntil?: Date;
 }
 
 export interface BindReport {

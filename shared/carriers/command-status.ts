@@ -1,9 +1,10 @@
 /**
  * What a carrier's answer to submit_sm means for the message: `accepted`; `throttled` (slow down; the message keeps its place in
  * the queue); `retry` (the message waits and is tried again a few times); `bind` (the session is unusable; the message goes back
- * to the queue); `rejected` (refused for good).
+ * to the queue); `failover` (this carrier surely did not take it, and another one may: the message goes to the next carrier of its
+ * route, or is refused for good when there is none); `rejected` (refused for good, wherever it is sent).
  */
-export type CommandStatusClass = 'accepted' | 'throttled' | 'retry' | 'bind' | 'rejected';
+export type CommandStatusClass = 'accepted' | 'throttled' | 'retry' | 'bind' | 'failover' | 'rejected';
 
 /** Statuses that our code refers to by name (SMPP 3.4 §5.1.3). */
 export const STATUS = {
@@ -29,11 +30,17 @@ const accepted = (reason: string): StatusRule => ({ class: 'accepted', reason })
 const throttled = (reason: string): StatusRule => ({ class: 'throttled', reason });
 const retry = (reason: string): StatusRule => ({ class: 'retry', reason });
 const bind = (reason: string): StatusRule => ({ class: 'bind', reason });
+const failover = (reason: string): StatusRule => ({ class: 'failover', reason });
 const rejected = (reason: string): StatusRule => ({ class: 'rejected', reason });
 
 /**
  * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers and gateways agree on. A
  * carrier's deviations belong in its `statusClasses`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
+ *
+ * `failover` has only what says that the carrier took nothing and what another carrier may see differently: addresses and their
+ * types, coverage (0x22 at Infobip, dev.infobip.com), the settings of our own login. Not 0x0C, which some carriers answer to a
+ * message that they have (Infobip: duplicate message id), and no refusal of the text or of the recipient's wish. Codes of a vendor's
+ * own are in no class of ours: 0x0401 is an empty balance at one and a number on a list at the next.
  */
 const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x00, accepted('Accepted')],
@@ -45,8 +52,8 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x06, rejected('Invalid priority flag')],
   [0x07, rejected('Invalid registered delivery flag')],
   [0x08, retry('System error at the carrier')],
-  [0x0a, rejected('Invalid source address')],
-  [0x0b, rejected('Invalid destination address')],
+  [0x0a, failover('Invalid source address')],
+  [0x0b, failover('Invalid destination address')],
   [0x0c, rejected('Invalid message id')],
   [0x0d, bind('Bind failed')],
   [0x0e, bind('Invalid password')],
@@ -54,7 +61,8 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x11, rejected('Cancel failed')],
   [0x13, rejected('Replace failed')],
   [0x14, retry('Message queue full at the carrier')],
-  [0x15, rejected('Invalid service type')],
+  [0x15, failover('Invalid service type')],
+  [0x22, failover('Network not covered')],
   [0x33, rejected('Invalid number of destinations')],
   [0x34, rejected('Invalid distribution list')],
   [0x40, rejected('Invalid destination flag')],
@@ -62,11 +70,11 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x43, rejected('Invalid esm_class')],
   [0x44, rejected('Cannot submit to distribution list')],
   [0x45, retry('Submit failed')],
-  [0x48, rejected('Invalid source address type')],
-  [0x49, rejected('Invalid source numbering plan')],
-  [0x50, rejected('Invalid destination address type')],
-  [0x51, rejected('Invalid destination numbering plan')],
-  [0x53, rejected('Invalid system type')],
+  [0x48, failover('Invalid source address type')],
+  [0x49, failover('Invalid source numbering plan')],
+  [0x50, failover('Invalid destination address type')],
+  [0x51, failover('Invalid destination numbering plan')],
+  [0x53, failover('Invalid system type')],
   [0x54, rejected('Invalid replace flag')],
   [0x55, rejected('Invalid number of messages')],
   [0x58, throttled('Throttled by the carrier')],
@@ -76,7 +84,7 @@ const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x64, retry('Temporary error at the receiver')],
   [0x65, rejected('Permanent error at the receiver')],
   [0x66, rejected('Rejected by the receiver')],
-  [0x67, rejected('Query failed')],
+  [0x67, failover('Query failed')],
   [0xc0, rejected('Invalid optional parameters')],
   [0xc1, rejected('Optional parameter not allowed')],
   [0xc2, rejected('Invalid parameter length')],

@@ -1,9 +1,9 @@
 import type { AnyMessage } from './any-message.ts';
-import type { HistoryEntry, MessageState, StoredMessage } from './message.ts';
+import type { HistoryEntry, MessageDocument, MessageState, StoredMessage } from './message.ts';
 import { enter } from './status.ts';
 
-/** Fields that a settle may set or unset. */
-type Settable = Pick<
+/** Fields that a settle may unset, or set. */
+type Unsettable = Pick<
   StoredMessage,
   | 'claim'
   | 'closedReason'
@@ -19,6 +19,8 @@ type Settable = Pick<
   | 'outcome'
   | 'held'
 >;
+/** Fields that a settle may set. */
+type Settable = Unsettable & Pick<MessageDocument, 'path' | 'attempts'>;
 
 /**
  * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update
@@ -29,7 +31,7 @@ export interface Change {
   /** Undefined: the state stays. */
   readonly state?: MessageState;
   readonly set?: Partial<Settable>;
-  readonly unset?: readonly (keyof Settable)[];
+  readonly unset?: readonly (keyof Unsettable)[];
   /** New history entries, in order. Each one is an event. */
   readonly entries?: readonly HistoryEntry[];
 }

@@ -9,6 +9,7 @@ export type MessageDraft = Pick<
   | 'sender'
   | 'route'
   | 'path'
+  | 'routed'
   | 'lane'
   | 'text'
   | 'encoding'
@@ -32,6 +33,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     sender: draft.sender,
     route: draft.route,
     path: draft.path,
+    ...(draft.routed === undefined ? {} : { routed: draft.routed }),
     lane: draft.lane,
     text: draft.text,
     encoding: draft.encoding,

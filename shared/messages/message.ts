@@ -35,6 +35,11 @@ export interface StoredMessage {
   readonly parts?: readonly Part[];
   /** Earlier submits that may have been taken, oldest first. Absent when there are none (copies.ts). */
   readonly earlier?: readonly Copy[];
+  /**
+   * Carriers that surely did not take it, oldest first; none of them is asked again. What a carrier may have taken is an earlier copy
+   * instead, and its receipts find the message.
+   */
+  readonly attempts?: readonly Attempt[];
   /** Every entry is an event. The event's id derives from message and state (`eventId`). */
   readonly history: readonly HistoryEntry[];
   /** The network or carrier that delivered, for people. */
@@ -66,8 +71,13 @@ export interface MessageDocument extends StoredMessage {
   readonly batch?: BatchId;
   readonly sender: string;
   readonly route: Route;
-  /** Routing group, fixed at accept. The carriers that serve it claim messages from it. */
+  /**
+   * Who may take it: a routing group, or by the routes the carriers in their order (routing/path.ts). Set at accept; set anew when a
+   * carrier refuses it for another one, and when the routes change while it waits.
+   */
   readonly path: string;
+  /** The route that gave it the path, for reports. Absent when no route is configured. */
+  readonly routed?: Routed;
   /**
    * Priority class; lower leaves first: 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its
    * hours.
@@ -106,6 +116,26 @@ export interface Claim {
 /** A submit without an answer that was followed by another one, with what is known of it by now. */
 export interface Copy extends Claim {
   readonly parts: readonly Part[];
+}
+
+/** A carrier that refused the message before another one was asked. */
+export interface Attempt {
+  readonly carrier: string;
+  /** When it was claimed. */
+  readonly at: Date;
+  /** command_status as in `error_code`, and in words. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** What a route says about money. Nothing is charged by it: a message costs one credit. */
+export interface Routed {
+  /** The route's name. */
+  readonly route: string;
+  /** What the message is sold for, as the operator wrote it: `0.12 INR`. */
+  readonly price?: string;
+  /** What each carrier costs; that of `claim.carrier` counts. */
+  readonly costs?: Readonly<Record<string, string>>;
 }
 
 export interface Part {

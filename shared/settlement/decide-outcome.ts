@@ -48,6 +48,8 @@ function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date
       return refuse(message, 'failed', { ...outcome, code: PARTIAL }, now);
     case 'rejected':
       return refuse(message, 'rejected', outcome, now);
+    case 'failover':
+      return passOn(message, outcome, outcome.path, now);
     case 'retry':
       return tryAgain(message, outcome, now, random);
     case 'throttled':
@@ -71,19 +73,31 @@ function refuse(
   return { state, set, unset: ['due', 'outcome'], entries: [entryAt(state, now, message.history)] };
 }
 
+/**
+ * The carrier surely took nothing: the message goes back to the queue, for the other carriers of its route. Not when an earlier
+ * copy may have been taken: then it ends as any refused message does.
+ */
+function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
+  const { claim, attempts = [] } = message;
+  if (claim === undefined || mayHaveLeft(message)) return refuse(message, 'rejected', { parts: [], code, reason }, now);
+  const attempt = { carrier: claim.carrier, at: claim.at, code, reason };
+  return { state: 'queued', set: { path, attempts: [...attempts, attempt], tries: 0 }, ...clean(message) };
+}
+
 function tryAgain(
   message: StoredMessage,
-  { code, reason, maxTries = MAX_TRIES, uncounted }: RefusalForNow,
+  { code, reason, maxTries = MAX_TRIES, uncounted, pauseMs = FIRST_RETRY_MS, path }: RefusalForNow,
   now: Date,
   random: number,
 ): Change {
   const tries = message.tries + (uncounted ? 0 : 1);
+  if (tries >= maxTries && path !== undefined) return passOn(message, { code, reason }, path, now);
   if (tries >= maxTries) {
     const { parts: _, ...bare } = message;
     const change = refuse(bare, 'rejected', { parts: [], code, reason }, now);
     return { ...change, set: { ...change.set, tries } };
   }
-  const waitMs = FIRST_RETRY_MS * RETRY_FACTOR ** Math.max(tries - 1, 0) * (1 + RETRY_JITTER * (2 * random - 1));
+  const waitMs = pauseMs * RETRY_FACTOR ** Math.max(tries - 1, 0) * (1 + RETRY_JITTER * (2 * random - 1));
   return {
     state: 'waiting',
     set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
@@ -95,7 +109,8 @@ function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, ra
   const throttles = (message.throttles ?? 0) + 1;
   if (throttles % THROTTLES_PER_TRY !== 0) return { state: 'queued', set: { throttles }, ...clean(message) };
   const change = tryAgain(message, refusal, now, random);
-  return { ...change, set: { ...change.set, throttles } };
+  // Another carrier has throttled nothing yet.
+  return { ...change, set: { ...change.set, throttles: change.set?.path === undefined ? throttles : 0 } };
 }
 
 function unanswered(message: StoredMessage, told: readonly Part[]): Change | undefined {

@@ -2,13 +2,15 @@ import type { Part } from '../messages/message.ts';
 
 /**
  * The result of one message's submit, all its segments together (a chat-app message has one part). `sent`: all accepted ·
- * `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted · `retry`: refused for now ·
+ * `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted · `failover`: refused by this
+ * carrier, nothing accepted, and `path` names the carriers that may still take it · `retry`: refused for now ·
  * `throttled`: the carrier is asking for less, nothing accepted · `requeue`: nothing was written · `unknown`: something was
  * written and its answer did not come.
  */
 export type SubmitOutcome =
   | { readonly kind: 'sent'; readonly parts: readonly Part[] }
   | ({ readonly kind: 'partial' | 'rejected' } & Refusal)
+  | { readonly kind: 'failover'; readonly path: string; readonly code: string; readonly reason: string }
   | ({ readonly kind: 'retry' | 'throttled' } & RefusalForNow)
   | { readonly kind: 'unknown'; readonly parts: readonly Part[] }
   | { readonly kind: 'requeue' };
@@ -27,6 +29,10 @@ export interface RefusalForNow {
   readonly maxTries?: number;
   /** The try does not count: it only probed whether the other side is back. */
   readonly uncounted?: true;
+  /** The first wait, in milliseconds, where the carrier's settings have one. */
+  readonly pauseMs?: number;
+  /** The path of the other carriers that may take it when the tries are over. Absent: it is rejected then. */
+  readonly path?: string;
 }
 
 /** Temporary refusals until a message is rejected. */

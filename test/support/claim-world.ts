@@ -7,6 +7,11 @@ import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
+/** A claimer whose paths are fixed. */
+export interface TestClaimer {
+  claim(room: Room, fromLane?: number): Promise<MessageDocument[]>;
+}
+
 /** A store with queued messages, and claimers that take them. */
 export class ClaimWorld {
   readonly clock = new ManualClock();
@@ -24,15 +29,11 @@ export class ClaimWorld {
     return this.store.db.collection<MessageDocument>('messages');
   }
 
-  claimer(paths: readonly string[] = ['transactional', 'promotional'], carrier = 'c', db = this.store.db): Claimer {
-    return new Claimer({
-      db,
-      clock: this.clock,
-      carrier,
-      epoch: 7,
-      paths,
-      gates: openGates(this.store.db, this.clock),
-    });
+  /** A claimer that takes from these paths, whatever routes and other carriers say. */
+  claimer(paths: readonly string[] = ['promotional', 'transactional'], carrier = 'c', db = this.store.db): TestClaimer {
+    const gates = openGates(this.store.db, this.clock);
+    const claimer = new Claimer({ db, clock: this.clock, carrier, epoch: 7, gates });
+    return { claim: (room, fromLane = 0) => claimer.claim(room, { paths, fromLane }) };
   }
 
   /** Queues messages of one account. */

@@ -5,6 +5,8 @@ import { advance, readChunk } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { placementOf } from '../../shared/routing/placement.ts';
+import { readTable } from '../../shared/routing/routes.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { batchMessageIds } from '../../shared/runtime/ids.ts';
 import type { RenderedText, RenderJob } from './render-slice.ts';
@@ -56,7 +58,7 @@ async function makeMessages(
   assert(group !== undefined, 'only a paid batch is split');
   const chunkStart = batch.done - (batch.done % batch.perChunk);
   const idOf = batchMessageIds(batch._id);
-  const texts = await textsOf(deps, batch, chunk, start, end);
+  const [texts, table] = await Promise.all([textsOf(deps, batch, chunk, start, end), readTable(deps.db)]);
   return chunk.to.slice(start, end).map((to, i) => {
     const text = texts[i];
     assert(text !== undefined, 'a text for each recipient');
@@ -66,7 +68,7 @@ async function makeMessages(
       to,
       sender,
       route,
-      path,
+      ...placementOf(table, { account, to, sender, route, lane, path }),
       lane,
       ...text,
       validUntil,

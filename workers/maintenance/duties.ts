@@ -9,6 +9,7 @@ import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
+import { Reroute } from './reroute.ts';
 import { sweepDue } from './sweep-due.ts';
 
 const LEASE = 'maintenance';
@@ -29,6 +30,7 @@ export interface DutiesDeps {
 export class Duties {
   readonly #deps: DutiesDeps;
   readonly #lease: Lease;
+  readonly #rerouting: Reroute;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
@@ -37,6 +39,7 @@ export class Duties {
   constructor(deps: DutiesDeps) {
     this.#deps = deps;
     this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
+    this.#rerouting = new Reroute({ db: deps.db, clock: deps.clock, held: () => this.#lease.held });
     this.#counters = countersOf(deps.metrics);
   }
 
@@ -66,6 +69,15 @@ export class Duties {
         this.#counters.swept.inc(count);
         if (count === 0) return;
       }
+    });
+  }
+
+  /** Puts waiting messages where changed routes say. */
+  reroute(): Promise<void> {
+    return this.#guarded('reroute', async () => {
+      if (!this.#lease.held) return;
+      const count = await this.#rerouting.run();
+      if (count > 0) this.#deps.log.info('messages_rerouted', { messages: count });
     });
   }
 

@@ -22,6 +22,7 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(5, () => duties.keepLease());
   // Also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.sweepDue());
+  timetable.every(1, () => duties.reroute());
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());

@@ -5,6 +5,8 @@ import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { refundCancelled } from '../../shared/payment/cancel-schedule.ts';
+import { placementOf } from '../../shared/routing/placement.ts';
+import { readTable } from '../../shared/routing/routes.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
@@ -34,7 +36,14 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
 
   if (claimed.length > 0) crashPoint('release:claimed');
   const sending = claimed.filter(({ state }) => state === 'sending');
-  await insertNew(db, 'messages', sending.flatMap(releasedMessage));
+  // The routes may have changed since it was booked.
+  const messages = sending.flatMap(releasedMessage);
+  const table = await readTable(db);
+  await insertNew(
+    db,
+    'messages',
+    messages.map((message) => ({ ...message, ...placementOf(table, message) })),
+  );
   for (const schedule of sending) await releaseBatch(db, schedule);
   if (sending.length > 0) crashPoint('release:inserted');
   if (sending.length > 0) {

@@ -13,6 +13,7 @@ import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
+import type { Serving } from './claim/serving.ts';
 import { ReceiptDialect } from './dialect/receipt-dialect.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
 import type { Teller } from './inbound/tell.ts';
@@ -25,6 +26,7 @@ import type { SmppMetrics } from './session/metrics.ts';
 import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
 import { BindSubmitter } from './submit/bind-submitter.ts';
+import { Breaker } from './submit/breaker.ts';
 import { CarrierRate } from './submit/carrier-rate.ts';
 import { Dispatch } from './submit/dispatch.ts';
 import { References } from './submit/references.ts';
@@ -39,6 +41,7 @@ export interface CarrierSupplies {
   readonly metrics: SmppMetrics;
   readonly announcer: Announcer;
   readonly gates: ClaimGates;
+  readonly serving: Serving;
   readonly departures: Departures;
   readonly messageLog: MessageLog;
   readonly teller: Teller;
@@ -76,6 +79,7 @@ export class CarrierParts {
   readonly inbound: Inbound;
   readonly unknowns: Settler;
   readonly answers: Answers;
+  readonly breaker: Breaker;
   readonly binds: readonly Bind<Segment>[];
   /** One for each of the binds, in their order. */
   readonly submitters: readonly BindSubmitter<Segment>[];
@@ -90,7 +94,9 @@ export class CarrierParts {
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
     const tokens = new CarrierRate({ clock, perSecond: carrier.perSecond });
-    this.answers = new Answers({ carrier, log, metrics, outcomes: this.outcomes, tokens });
+    this.breaker = new Breaker(clock);
+    const { outcomes, breaker } = this;
+    this.answers = new Answers({ carrier, log, metrics, outcomes, tokens, breaker, serving: supplies.serving });
     this.inbound = this.#makeInbound();
     const delivers = new Receive({
       dialect: this.#dialect,
@@ -174,16 +180,16 @@ export class CarrierParts {
   }
 
   #makeDispatch(tokens: CarrierRate): Dispatch {
-    const { db, listen, clock, log, metrics, carrier, gates, departures } = this.#supplies;
+    const { db, listen, clock, log, metrics, carrier, gates, serving, departures } = this.#supplies;
     const { epoch, held } = this.#holding;
-    const { outcomes, answers, submitters } = this;
-    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, paths: carrier.paths, gates });
+    const { outcomes, answers, breaker, submitters } = this;
+    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates });
     const chains = new AccountChains({ db, clock, carrier });
     const wide = carrier.texts?.longText === 'udh16';
     const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);
     return new Dispatch({
       ...{ carrier, clock, log, metrics, listen, held },
-      ...{ claimer, departures, chains, references, outcomes, answers, tokens, submitters },
+      ...{ serving, breaker, claimer, departures, chains, references, outcomes, answers, tokens, submitters },
     });
   }
 

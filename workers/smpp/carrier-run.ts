@@ -13,6 +13,8 @@ export interface CarrierRunOptions extends CarrierSupplies {
 /** How often is looked whether the lease is to be renewed. */
 const LEASE_LOOK_MS = 500;
 
+/** How often is looked whether it keeps up; only changes are written. */
+const FLOW_MS = 500;
 const SWEEP_MS = 3_000;
 /** How often what handsets wrote is looked at: what failed, what waits for parts, what is finished. */
 const INBOUND_MS = 1_000;
@@ -94,7 +96,16 @@ export class CarrierRun {
     this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
+    this.#rounds.every(FLOW_MS, 'flow', async () => this.#tellFlow(parts, reporter));
     parts.start();
+  }
+
+  /** Workers of other carriers take over by it. */
+  #tellFlow({ dispatch: { behindSince }, breaker: { trippedUntil } }: CarrierParts, reporter: BindReporter): void {
+    reporter.tellFlow({
+      ...(behindSince === undefined ? {} : { behindSince }),
+      ...(trippedUntil === undefined ? {} : { trippedUntil }),
+    });
   }
 
   /** Gracefully: no more claims, answers are waited for, then unbind, then the lease is given back. */

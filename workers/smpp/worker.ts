@@ -15,6 +15,7 @@ import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
+import { Serving } from './claim/serving.ts';
 import type { InboundRules } from './inbound/inbound.ts';
 import { Teller } from './inbound/tell.ts';
 import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
@@ -65,6 +66,7 @@ export class SmppWorker {
   readonly #announcer: Announcer;
   /** Of all carriers together. */
   readonly #gates: ClaimGates;
+  readonly #serving: Serving;
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
   readonly #teller: Teller;
@@ -83,6 +85,7 @@ export class SmppWorker {
     const { db, clock, promotionalHours: hours = DEFAULT_PROMOTIONAL_HOURS } = options;
     this.#announcer = createAnnouncer({ db, clock });
     this.#gates = new ClaimGates({ db, clock, hours });
+    this.#serving = new Serving({ db, clock });
     this.#departures = new Departures({ db, clock });
     const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
     this.#messageLog = new MessageLog({ db, clock, log, days });
@@ -107,7 +110,9 @@ export class SmppWorker {
   async #poll(): Promise<void> {
     const { db, log, pollMs = POLL_MS } = this.#options;
     try {
-      const active = (await listCarriers(db)).filter((carrier) => carrier.status === 'active');
+      const carriers = await listCarriers(db);
+      await this.#serving.refresh(carriers);
+      const active = carriers.filter((carrier) => carrier.status === 'active');
       for (const carrier of active) this.#change(carrier._id, carrier);
       for (const id of this.#running.keys()) {
         if (!active.some((carrier) => carrier._id === id)) this.#change(id, undefined);
@@ -153,6 +158,7 @@ export class SmppWorker {
       metrics: this.#metrics,
       announcer: this.#announcer,
       gates: this.#gates,
+      serving: this.#serving,
       departures: this.#departures,
       messageLog: this.#messageLog,
       teller: this.#teller,

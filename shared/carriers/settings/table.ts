@@ -1,4 +1,5 @@
 import { ADDRESSES } from './addresses.ts';
+import { ANSWERS } from './answers.ts';
 import { LINKS } from './links.ts';
 import { RECEIPTS } from './receipts.ts';
 import type { Settings, Values } from './setting.ts';
@@ -18,6 +19,7 @@ export const GROUPS = {
   links: LINKS,
   trust: TRUST,
   receipts: RECEIPTS,
+  answers: ANSWERS,
 } as const satisfies Readonly<Record<string, Settings>>;
 
 export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys

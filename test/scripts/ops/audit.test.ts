@@ -9,7 +9,7 @@ import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Looking changes nothing. */
-const LOOKS = ['list', 'show', 'verify', 'check', ''];
+const LOOKS = ['list', 'show', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
 /** What wants a running product, or a store of its own (test/scripts/ops/store.test.ts), or one that is stopped and has no audit. */
 const ELSEWHERE = ['webhook replay-event', 'store backup', 'store restore', 'store compact'];
 const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
@@ -90,6 +90,7 @@ describe('the audit', () => {
       .to.match(/^hidden \([0-9a-f]{8}\)$/)
       .and.not.equal(sealed);
     for (const verb of ['pause', 'resume']) await change(`carrier ${verb} acme`);
+    for (const line of ['add all --carriers acme', 'set all --price 0.1', 'remove all']) await change(`route ${line}`);
     await change(`chain set ${account} acme --telemarketers 1302000000001`);
     await change(`chain remove ${account} acme`);
     const number =

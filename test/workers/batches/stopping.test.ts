@@ -139,12 +139,13 @@ describe('batches worker: stops', function () {
         clock: systemClock,
         carrier: 'a',
         epoch: 1,
-        paths: ['race'],
         gates: openGates(store.db, systemClock),
       });
+      const from = { paths: ['race'], fromLane: 0 };
       let claimed = 0;
       const claims = (async () => {
-        for (let turn = 0; turn < 60; turn++) claimed += (await claimer.claim({ messages: 10, segments: 10 })).length;
+        for (let turn = 0; turn < 60; turn++)
+          claimed += (await claimer.claim({ messages: 10, segments: 10 }, from)).length;
       })();
       await eventually(() => claimed > 0, 'a claim');
       await beginStop(store.db, batch._id);

@@ -11,6 +11,7 @@ import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
+import { Serving } from '../../../workers/smpp/claim/serving.ts';
 import { Teller } from '../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../workers/smpp/session/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -50,6 +51,7 @@ describe('smpp worker: a carrier under its lease', () => {
       metrics: createSmppMetrics(new Metrics()),
       announcer: createAnnouncer({ db, clock }),
       gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
+      serving: new Serving({ db, clock }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
       teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1 }),

@@ -6,6 +6,7 @@ import { HOURS_LANE } from '../../../shared/messages/routing.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Queue, readQueued } from './queue.ts';
 import { LowerLanesQuota, quotaOf } from './quota.ts';
+import { WaitingPaths } from './waiting-paths.ts';
 
 export interface ClaimerOptions {
   readonly db: Db;
@@ -13,8 +14,15 @@ export interface ClaimerOptions {
   readonly carrier: string;
   /** Of the carrier's lease. */
   readonly epoch: number;
-  readonly paths: readonly string[];
   readonly gates: ClaimGates;
+}
+
+/** Where messages are taken from. */
+export interface ClaimFrom {
+  /** Sorted. The same array as before means: the same paths. */
+  readonly paths: readonly string[];
+  /** The most urgent lane; usually 0. */
+  readonly fromLane: number;
 }
 
 /** How much may be claimed, in both measures. */
@@ -34,7 +42,7 @@ const MAX_AHEAD = 200;
  * `rotation.ts` (whose turn comes first), shared/claim/take-queued.ts (the update that makes messages ours, as for the chat-app
  * worker), shared/claim/claim-gates.ts (what may not leave now).
  *
- * **What is taken.** Messages that are `queued` on one of the carrier's paths, have not expired and are held by no gate. They
+ * **What is taken.** Messages that are `queued` on one of the paths that the carrier serves now (`serving.ts`), have not expired and are held by no gate. They
  * become `submitting` with the carrier, the lease's epoch and the claim's id, in one update for the whole claim. Of two carriers
  * that want the same message one gets it; the other sees that its update matched fewer, and asks which ones are its own. A claim
  * whose answer was lost is looked for first at the next claim, so nothing is forgotten.
@@ -49,7 +57,7 @@ const MAX_AHEAD = 200;
  *
  * **What it costs.** Commands to the store for 1,000 claimed messages, at 50 messages a claim and at 10 (the updates are 20 and
  * 100 of these): one busy account 46 and 215; 50 busy accounts on one lane 96 and 289, on four lanes 122 and 272; a backlog of
- * 100,000 messages of one account beside 20 small ones 47 and 231. An empty queue: two reads, one for each path.
+ * 100,000 messages of one account beside 20 small ones 47 and 231. An empty queue: one read for all paths together.
  *
  * **Not chosen.**
  * - One `findOneAndUpdate` for each message: 1,000 commands for 1,000 messages, and no rotation.
@@ -61,8 +69,10 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #taker: QueuedTaker<MessageDocument>;
   readonly #lowerLanes = new LowerLanesQuota();
-  /** Lane by lane, the most urgent first. */
-  readonly #queues: readonly Queue[];
+  readonly #waitingPaths: WaitingPaths;
+  /** Lane by lane, the most urgent first; those of paths that are served no more are forgotten. */
+  #queues: ReadonlyMap<string, Queue> = new Map();
+  #from: ClaimFrom = { paths: [], fromLane: 0 };
   /** At the last claim more waited than there was room for. */
   #backlog = false;
   /** In a backlog, what was read and not claimed yet, in the order of claiming. */
@@ -76,17 +86,20 @@ export class Claimer {
   constructor(options: ClaimerOptions) {
     this.#options = options;
     this.#taker = new QueuedTaker({ ...options, holder: options.carrier });
-    this.#queues = LANES.flatMap((lane) => options.paths.map((path) => new Queue(options, path, lane)));
+    this.#waitingPaths = new WaitingPaths(options);
   }
 
   /** The messages that are ours now, as they are after the claim; at most what there is room for. */
-  async claim(room: Room): Promise<MessageDocument[]> {
+  async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
     if (room.messages <= 0 || room.segments <= 0) return [];
     const recovered = await this.#taker.recover();
     if (recovered.length > 0) return recovered;
+    if (from.paths.length === 0) return [];
+    this.#turnTo(from);
     await this.#options.gates.refresh();
-    for (const queue of this.#queues) queue.letGo();
-    const fairly = this.#backlog || this.#queues.some(({ goesAround }) => goesAround);
+    const queues = [...this.#queues.values()];
+    for (const queue of queues) queue.letGo();
+    const fairly = this.#backlog || queues.some(({ goesAround }) => goesAround);
     const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room);
     if (picked.length === 0) return [];
     const taken = await this.#taker.take(picked);
@@ -95,12 +108,30 @@ export class Claimer {
     return taken;
   }
 
-  /** Each path in lane order by the index: together less than there is room for means that this is all there is. */
+  /** What was read ahead on other paths is not for now. */
+  #turnTo(from: ClaimFrom): void {
+    const { paths, fromLane } = this.#from;
+    this.#from = from;
+    if (fromLane !== from.fromLane) this.#ahead = [];
+    if (paths === from.paths) return;
+    if (paths.join() !== from.paths.join()) this.#ahead = [];
+    const known = this.#queues;
+    const keys = LANES.flatMap((lane) => from.paths.map((path) => ({ path, lane })));
+    this.#queues = new Map(
+      keys.map((key) => [keyOf(key), known.get(keyOf(key)) ?? new Queue(this.#options, key.path, key.lane)]),
+    );
+  }
+
+  /** All paths one after the other by the index: less than there is room for means that this is all there is. */
   async #pickAll(room: Room): Promise<MessageDocument[]> {
-    const { paths, gates } = this.#options;
-    const lanes = gates.promotionalOpen ? {} : { lane: { $lt: HOURS_LANE } };
-    const reads = await Promise.all(paths.map((path) => readQueued(this.#options, { path, ...lanes }, room.messages)));
-    const read = reads.flat().sort((a, b) => a.lane - b.lane);
+    const { paths, fromLane } = this.#from;
+    const { gates } = this.#options;
+    const lanes = {
+      ...(fromLane > 0 ? { $gte: fromLane } : {}),
+      ...(gates.promotionalOpen ? {} : { $lt: HOURS_LANE }),
+    };
+    const filter = { path: { $in: [...paths] }, ...(Object.keys(lanes).length === 0 ? {} : { lane: lanes }) };
+    const read = (await readQueued(this.#options, filter, room.messages)).sort((a, b) => a.lane - b.lane);
     const free = read.filter((message) => this.#queueOf(message)?.lets(message) ?? false);
     this.#backlog = read.length >= room.messages;
     return this.#backlog ? this.#pickFairly(room) : fitting(free, room);
@@ -127,7 +158,11 @@ export class Claimer {
     const wanted = Math.min(Math.max(room.messages, 2 * this.#used), Math.max(room.messages, MAX_AHEAD));
     this.#used = 0;
     const { gates } = this.#options;
-    const open = this.#queues.filter(({ lane }) => lane !== HOURS_LANE || gates.promotionalOpen);
+    const waiting = await this.#waitingPaths.among(this.#from.paths);
+    const open = [...this.#queues.values()].filter(
+      ({ path, lane }) =>
+        waiting.includes(path) && lane >= this.#from.fromLane && (lane !== HOURS_LANE || gates.promotionalOpen),
+    );
     const top = await readInOrder(open, wanted);
     this.#fullLane = top.fullLane;
     const below = open.filter(({ lane }) => lane > top.fullLane);
@@ -137,8 +172,12 @@ export class Claimer {
   }
 
   #queueOf(message: MessageDocument): Queue | undefined {
-    return this.#queues.find(({ path, lane }) => path === message.path && lane === message.lane);
+    return this.#queues.get(keyOf(message));
   }
+}
+
+function keyOf({ path, lane }: { readonly path: string; readonly lane: number }): string {
+  return `${lane} ${path}`;
 }
 
 /** Up to `wanted` in the order of `queues`, and the lane that had more than was left of it (Infinity: none had). */

@@ -166,7 +166,7 @@ export class Queue {
   }
 }
 
-/** The first that match, in the order of lanes, accounts and ids. What has expired is left to the maintenance. */
+/** The first that match, in the order of paths, lanes, accounts and ids. What has expired is left to the maintenance. */
 export function readQueued(
   { db, clock }: Pick<QueueOptions, 'db' | 'clock'>,
   filter: Filter<MessageDocument>,
@@ -174,7 +174,7 @@ export function readQueued(
 ): Promise<MessageDocument[]> {
   return findAtOnce<MessageDocument>(db, 'messages', {
     filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
-    sort: { lane: 1, account: 1, _id: 1 },
+    sort: { path: 1, lane: 1, account: 1, _id: 1 },
     limit,
   });
 }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Db } from 'mongodb';
-import type { BindReport, BindTrouble } from '../../../shared/carriers/bind-report.ts';
+import type { BindReport, BindTrouble, CarrierFlow } from '../../../shared/carriers/bind-report.ts';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
@@ -19,10 +20,12 @@ const GATHER_MS = 250;
 /** A write that failed is done again then. */
 const AGAIN_MS = 5_000;
 
-/** Tells the store, for people, what a carrier's binds are doing. Nobody waits for it. */
+/** Tells the store, for people and for other carriers' workers, what a carrier is doing. Nobody waits for it. */
 export class BindReporter {
   readonly #options: BindReporterOptions;
   readonly #binds = new Map<number, BindReport>();
+  #unboundSince: Date | undefined;
+  #flow: Omit<CarrierFlow, 'unboundSince'> = {};
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #ended = false;
@@ -39,6 +42,15 @@ export class BindReporter {
     const current = same ? before : { ...trouble, since: now };
     const report: BindReport = { index, state, since: now };
     this.#binds.set(index, state === 'bound' || current === undefined ? report : { ...report, trouble: current });
+    const bound = [...this.#binds.values()].some((one) => one.state === 'bound');
+    this.#unboundSince = bound ? undefined : (this.#unboundSince ?? now);
+    this.#writeIn(GATHER_MS);
+  }
+
+  /** Written only when it is news. */
+  tellFlow(flow: Omit<CarrierFlow, 'unboundSince'>): void {
+    if (isDeepStrictEqual(flow, this.#flow)) return;
+    this.#flow = flow;
     this.#writeIn(GATHER_MS);
   }
 
@@ -60,7 +72,11 @@ export class BindReporter {
     const { db, clock, log, carrier, epoch } = this.#options;
     const binds = [...this.#binds.values()].sort((a, b) => a.index - b.index);
     try {
-      await writeBindReport(db, { _id: carrier, epoch, at: clock.now(), binds });
+      const flow = {
+        ...this.#flow,
+        ...(this.#unboundSince === undefined ? {} : { unboundSince: this.#unboundSince }),
+      };
+      await writeBindReport(db, { _id: carrier, epoch, at: clock.now(), binds, flow });
     } catch (error) {
       log.info('binds_not_reported', { carrier, ...errorFields(error) });
       this.#writeIn(AGAIN_MS);

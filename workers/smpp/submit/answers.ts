@@ -3,14 +3,17 @@ import { statusClass } from '../../../shared/carriers/command-status.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
-import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
-import type { Refusal } from '../claim/departures.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import type { Refusal as NotLeaving } from '../claim/departures.ts';
+import type { Serving } from '../claim/serving.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
+import type { Breaker } from './breaker.ts';
 import type { CarrierRate } from './carrier-rate.ts';
-import { verdictOf } from './outcome.ts';
+import { aboutCarrier, isFinal, pauseOf, verdictOf } from './outcome.ts';
+import { type OwnStatuses, ownStatuses } from './own-statuses.ts';
 import { type Resume, Resumes } from './resumes.ts';
 import type { Segment, Submission } from './submission.ts';
 
@@ -20,6 +23,8 @@ export interface AnswersOptions {
   readonly metrics: SmppMetrics;
   readonly outcomes: OutcomeSettler;
   readonly tokens: CarrierRate;
+  readonly breaker: Breaker;
+  readonly serving: Pick<Serving, 'next'>;
 }
 
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
@@ -28,10 +33,12 @@ const MAX_RESUMES = 5;
 /** Collects what became of each segment, and hands the outcome of each message to be settled. */
 export class Answers {
   readonly #options: AnswersOptions;
+  readonly #statuses: OwnStatuses;
   readonly #resumes = new Resumes();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    this.#statuses = ownStatuses(options.carrier);
   }
 
   /** Whether partly accepted messages wait for their rest to be sent. */
@@ -46,14 +53,16 @@ export class Answers {
 
   onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
     const { carrier, tokens, metrics } = this.#options;
-    const meaning = statusClass(answer.status, carrier.statusClasses);
-    metrics.answers.inc({ carrier: carrier._id, class: meaning });
+    const { statusClasses, statusPausesMs } = this.#statuses;
+    const meaning = statusClass(answer.status, statusClasses);
+    // One refusal is one, for the metrics, whoever may take the message instead.
+    metrics.answers.inc({ carrier: carrier._id, class: meaning === 'failover' ? 'rejected' : meaning });
     if (meaning === 'accepted') tokens.accepted();
-    else if (meaning === 'throttled') tokens.throttled();
+    else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
     else tokens.otherwise();
     const { submission, index, late } = segment;
     submission.answers[index] = { kind: 'answered', ...answer };
-    if (meaning === 'rejected') this.#cancelRest(submitter, submission);
+    if (isFinal(meaning)) this.#cancelRest(submitter, submission);
     if (!late) submitter.release();
     this.#conclude(submitter, submission);
     if (meaning === 'bind') submitter.recycle();
@@ -81,7 +90,7 @@ export class Answers {
   }
 
   /** It was not submitted, and may not be any more. */
-  refuse(message: MessageDocument, { code, reason }: Refusal): void {
+  refuse(message: MessageDocument, { code, reason }: NotLeaving): void {
     this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
     this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
   }
@@ -106,8 +115,13 @@ export class Answers {
   #conclude(submitter: BindSubmitter<Segment>, submission: Submission): void {
     const answers = submission.complete();
     if (answers === undefined) return;
-    const verdict = verdictOf(answers, { carrier: this.#options.carrier._id, ...statusClasses(this.#options.carrier) });
-    if (verdict.kind !== 'resume') this.#settle(submission, verdict);
+    const carrier = { carrier: this.#options.carrier._id, ...this.#statuses };
+    const verdict = verdictOf(answers, carrier);
+    const about = aboutCarrier(verdict, answers, carrier);
+    if (about !== undefined) this.#options.breaker.answered(about);
+    if (verdict.kind === 'refused_here') this.#passOn(submission, verdict, pauseOf(answers, carrier).pauseMs);
+    else if (verdict.kind === 'retry') this.#settle(submission, { ...verdict, ...this.#nextPath(submission) });
+    else if (verdict.kind !== 'resume') this.#settle(submission, verdict);
     else if (submission.resumed >= MAX_RESUMES) this.#settle(submission, verdict.otherwise);
     else if (!submission.segments.some(({ late }) => late)) this.#resume(submitter, submission, verdict);
     else void this.#resumeLate(submitter, submission, verdict);
@@ -132,6 +146,19 @@ export class Answers {
     this.#resumes.add(submitter, submission, verdict, () => this.#settle(submission, verdict.otherwise));
   }
 
+  /** To the next carrier of its route; without one it is refused for good. */
+  #passOn(submission: Submission, { parts, code, reason }: Refusal, pauseMs: number | undefined): void {
+    if (pauseMs !== undefined) this.#options.breaker.trip(pauseMs);
+    const { path } = this.#nextPath(submission);
+    if (path === undefined) this.#settle(submission, { kind: 'rejected', parts, code, reason });
+    else this.#settle(submission, { kind: 'failover', path, code, reason });
+  }
+
+  #nextPath({ message }: Submission): { readonly path?: string } {
+    const path = this.#options.serving.next(message);
+    return path === undefined ? {} : { path };
+  }
+
   #settle(submission: Submission, outcome: SubmitOutcome): void {
     this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: outcome.kind });
     const stored = this.#options.outcomes.add(submission.message, outcome).then((message) => {
@@ -146,8 +173,4 @@ export class Answers {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });
     });
   }
-}
-
-function statusClasses({ statusClasses: classes }: CarrierDocument): Pick<CarrierDocument, 'statusClasses'> {
-  return classes === undefined ? {} : { statusClasses: classes };
 }

@@ -113,10 +113,11 @@ export class CarrierRate {
     this.#answered += 1;
   }
 
-  /** The carrier said that we are too fast. */
-  throttled(): void {
+  /** The carrier said that we are too fast, and perhaps wants a pause of so long. */
+  throttled(atLeastMs = 0): void {
     const nowMs = this.#fill();
     this.#answered += 1;
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + atLeastMs);
     if (this.#isOldNews(nowMs)) return;
     const sinceMs = nowMs - this.#learned.atMs;
     if (this.#refusals !== undefined) {
@@ -132,7 +133,7 @@ export class CarrierRate {
       this.#sentAtEvent = this.#sent;
     }
     this.#tokens = 0;
-    this.#pausedUntilMs = nowMs + pauseMs(this.#refusals ?? 0, this.#random());
+    this.#pausedUntilMs = nowMs + Math.max(pauseMs(this.#refusals ?? 0, this.#random()), atLeastMs);
   }
 
   /** Whether an answer is to something that was sent before the carrier throttled last. */

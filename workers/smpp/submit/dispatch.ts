@@ -7,11 +7,13 @@ import { PollLoop } from '../../../shared/runtime/poll-loop.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
+import type { Serving } from '../claim/serving.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import { encodeSubmit } from '../session/pdu.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
+import type { Breaker } from './breaker.ts';
 import { type CarrierForm, carrierForm } from './carrier-form.ts';
 import type { CarrierRate } from './carrier-rate.ts';
 import { encodeMessage } from './encode.ts';
@@ -24,6 +26,8 @@ export interface DispatchOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly claimer: Claimer;
+  readonly serving: Pick<Serving, 'paths'>;
+  readonly breaker: Breaker;
   readonly departures: Departures;
   readonly chains: AccountChains;
   readonly outcomes: OutcomeSettler;
@@ -46,6 +50,8 @@ const AHEAD_MS = 200;
 const IDLE_MS = 100;
 /** After a small claim, so long is waited for more messages: a claim of ten costs little more than a claim of one. */
 const GATHER_MS = 8;
+/** Between two claims it is always a little behind. */
+const BEHIND_MS = 1_500;
 
 /**
  * Claims what can be written now and hands it to the windows of the binds. Nothing here is the only place that knows of a message:
@@ -58,10 +64,13 @@ export class Dispatch {
   #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
+  /** When it last took all that waited for it. */
+  #caughtUpAt: Date;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#form = carrierForm(options.carrier);
+    this.#caughtUpAt = options.clock.now();
     this.#loop = new PollLoop({
       name: `dispatch:${options.carrier._id}`,
       idleMs: IDLE_MS,
@@ -73,6 +82,12 @@ export class Dispatch {
 
   start(): void {
     this.#loop.start();
+  }
+
+  /** Since when more waits than it takes; undefined while it keeps up. */
+  get behindSince(): Date | undefined {
+    const behindMs = this.#options.clock.now().getTime() - this.#caughtUpAt.getTime();
+    return behindMs < BEHIND_MS ? undefined : this.#caughtUpAt;
   }
 
   /** Room has come back. Wakes only when there was more to claim than room for it. */
@@ -97,7 +112,7 @@ export class Dispatch {
   }
 
   async #round(): Promise<'more' | 'idle'> {
-    const { claimer, tokens, outcomes, metrics, held } = this.#options;
+    const { tokens, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
     const slots = this.#ready().reduce((sum, { free }) => sum + free, 0);
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
@@ -106,13 +121,29 @@ export class Dispatch {
       if (slots > 0) this.#wakeForTokens(tokens.waitMs());
       return 'idle';
     }
-    const messages = await claimer.claim({ messages: room, segments: room });
+    const messages = await this.#claim(room);
     if (messages.length === 0) return 'idle';
     metrics.claimSize.observe(messages.length);
     if (!(await this.#depart(messages))) return 'idle';
     const segments = messages.reduce((sum, message) => sum + message.segments, 0);
     if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     return 'more';
+  }
+
+  /** What the carrier is to take by its routes; and a few probes, while it is tried again after it refused nearly everything. */
+  async #claim(room: number): Promise<readonly MessageDocument[]> {
+    const { carrier, claimer, serving, breaker, clock } = this.#options;
+    const askedAt = clock.now();
+    const as = breaker.state === 'closed' ? 'up' : 'tripped';
+    const paths = serving.paths(carrier._id, as);
+    const taken = await claimer.claim({ messages: room, segments: room }, { paths, fromLane: 0 });
+    if (taken.reduce((sum, { segments }) => sum + segments, 0) < room) this.#caughtUpAt = askedAt;
+    const { room: probes, fromLane } = breaker.probes;
+    if (taken.length > 0 || probes <= 0) return taken;
+    const wanted = { messages: Math.min(probes, room), segments: room };
+    const probing = await claimer.claim(wanted, { paths: serving.paths(carrier._id, 'up'), fromLane });
+    breaker.probing(probing.length);
+    return probing;
   }
 
   #wakeForTokens(waitMs: number): void {

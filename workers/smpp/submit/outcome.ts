@@ -1,12 +1,14 @@
 import {
   type CommandStatusClass,
+  STATUS,
   statusClass,
   statusReason,
   statusText,
 } from '../../../shared/carriers/command-status.ts';
 import type { Part } from '../../../shared/messages/message.ts';
-import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { messageKey } from '../dialect/message-ids.ts';
+import type { BreakerAnswer } from './breaker.ts';
 
 /** What became of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have. */
 export type SegmentAnswer =
@@ -17,14 +19,16 @@ export type SegmentAnswer =
 export interface CarrierAnswers {
   readonly carrier: string;
   readonly statusClasses?: Readonly<Record<string, CommandStatusClass>>;
+  readonly statusPausesMs?: Readonly<Record<string, number>>;
 }
 
 /**
  * What the answers to all segments of a message mean for it. `resume` says that some were accepted and the rest may still be: only those
- * segments are to be sent again.
+ * segments are to be sent again. `refused_here`: nothing was accepted, and another carrier may take it.
  */
 export type Verdict =
-  | SubmitOutcome
+  | Exclude<SubmitOutcome, { readonly kind: 'failover' }>
+  | ({ readonly kind: 'refused_here' } & Refusal)
   | {
       readonly kind: 'resume';
       readonly segments: readonly number[];
@@ -42,14 +46,31 @@ export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAns
   const refusal = worstRefusal(answers, classes);
   if (classes.includes('accepted')) {
     const partial = { kind: 'partial', parts, ...refusal } as const;
-    if (classes.includes('rejected')) return partial;
+    if (classes.some(isFinal)) return partial;
     const segments = classes.flatMap((one, i) => (one === 'accepted' ? [] : [i]));
     return { kind: 'resume', segments, throttled: !classes.includes('retry'), otherwise: partial };
   }
   if (classes.includes('rejected')) return { kind: 'rejected', parts, ...refusal };
-  if (classes.includes('retry')) return { kind: 'retry', ...refusal };
+  if (classes.includes('failover')) return { kind: 'refused_here', parts, ...refusal };
+  if (classes.includes('retry')) return { kind: 'retry', ...refusal, ...pauseOf(answers, carrier) };
   if (classes.includes('throttled')) return { kind: 'throttled', ...refusal };
   return { kind: 'requeue' };
+}
+
+/** This carrier takes no other segment of the message either. */
+export function isFinal(answer: AnswerClass): boolean {
+  return answer === 'rejected' || answer === 'failover';
+}
+
+/** The longest pause that the carrier's settings have for these statuses. */
+export function pauseOf(
+  answers: readonly SegmentAnswer[],
+  { statusPausesMs = {} }: Pick<CarrierAnswers, 'statusPausesMs'>,
+): { readonly pauseMs?: number } {
+  const pauses = answers.flatMap((answer) =>
+    answer.kind === 'answered' ? (statusPausesMs[String(answer.status)] ?? []) : [],
+  );
+  return pauses.length === 0 ? {} : { pauseMs: Math.max(...pauses) };
 }
 
 type AnswerClass = CommandStatusClass | 'unknown' | 'unwritten';
@@ -57,6 +78,25 @@ type AnswerClass = CommandStatusClass | 'unknown' | 'unwritten';
 function classOf(answer: SegmentAnswer, carrier: CarrierAnswers): AnswerClass {
   return answer.kind === 'answered' ? statusClass(answer.status, carrier.statusClasses) : answer.kind;
 }
+
+/**
+ * What a message's answers say of the carrier itself. Undefined: nothing, as it throttled, its queue was full (0x14 is also an empty
+ * balance at Aldeamo), or nothing was written.
+ */
+export function aboutCarrier(
+  { kind }: Verdict,
+  answers: readonly SegmentAnswer[],
+  carrier: CarrierAnswers,
+): BreakerAnswer | undefined {
+  const answered = answers.flatMap((answer) => (answer.kind === 'answered' ? answer : []));
+  const unusable = answered.some(({ status }) => statusClass(status, carrier.statusClasses) === 'bind');
+  if (kind === 'unknown' || unusable) return 'fault';
+  if (kind === 'refused_here') return 'refused';
+  if (kind === 'retry') return answered.every(({ status }) => BUSY.has(status)) ? undefined : 'fault';
+  return kind === 'throttled' || kind === 'requeue' ? undefined : 'good';
+}
+
+const BUSY: ReadonlySet<number> = new Set([STATUS.queueFull, STATUS.throttled, STATUS.ok]);
 
 function partOf(answer: SegmentAnswer, accepted: boolean, carrier: string): Part {
   if (answer.kind === 'unknown') return { state: 'unknown' };
@@ -66,7 +106,7 @@ function partOf(answer: SegmentAnswer, accepted: boolean, carrier: string): Part
   return { state: 'accepted', ...(key === undefined ? {} : { key }) };
 }
 
-const SEVERITY: readonly AnswerClass[] = ['rejected', 'retry', 'throttled', 'bind'];
+const SEVERITY: readonly AnswerClass[] = ['rejected', 'failover', 'retry', 'throttled', 'bind'];
 
 /** The status that decides, the gravest class first. */
 function worstRefusal(

@@ -7,7 +7,7 @@ import type { AccountId } from '../../../../shared/runtime/ids.ts';
 import { createTemplate, setTemplatePaused } from '../../../../shared/templates/store.ts';
 import { Claimer } from '../../../../workers/smpp/claim/claim.ts';
 import { makeTemplate } from '../../../shared/templates/make.ts';
-import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
+import { ClaimWorld, ids, room, type TestClaimer } from '../../../support/claim-world.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -23,7 +23,7 @@ describe('Claimer at its gates', () => {
 
   const GATES_MS = 2_000;
   /** Asks until what was read ahead or thought empty is read again. */
-  async function claimAll(worker: Claimer, count: number): Promise<MessageDocument[]> {
+  async function claimAll(worker: TestClaimer, count: number): Promise<MessageDocument[]> {
     const claimed: MessageDocument[] = [];
     for (let round = 0; round < 10; round++) {
       claimed.push(...(await worker.claim(room(count))));
@@ -127,15 +127,15 @@ describe('Claimer at its gates', () => {
     // 10:00 to 21:00 in India is 04:30 to 15:30 UTC.
     const day = new ManualClock(new Date('2026-11-21T15:29:59Z'));
     const gates = new ClaimGates({ db: world.store.db, clock: day, hours: DEFAULT_PROMOTIONAL_HOURS });
-    const paths = ['transactional', 'promotional'];
-    const worker = new Claimer({ db: world.store.db, clock: day, carrier: 'c', epoch: 7, paths, gates });
+    const from = { paths: ['promotional', 'transactional'], fromLane: 0 };
+    const worker = new Claimer({ db: world.store.db, clock: day, carrier: 'c', epoch: 7, gates });
     const validUntil = new Date('2026-11-25T00:00:00Z');
     const putIn = (lane: number) =>
       world.put(2, { path: lane > 2 ? 'promotional' : 'transactional', lane, validUntil });
     const claim = async (): Promise<number[]> => {
       const lanes: number[] = [];
       for (let round = 0; round < 4; round++) {
-        lanes.push(...(await worker.claim(room(3))).map(({ lane }) => lane));
+        lanes.push(...(await worker.claim(room(3), from)).map(({ lane }) => lane));
         day.turn(100);
       }
       return lanes.sort();

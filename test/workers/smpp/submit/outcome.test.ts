@@ -9,7 +9,8 @@ const UNWRITTEN: SegmentAnswer = { kind: 'unwritten' };
 const CASES: readonly (readonly [string, readonly SegmentAnswer[], string])[] = [
   ['accepted', [accepted('A')], 'sent'],
   ['all accepted', [accepted('A'), accepted('B')], 'sent'],
-  ['refused', [status(0x0b)], 'rejected'],
+  ['refused', [status(0x01)], 'rejected'],
+  ['refused by this carrier', [status(0x0b)], 'refused_here'],
   ['throttled', [status(0x58)], 'throttled'],
   ['queue full', [status(0x14)], 'retry'],
   ['bind state', [status(0x04)], 'requeue'],
@@ -18,12 +19,15 @@ const CASES: readonly (readonly [string, readonly SegmentAnswer[], string])[] = 
   ['one without an answer', [accepted('A'), UNKNOWN], 'unknown'],
   ['no answer and refused', [UNKNOWN, status(0x0b)], 'unknown'],
   ['one refused for good', [accepted('A'), status(0x0b)], 'partial'],
-  ['refused for good before the rest was written', [status(0x0b), UNWRITTEN], 'rejected'],
+  ['refused for good before the rest was written', [status(0x01), UNWRITTEN], 'rejected'],
+  ['refused by this carrier before the rest was written', [status(0x0b), UNWRITTEN], 'refused_here'],
+  ['refused by this carrier and for good', [status(0x0b), status(0x01)], 'rejected'],
   ['one throttled', [accepted('A'), status(0x58)], 'resume'],
   ['one for later', [status(0x14), accepted('A')], 'resume'],
   ['one never written', [accepted('A'), UNWRITTEN], 'resume'],
   ['throttled and for later', [status(0x58), status(0x14)], 'retry'],
-  ['throttled and refused', [status(0x58), status(0x0b)], 'rejected'],
+  ['throttled and refused', [status(0x58), status(0x01)], 'rejected'],
+  ['throttled and refused by this carrier', [status(0x58), status(0x0b)], 'refused_here'],
   ['throttled and never written', [status(0x58), UNWRITTEN], 'throttled'],
 ];
 

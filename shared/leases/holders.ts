@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import type { LeaseDocument } from '../../shared/leases/lease.ts';
-import { isGone, parseIdentity, thisProcess } from '../../shared/runtime/process-identity.ts';
+import { isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
+import type { LeaseDocument } from './lease.ts';
 
 /**
  * The epochs of the named leases that are held at `now`, by name. `now` is this machine's time, so the result is as exact as the

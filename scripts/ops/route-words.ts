@@ -1,0 +1,67 @@
+import type { RouteDocument, RouteMatch, WeightedCarrier } from '../../shared/routing/route.ts';
+
+/** How routes are written on the command line, and shown. */
+
+/** `airtel:70,jio:30;backup`: groups with `;`, carriers with `,`, weights behind `:` (1 when left out). `none`: no group. */
+export const groups = {
+  value: 'GROUPS',
+  form: 'carriers like airtel:70,jio:30;backup (groups with ;, weights behind :), or none',
+  parse: (text: string): readonly (readonly WeightedCarrier[])[] | undefined => {
+    if (text === 'none') return [];
+    if (!/^[a-z0-9-]+(:\d+)?([,;][a-z0-9-]+(:\d+)?)*$/.test(text)) return undefined;
+    return text.split(';').map((group) =>
+      group.split(',').map((one) => {
+        const [carrier = '', weight = '1'] = one.split(':');
+        return { carrier, weight: Number(weight) };
+      }),
+    );
+  },
+};
+
+/** `airtel=0.10 INR,jio=0.09 INR`. */
+export const costs = {
+  value: 'COSTS',
+  form: 'what each carrier costs, like airtel=0.10 INR,jio=0.09 INR',
+  parse: (text: string): Readonly<Record<string, string>> | undefined => {
+    const pairs = text.split(',').map((pair) => /^([a-z0-9-]+)=([0-9.]{1,12}( [A-Z]{3})?)$/.exec(pair.trim()));
+    if (pairs.some((pair) => pair === null)) return undefined;
+    return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? '', pair[2] ?? '']])));
+  },
+};
+
+/** A list of words with commas; `any` takes the condition away. */
+export function several<T extends string>(value: string, form: string, pattern: RegExp) {
+  return {
+    value,
+    form: `${form} (with commas), or any`,
+    parse: (text: string): readonly T[] | 'any' | undefined => {
+      if (text === 'any') return 'any';
+      const words = text.split(',').map((word) => word.trim());
+      return words.every((word) => pattern.test(word)) ? [...new Set(words as T[])] : undefined; // the pattern has only these
+    },
+  };
+}
+
+export function groupsText(all: RouteDocument['groups']): string {
+  if (all.length === 0) return 'none: refused';
+  const one = ({ carrier, weight }: WeightedCarrier, alone: boolean): string =>
+    alone ? carrier : `${carrier}:${weight}`;
+  return all.map((group) => group.map((each) => one(each, group.length === 1)).join(',')).join(';');
+}
+
+export function matchText(match: RouteMatch): string {
+  const words = Object.entries(match).map(
+    ([name, values]: [string, readonly string[]]) => `${NAMES[name] ?? name} ${values.join(',')}`,
+  );
+  return words.length === 0 ? 'everything' : words.join(' · ');
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  routes: 'route',
+  countries: 'country',
+  prefixes: 'prefix',
+  senders: 'sender',
+  senderKinds: 'sender kind',
+  accounts: 'account',
+  priorities: 'priority',
+};

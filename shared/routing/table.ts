@@ -1,0 +1,166 @@
+import type { CarrierDocument } from '../carriers/carrier.ts';
+import type { MessageDocument } from '../messages/message.ts';
+import { type Priority, pathOf, ROUTES } from '../messages/routing.ts';
+import { codeLength, countryOf } from './country.ts';
+import { listOfPath, MAX_CARRIERS, pathOfList } from './path.ts';
+import { DEFAULT_WAIT_SECONDS, type RouteDocument, senderKind } from './route.ts';
+import { pathFor, pathsOf } from './spread.ts';
+
+/** What of a message a route looks at. */
+export type Routable = Pick<MessageDocument, 'account' | 'to' | 'sender' | 'route' | 'lane'>;
+
+/** `no_route`: nobody will ever take it. `route`: the one that matched; absent when none is configured, or none matched. */
+export type Resolution =
+  | { readonly kind: 'path'; readonly path: string; readonly route?: RouteDocument }
+  | { readonly kind: 'no_route'; readonly why: string; readonly route?: RouteDocument };
+
+/** A route under one of its destinations. */
+interface Entry {
+  readonly route: RouteDocument;
+  /** Digits of the recipient that it matches; a country is a little more than its code, as it may share it. */
+  readonly length: number;
+}
+
+const MOST_DIGITS = 15;
+const COUNTRY_BONUS = 0.5;
+
+/**
+ * All routes, ready to be asked. Of the routes that match a message one counts: the one with the highest `order`; then one for the
+ * account before one for all; then the longest prefix; then one for the sender, for the kind of sender, for the priority, for the
+ * routing group; then the first by name. Pure.
+ */
+export class RouteTable {
+  readonly routes: readonly RouteDocument[];
+  readonly #carriers: readonly Pick<CarrierDocument, '_id' | 'paths'>[];
+  readonly #byPrefix = new Map<string, Entry[]>();
+  readonly #byCountry = new Map<string, Entry[]>();
+  #served: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(routes: readonly RouteDocument[], carriers: readonly Pick<CarrierDocument, '_id' | 'paths'>[]) {
+    this.routes = routes;
+    this.#carriers = carriers;
+    for (const route of routes) {
+      const { prefixes, countries } = route.match;
+      const anywhere = prefixes === undefined && countries === undefined ? [''] : [];
+      for (const prefix of prefixes ?? anywhere) put(this.#byPrefix, prefix, { route, length: prefix.length });
+      for (const country of countries ?? []) {
+        put(this.#byCountry, country, { route, length: codeLength(country) + COUNTRY_BONUS });
+      }
+    }
+  }
+
+  resolve(message: Routable): Resolution {
+    if (this.routes.length === 0) return this.#byGroup(message);
+    const [best] = this.matches(message);
+    if (best === undefined) return { kind: 'no_route', why: 'no route matches it' };
+    if (best.groups.length === 0) return { kind: 'no_route', why: `the route ${best._id} refuses it`, route: best };
+    return { kind: 'path', path: pathFor(best, message.to), route: best };
+  }
+
+  /** All routes that match, the one that counts first. */
+  matches(message: Routable): readonly RouteDocument[] {
+    const found = this.#entriesFor(message.to).filter(({ route }) => isMatch(route, message));
+    return found.sort(byRank).map(({ route }) => route);
+  }
+
+  /** The path of the others when this carrier has refused a message of `path`. Undefined: there is none. */
+  after(path: string, carrier: string): string | undefined {
+    const { waitSeconds, carriers } = listOfPath(path) ?? this.#groupAsList(path, carrier);
+    const others = carriers.filter((other) => other !== carrier);
+    return others.length === 0 ? undefined : pathOfList({ waitSeconds, carriers: others });
+  }
+
+  /** The path of a message that is routed anew; no carrier is asked twice. */
+  without(path: string, tried: readonly string[]): string | undefined {
+    return tried.reduce<string | undefined>((left, one) => left && this.after(left, one), path);
+  }
+
+  /** Every path on which a message may lie now, with the carriers that may take from it, in their order. */
+  get served(): ReadonlyMap<string, readonly string[]> {
+    this.#served ??= this.#findServed();
+    return this.#served;
+  }
+
+  #findServed(): Map<string, readonly string[]> {
+    const found = new Map<string, readonly string[]>();
+    let fresh = [...ROUTES.map(pathOf), ...this.routes.flatMap(pathsOf)];
+    for (let refusals = 0; refusals < MAX_CARRIERS && fresh.length > 0; refusals++) {
+      const next = new Set<string>();
+      for (const path of fresh) {
+        const carriers = listOfPath(path)?.carriers ?? this.#ofGroup(path);
+        found.set(path, carriers);
+        for (const carrier of carriers) {
+          const left = this.after(path, carrier);
+          if (left !== undefined && !found.has(left)) next.add(left);
+        }
+      }
+      fresh = [...next];
+    }
+    return found;
+  }
+
+  /** Without routes the carriers' own `paths` say who may take what. An installation without carriers waits for its first. */
+  #byGroup({ route }: Routable): Resolution {
+    const path = pathOf(route);
+    if (this.#carriers.length === 0 || this.#ofGroup(path).length > 0) return { kind: 'path', path };
+    return { kind: 'no_route', why: `no carrier serves ${path} messages` };
+  }
+
+  #ofGroup(path: string): readonly string[] {
+    return this.#carriers.filter(({ paths }) => paths.includes(path)).map(({ _id }) => _id);
+  }
+
+  /** The carriers of a routing group behind the one that refused, in a circle: its messages are not all the next one's. */
+  #groupAsList(path: string, carrier: string): { readonly waitSeconds: number; readonly carriers: readonly string[] } {
+    const all = this.#ofGroup(path);
+    const at = all.indexOf(carrier);
+    return { waitSeconds: DEFAULT_WAIT_SECONDS, carriers: [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))] };
+  }
+
+  #entriesFor(to: string): Entry[] {
+    const found: Entry[] = [];
+    for (let length = 0; length <= MOST_DIGITS; length++) {
+      found.push(...(this.#byPrefix.get(to.slice(0, length)) ?? []));
+      if (length >= to.length) break;
+    }
+    const country = this.#byCountry.size === 0 ? undefined : countryOf(to);
+    if (country !== undefined) found.push(...(this.#byCountry.get(country) ?? []));
+    return found;
+  }
+}
+
+function put(map: Map<string, Entry[]>, key: string, entry: Entry): void {
+  map.set(key, [...(map.get(key) ?? []), entry]);
+}
+
+function isMatch({ match }: RouteDocument, { account, sender, route, lane }: Routable): boolean {
+  const has = <T>(wanted: readonly T[] | undefined, value: T | undefined): boolean =>
+    wanted === undefined || (value !== undefined && wanted.includes(value));
+  return (
+    has(match.routes, route) &&
+    has(match.senders, sender) &&
+    has(match.accounts, account) &&
+    has(match.senderKinds, match.senderKinds && senderKind(sender)) &&
+    has(match.priorities, priorityOf(lane))
+  );
+}
+
+/** The lanes 0 to 2 are the priorities of transactional messages (messages/routing.ts). */
+function priorityOf(lane: number): Priority | undefined {
+  return (['otp', 'normal', 'low'] as const)[lane];
+}
+
+function byRank(one: Entry, other: Entry): number {
+  const [a, b] = [one.route.match, other.route.match];
+  const named = (first: unknown, second: unknown): number => Number(second !== undefined) - Number(first !== undefined);
+  return (
+    other.route.order - one.route.order ||
+    named(a.accounts, b.accounts) ||
+    other.length - one.length ||
+    named(a.senders, b.senders) ||
+    named(a.senderKinds, b.senderKinds) ||
+    named(a.priorities, b.priorities) ||
+    named(a.routes, b.routes) ||
+    (one.route._id < other.route._id ? -1 : 1)
+  );
+}

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { RouteDocument } from '../../../shared/routing/route.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { smsWorld } from './world.ts';
+
+const TO_INDIA = { to: '919876543210', message: 'Hello', sender: 'HARKRA' };
+const TO_UK = { ...TO_INDIA, to: '447911123456' };
+const INDIA: RouteDocument = {
+  _id: 'india',
+  order: 0,
+  match: { countries: ['IN'] },
+  groups: [[{ carrier: 'a', weight: 1 }], [{ carrier: 'b', weight: 1 }]],
+  waitSeconds: 20,
+  price: '0.12 INR',
+  costs: { a: '0.10 INR' },
+  createdAt: new Date('2026-11-22T10:00:00Z'),
+};
+
+describe('400 no_route', () => {
+  const single = smsWorld('/v2/send');
+  const bulk = smsWorld('/v2/send-bulk');
+
+  it('of a single message: nothing is charged, and the routes that there are carry the others at their price', async () => {
+    const account = await makeAccount(single.store.db, 5);
+    const key = await makeKey(single.store.db, account);
+    await single.store.db.collection<RouteDocument>('routes').insertOne(INDIA);
+
+    const refused = await eventually(async () => {
+      const answer = await single.send(key, TO_UK);
+      if (answer.status !== 400) throw new Error('accepted');
+      return answer;
+    }, 'the route counts');
+    const before = await single.balanceOf(account);
+    expectProblem(refused, 'no_route');
+    expect(
+      refused.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).to.deep.equal(['to no_route']);
+    const taken = await single.send(key, TO_INDIA);
+
+    expect(taken.status).to.equal(200);
+    expect(await single.balanceOf(account)).to.equal((before ?? 0) - 1);
+    const stored = await single.store.db
+      .collection<MessageDocument>('messages')
+      .findOne({ _id: taken.body.message_id });
+    expect(stored).to.deep.include({
+      path: '@20:a>b',
+      routed: { route: 'india', price: '0.12 INR', costs: { a: '0.10 INR' } },
+    });
+  });
+
+  it('of a bulk request: by index, all or nothing', async () => {
+    const account = await makeAccount(bulk.store.db, 5);
+    const key = await makeKey(bulk.store.db, account);
+    await bulk.store.db.collection<RouteDocument>('routes').insertOne(INDIA);
+    const { to: _, ...words } = TO_INDIA;
+
+    const refused = await bulk.send(key, { ...words, to: [TO_INDIA.to, TO_UK.to, '4915112345678'] });
+
+    expectProblem(refused, 'no_route');
+    expect(refused.body.errors.map(({ field }: { field: string }) => field)).to.deep.equal(['to[1]', 'to[2]']);
+    expect(await bulk.balanceOf(account)).to.equal(5);
+  });
+});

@@ -1,0 +1,80 @@
+import type { Db } from 'mongodb';
+import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
+import { type CarrierDocument, carrierLease } from '../../../shared/carriers/carrier.ts';
+import { heldEpochs } from '../../../shared/leases/holders.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { MAX_CARRIERS } from '../../../shared/routing/path.ts';
+import { isWorthWaiting, mayTake, type Standings, standingOf } from '../../../shared/routing/standing.ts';
+import { listRoutes } from '../../../shared/routing/store.ts';
+import { RouteTable } from '../../../shared/routing/table.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+
+/**
+ * What each carrier of this process takes: by the routes, and by how the other carriers are. One per process, read again every
+ * second, so a carrier takes over for another one, and gives back, within a second or two; no message is rewritten for it.
+ */
+export class Serving {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #table = new RouteTable([], []);
+  #standings: Standings = new Map();
+  readonly #unheldSince = new Map<string, Date>();
+  /** Paths by carrier and what it believes of itself, until the next refresh. */
+  #paths = new Map<string, readonly string[]>();
+
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Rejects with the store's error; what was known before counts on. */
+  async refresh(carriers: readonly CarrierDocument[]): Promise<void> {
+    const routes = await listRoutes(this.#db);
+    // Alone, a carrier has nobody to yield to.
+    const standings = carriers.length < 2 ? new Map() : await this.#readStandings(carriers);
+    this.#table = new RouteTable(routes, carriers);
+    this.#standings = standings;
+    this.#paths = new Map();
+  }
+
+  /** The paths that a bound carrier takes from now. `as`: whether its breaker is closed. */
+  paths(carrier: string, as: 'up' | 'tripped'): readonly string[] {
+    const key = `${carrier}/${as}`;
+    const known = this.#paths.get(key);
+    if (known !== undefined) return known;
+    const now = this.#clock.now();
+    const paths = [...this.#table.served].flatMap(([path, carriers]) => {
+      if (!carriers.includes(carrier)) return [];
+      return mayTake(path, carriers, carrier, as, this.#standings, now) ? path : [];
+    });
+    this.#paths.set(key, paths.sort());
+    return paths;
+  }
+
+  /**
+   * The path of a message for which its carrier's answer was no. Undefined: no other carrier is to be asked, as it had enough of
+   * them, or nobody is left who will take it soon.
+   */
+  next({ path, claim, attempts = [] }: MessageDocument): string | undefined {
+    if (claim === undefined || attempts.length + 1 >= MAX_CARRIERS) return undefined;
+    const next = this.#table.after(path, claim.carrier);
+    if (next === undefined) return undefined;
+    const carriers = this.#table.served.get(next) ?? [];
+    return isWorthWaiting(carriers, this.#standings, this.#clock.now()) ? next : undefined;
+  }
+
+  async #readStandings(carriers: readonly CarrierDocument[]): Promise<Standings> {
+    const now = this.#clock.now();
+    const leases = carriers.map(({ _id }) => carrierLease(_id));
+    const [epochs, reports] = await Promise.all([heldEpochs(this.#db, leases, now), readBindReports(this.#db)]);
+    return new Map(
+      carriers.map((carrier) => {
+        const epoch = epochs.get(carrierLease(carrier._id));
+        const since = epoch === undefined ? (this.#unheldSince.get(carrier._id) ?? now) : undefined;
+        if (since === undefined) this.#unheldSince.delete(carrier._id);
+        else this.#unheldSince.set(carrier._id, since);
+        return [carrier._id, standingOf(carrier, epoch, reports.get(carrier._id), now, since)];
+      }),
+    );
+  }
+}

@@ -1,0 +1,47 @@
+import type { Db } from 'mongodb';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+
+/** So few paths are read one by one: to find out which of them is empty would cost as much. */
+const FEW = 3;
+/** What was found is believed for so long. */
+const FRESH_MS = 100;
+
+/**
+ * In a backlog each lane of each path is a queue to be read. Routes give a carrier dozens of paths, and nearly all are empty. This
+ * finds the others by skipping through the index: one read for each of them, and one that finds no more.
+ */
+export class WaitingPaths {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #found: readonly string[] = [];
+  #of: readonly string[] = [];
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Those of `paths` (sorted) on which something waits. */
+  async among(paths: readonly string[]): Promise<readonly string[]> {
+    if (paths.length <= FEW) return paths;
+    const nowMs = this.#clock.monotonicMs();
+    if (paths === this.#of && nowMs < this.#untilMs) return this.#found;
+    const found: string[] = [];
+    for (let left = paths; left.length > 0; ) {
+      const [first] = await findAtOnce<MessageDocument>(this.#db, 'messages', {
+        filter: { path: { $in: [...left] }, state: 'queued', validUntil: { $gt: this.#clock.now() } },
+        projection: { path: 1 },
+        sort: { path: 1, lane: 1, account: 1, _id: 1 },
+        limit: 1,
+      });
+      if (first === undefined) break;
+      found.push(first.path);
+      left = left.filter((path) => path > first.path);
+    }
+    [this.#found, this.#of, this.#untilMs] = [found, paths, nowMs + FRESH_MS];
+    return found;
+  }
+}

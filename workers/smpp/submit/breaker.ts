@@ -1,0 +1,120 @@
+import type { Clock } from '../../../shared/runtime/clock.ts';
+
+/**
+ * What an answer says about the carrier itself. `good`: it works, whatever it said of the message. `refused`: it surely did not take
+ * a message that another carrier may take. `fault`: an error of its own, or no answer. Throttling says nothing.
+ */
+export type BreakerAnswer = 'good' | 'refused' | 'fault';
+
+const WINDOW_S = 30;
+const FEWEST = 20;
+/** Faults are the carrier's own. Refusals may be the messages': a list of bad numbers is refused by any carrier. */
+const FAULT_PART = 0.5;
+const REFUSED_PART = 0.9;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 600_000;
+const PROBES = 5;
+const GOOD_PROBES = 4;
+/** For so long only messages that can wait are probes; then any, as there may be no others. */
+const PATIENCE_MS = 30_000;
+
+interface Second {
+  readonly second: number;
+  total: number;
+  faults: number;
+  refused: number;
+}
+
+/**
+ * Notices that a carrier refuses nearly everything, so that its messages go to others of their route.
+ *
+ * - `closed`: all is well. To `open`: of 20 answers or more in 30 s half were faults, or nine of ten faults and refusals.
+ * - `open`: the carrier gets only what no other carrier can take. To `probing`: after 30 s, doubling with each return up to 10 min.
+ * - `probing`: it gets five messages. To `closed`: four good answers. To `open`: two that are not.
+ */
+export class Breaker {
+  readonly #clock: Clock;
+  #seconds: Second[] = [];
+  #openUntilMs: number | undefined;
+  #trippedUntil: Date | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+  #probes = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, good: 0, bad: 0 };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get state(): 'closed' | 'open' | 'probing' {
+    if (this.#openUntilMs === undefined) return 'closed';
+    return this.#clock.monotonicMs() < this.#openUntilMs ? 'open' : 'probing';
+  }
+
+  /** When it will be tried again; undefined while closed. */
+  get trippedUntil(): Date | undefined {
+    return this.#trippedUntil;
+  }
+
+  /** Messages that may be taken as probes now, and the most urgent lane that they may be of. */
+  get probes(): { readonly room: number; readonly fromLane: number } {
+    if (this.state !== 'probing') return { room: 0, fromLane: 0 };
+    const nowMs = this.#clock.monotonicMs();
+    const idleMs = nowMs - (this.#openUntilMs ?? nowMs);
+    // Probes whose answers told nothing (throttled, never written) are made again.
+    if (nowMs - this.#probes.sinceMs >= PATIENCE_MS) this.#probes = { sinceMs: nowMs, taken: 0, good: 0, bad: 0 };
+    return { room: PROBES - this.#probes.taken, fromLane: idleMs < PATIENCE_MS ? 1 : 0 };
+  }
+
+  probing(messages: number): void {
+    this.#probes.taken += messages;
+  }
+
+  /** One message was answered. */
+  answered(answer: BreakerAnswer): void {
+    const state = this.state;
+    if (state === 'closed') this.#count(answer);
+    else if (state === 'probing') this.#judge(answer);
+  }
+
+  /** The carrier's settings say that this answer needs a pause. */
+  trip(pauseMs: number): void {
+    this.#open(pauseMs);
+  }
+
+  #count(answer: BreakerAnswer): void {
+    const second = Math.floor(this.#clock.monotonicMs() / 1_000);
+    let last = this.#seconds.at(-1);
+    if (last?.second !== second) {
+      last = { second, total: 0, faults: 0, refused: 0 };
+      this.#seconds = [...this.#seconds.filter((one) => one.second > second - WINDOW_S), last];
+    }
+    last.total += 1;
+    if (answer === 'fault') last.faults += 1;
+    if (answer === 'refused') last.refused += 1;
+    if (answer === 'good') return;
+    const sum = (of: (one: Second) => number): number => this.#seconds.reduce((all, one) => all + of(one), 0);
+    const total = sum((one) => one.total);
+    const faults = sum((one) => one.faults);
+    const bad = faults + sum((one) => one.refused);
+    if (total >= FEWEST && (faults >= total * FAULT_PART || bad >= total * REFUSED_PART)) this.#open(this.#pauseMs);
+  }
+
+  #judge(answer: BreakerAnswer): void {
+    if (answer === 'good') this.#probes.good += 1;
+    else this.#probes.bad += 1;
+    if (this.#probes.good >= GOOD_PROBES) {
+      this.#openUntilMs = undefined;
+      this.#trippedUntil = undefined;
+      this.#pauseMs = FIRST_PAUSE_MS;
+    } else if (this.#probes.bad > PROBES - GOOD_PROBES) {
+      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+      this.#open(this.#pauseMs);
+    }
+  }
+
+  #open(pauseMs: number): void {
+    this.#seconds = [];
+    this.#openUntilMs = this.#clock.monotonicMs() + pauseMs;
+    this.#trippedUntil = new Date(this.#clock.now().getTime() + pauseMs);
+    this.#probes = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, good: 0, bad: 0 };
+  }
+}
