@@ -150,6 +150,7 @@ const MEANINGS = {
   throttled: 'too fast: the worker would send it again',
   retry: 'refused for now: the worker would try again',
   bind: 'the session is not usable: the worker would bind again',
+  failover: 'refused here: the worker would ask the next carrier of the route',
   rejected: 'refused for good',
 } as const;
 
