@@ -9,6 +9,7 @@ import { encodeSubmit } from '../../workers/smpp/session/pdu.ts';
 import type { SubmitAnswer } from '../../workers/smpp/session/session.ts';
 import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
+import { ownStatuses } from '../../workers/smpp/submit/own-statuses.ts';
 import { TrialReceipt } from './carrier-trial/receipt.ts';
 import { Trial } from './carrier-trial/trial.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
@@ -159,7 +160,7 @@ function submitStep(answers: readonly (SubmitAnswer | 'no_answer')[], carrier: C
   if (last === undefined || last === 'no_answer') {
     return { ok: false, words: 'submit: no answer; nobody knows whether the carrier has it' };
   }
-  const meaning = MEANINGS[statusClass(last.status, carrier.statusClasses)];
+  const meaning = MEANINGS[statusClass(last.status, ownStatuses(carrier).statusClasses)];
   const told = `${statusText(last.status)}, ${statusReason(last.status)}: ${meaning}`;
   if (last.status !== STATUS.ok) return { ok: false, words: `submit: segment ${answers.length} got ${told}` };
   const ids = answers.flatMap((answer) => (answer === 'no_answer' ? [] : answer.messageId)).join(', ');
