@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
 const THREADS_MAX = 4;
-/** A thread costs some 30 MB. It ends after so long without a batch that has a template. */
+/** A thread costs some 30 MB, so it ends when no batch with a template has needed it for this time. */
 const IDLE_MS = 30_000;
 
 /**

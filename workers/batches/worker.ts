@@ -30,7 +30,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #options: BatchWorkerOptions;
   readonly #threads = new RenderThreads();
   readonly #made: ReturnType<Metrics['counter']>;
-  /** The batches of the current round. */
+  /** The open batches that the current round has read. */
   #inHand: readonly BatchDocument[] = [];
   /** The account that was served last. */
   #cursor = '';

@@ -28,7 +28,7 @@ export interface AccountRunOptions {
   readonly provider: ProviderDocument;
   /** Version of the provider's settings. Other settings need a new run. */
   readonly version: string;
-  /** Decrypted. */
+  /** The provider's access token, decrypted. */
   readonly token: string;
   readonly partition: HeldPartition;
 }
@@ -77,7 +77,7 @@ export class AccountRun {
     this.#client.close();
   }
 
-  /** Ends what is in flight now, as unknown. */
+  /** Cuts off the requests in flight. Their messages are then unknown. */
   cutOff(): void {
     this.#client.close();
   }
@@ -123,7 +123,7 @@ export class AccountRun {
   }
 }
 
-/** The provider's answer to a send named the template's state. It is kept until the list is copied again. */
+/** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
 export async function markTemplateOf(db: Db, { account, content }: ChatMessageDocument, status: string): Promise<void> {
   if (content.kind === 'template') await markChatTemplate(db, account, content.name, content.language, status);
 }

@@ -9,7 +9,7 @@ export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
   readonly box: SecretBox;
 }
 
-/** A provider as it was read from the store. Another version needs another run. */
+/** A provider as it was read from the store. When its version changes, its account gets a new run. */
 export interface KnownProvider {
   readonly provider: ProviderDocument;
   readonly version: string;
@@ -78,7 +78,7 @@ export class AccountRuns {
     await Promise.all([...this.#closing.values()].map(({ closed }) => closed));
   }
 
-  /** Ends what is in flight now, as unknown. */
+  /** Cuts off the requests in flight. Their messages are then unknown. */
   cutOff(): void {
     for (const { run } of this.#closing.values()) run.cutOff();
   }

@@ -21,7 +21,7 @@ export class Breaker {
   #openUntilMs = 0;
   #probing = false;
 
-  /** `random`: from 0 to 1. */
+  /** `random` returns a number from 0 to 1. */
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;

@@ -8,7 +8,7 @@ export interface ChatClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly account: AccountId;
-  /** Lease of the account's partition, and its epoch. Claims carry both. */
+  /** Lease of the account's partition, and its epoch. Every claim stores both. */
   readonly lease: string;
   readonly epoch: number;
 }
@@ -17,8 +17,8 @@ const QUEUE = { path: CHAT_PATH, lane: CHAT_LANE, state: 'queued' } as const;
 const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
 
 /**
- * Takes queued messages of one account: queued → submitting. Only the holder of the partition does this, so there is
- * no race.
+ * Takes queued messages of one account: they change from queued to submitting. Only the holder of the partition claims, so there
+ * is no race.
  */
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
@@ -58,7 +58,7 @@ export class ChatClaimer {
     return this.#taker.take(messages);
   }
 
-  /** The messages of a claim whose answer was lost. */
+  /** Finds the messages of a claim whose answer from the store was lost. */
   recover(): Promise<ChatMessageDocument[]> {
     return this.#taker.recover();
   }
@@ -68,8 +68,8 @@ export class ChatClaimer {
 const PAGE = 32;
 
 /**
- * Accounts with queued chat-app messages, after `after` in the order of their ids. `more`: there may be others after
- * the last one. One read of the queue's index. To skip the backlog of one account, ask again with that account as
+ * Finds accounts with queued chat-app messages, after `after` in the order of their ids, by one read of the queue's index.
+ * `more`: there may be other accounts after the last one. To skip the backlog of one account, ask again with that account as
  * `after`.
  */
 export async function accountsWithWork(

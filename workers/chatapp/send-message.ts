@@ -41,7 +41,7 @@ interface MessageSenderOptions extends SendContext {
 }
 
 /**
- * A message that waits for its retry returns to the queue so long after its due time. Until then its customer gets no
+ * A message that waits for its retry is put into the queue at most this long after its due time. Until then its customer gets no
  * other message.
  */
 const BACK_IN_QUEUE_MS = 2_000;

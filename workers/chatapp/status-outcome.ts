@@ -44,8 +44,7 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
     }
   }
   const another = known?.key !== undefined && known.key !== key;
-  // For a message of unknown fate that was sent again: the other copy's outcome decides, unless this copy was
-  // delivered.
+  // This message had an unknown outcome and was sent again. The other copy's outcome decides, unless this copy was delivered.
   if (another && (status.status === 'sent' || status.status === 'failed')) return undefined;
   const left = !isBeforeSent(message.state);
   const entries: HistoryEntry[] = left ? [] : [entryAt('sent', now, message.history)];
@@ -123,7 +122,7 @@ function isUnderWay(message: ChatMessageDocument): boolean {
   return message.state === 'submitting' && !isHeldOpen(message);
 }
 
-/** Stores an id that no answer contained, so that later statuses find the message. */
+/** Stores an id that no answer contained, so that later statuses with this id find the message. */
 function adopted(known: Part | undefined, key: string): Change | undefined {
   return known?.key === undefined ? { set: { parts: [part(known, key, 'accepted')] } } : undefined;
 }

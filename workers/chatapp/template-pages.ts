@@ -10,7 +10,7 @@ import { listTrouble } from './provider/trouble.ts';
 
 export interface TemplateList {
   readonly templates: readonly ChatTemplateDocument[];
-  /** How many entries could not be read, and the first of them. */
+  /** How many entries could not be read. `firstSkipped` is the first of them. */
   readonly skipped: number;
   readonly firstSkipped: Unreadable | undefined;
 }
@@ -18,7 +18,7 @@ export interface TemplateList {
 export interface TemplatePagesOptions {
   readonly account: AccountId;
   readonly clock: Clock;
-  /** The page after a cursor; the first page without one. */
+  /** Asks for the page that follows a cursor, or for the first page. */
   ask(after: string | undefined): Promise<Exchange>;
 }
 
@@ -31,7 +31,7 @@ const BYTES_MAX = 64 * 1_048_576;
 /** Entries that are read without giving way to the event loop. */
 const AT_ONCE = 5;
 
-/** All templates of an account, as the provider lists them; otherwise the reason why they are not available. */
+/** Reads all templates of an account, as the provider lists them. Returns the reason as a text when the list is not available. */
 export async function readTemplates({ account, clock, ask }: TemplatePagesOptions): Promise<TemplateList | string> {
   const templates = new Map<string, ChatTemplateDocument>();
   let entries = 0;

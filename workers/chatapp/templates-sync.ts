@@ -49,7 +49,10 @@ export class TemplatesSync {
     this.#schedule(this.#options.random() * FIRST_WITHIN_MS);
   }
 
-  /** Copies the list within a minute: a send was refused as if our copy were old. A list that is being copied is new enough. */
+  /**
+   * Copies the list within a minute, because a send was refused as if our copy were old. If a copy is being made already, that
+   * one is new enough.
+   */
   soon(): void {
     if (this.#copying) return;
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 
-/** Wakes a loop after a time. Until a rest is over, nothing wakes it. */
+/** Wakes a loop after a time. During a rest no other call can wake the loop. */
 export class WakeTimer {
   readonly #clock: Clock;
   readonly #wake: () => void;

@@ -33,7 +33,10 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
-/** No better receipt came in time. It may still: `delivered` can follow `failed` (shared/messages/status.ts). */
+/**
+ * The receipt that was held becomes the outcome, because no better one came in time. A later one still counts: `delivered` can
+ * follow `failed` (shared/messages/status.ts).
+ */
 function heldTo(message: AnyMessage, { until, error, reason }: HeldReceipt, now: Date): Change {
   if (until > now) return { set: { due: until } };
   return {

@@ -18,9 +18,9 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   await duties.keepLease();
   const timetable = new Timetable(log);
   life.onStop('timetable', () => timetable.stop());
-  // A third of the lease's time.
+  // Renews the lease after a third of its time.
   timetable.every(5, () => duties.keepLease());
-  // Also the longest extra delay of a waiting message.
+  // This pause is also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.sweepDue());
   timetable.every(1, () => duties.reroute());
   timetable.every(10, () => duties.finishPending());

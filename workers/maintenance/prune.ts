@@ -12,10 +12,10 @@ import { type PrunePace, pruneAlong } from './pruning/walk.ts';
 
 /** How long ended things are kept, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
 export interface Retention {
-  /** Also for conversations. */
+  /** Conversations are kept as long as messages. */
   readonly messages: number;
   readonly deliveries: number;
-  /** Also for schedules. */
+  /** Schedules are kept as long as batches. */
   readonly batches: number;
 }
 

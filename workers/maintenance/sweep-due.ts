@@ -5,8 +5,8 @@ import type { Settler } from '../../shared/settlement/settle.ts';
 import { decideDue } from './decide-due.ts';
 
 /**
- * The most messages in one group. A large backlog (a carrier was down for two days, say) is worked off group by
- * group.
+ * The most messages in one group. A large backlog, for example after a carrier was down for two days, is worked off in several
+ * groups.
  */
 const GROUP_MAX = 200;
 

@@ -59,7 +59,7 @@ export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Rele
   return { found: found.length, released: sending.length };
 }
 
-/** The schedule's message; none if it has a batch. Pure: repeated, it gives the same message. */
+/** The schedule's message. Empty if the schedule has a batch. Pure: every call gives the same message. */
 function releasedMessage(schedule: ScheduleDocument): readonly MessageDocument[] {
   const { account, group, content, releasedAt } = schedule;
   assert(content !== undefined && releasedAt !== undefined, 'what is being sent was claimed and has its content');

@@ -19,11 +19,11 @@ const ROUND_MS = 1_000;
 /** How far ahead alarms are set. Later schedules wait in the store only. */
 const AHEAD_MS = 10_000;
 /**
- * A schedule that has been due for so long was missed by its alarm (its process died, Agenda failed), or has to be
- * redone.
+ * A schedule that is overdue by this time was missed: the process of its alarm died, or Agenda failed. Or its release was begun
+ * and must be redone.
  */
 const MISSED_MS = 2_000;
-/** The longest time of one release. What is left then counts as missed, and the next round takes it. */
+/** The longest time of one release. Schedules that remain after it count as missed, and the next round takes them. */
 const RELEASE_MS = 5_000;
 
 /**

@@ -44,9 +44,9 @@ const RECENT_AT_ONCE = 128;
  */
 export class DueFinder {
   readonly #options: DueFinderOptions;
-  /** Heavy endpoints. For those of other processes: for how many more rounds the walk skips them. */
+  /** Heavy endpoints. The number is used for endpoints of other processes: the walk skips them for so many more rounds. */
   readonly #heavy = new Map<EndpointId, number>();
-  /** In the order in which a delivery was last taken from them. */
+  /** These endpoints are in the order in which a delivery was last taken from them. */
   readonly #recent = new Set<EndpointId>();
   /** The endpoint after which the walk continues; empty at the beginning. */
   #position = '';

@@ -3,7 +3,10 @@ import type { Completion } from '../../shared/webhooks/delivery-store.ts';
 import type { PostResult } from './post.ts';
 import { nextTry } from './retry-schedule.ts';
 
-/** "A receiving handler answers with HTTP 200 to acknowledge" (Events). Every 2xx counts; a redirect does not. */
+/**
+ * The specification says: "A receiving handler answers with HTTP 200 to acknowledge" (Events). Every 2xx counts as success, a
+ * redirect does not.
+ */
 export function isSuccess(result: number | string): boolean {
   return typeof result === 'number' && result >= 200 && result < 300;
 }

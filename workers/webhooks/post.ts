@@ -10,7 +10,7 @@ import { failureCode } from './failure-code.ts';
  * environment, cookies or decompression. connect.ts makes the connections; only these two files import `undici`.
  */
 export interface Post {
-  /** `https://host:port`. */
+  /** The scheme, host and port, as in `https://host:port`. */
   readonly origin: string;
   readonly path: string;
   /** Names and values in turn. */
@@ -61,7 +61,8 @@ export class Poster {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      // Never reached. undici would raise an error for every header beyond it, up to a thousand per packet.
+      // No answer reaches this limit, because its connection is cut off at the same number of bytes. For every header beyond it
+      // undici would raise an error, up to a thousand per packet.
       maxHeaderSize: ANSWER_BYTES_MAX,
       // One timer per post covers all phases.
       headersTimeout: 0,

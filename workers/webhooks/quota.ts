@@ -18,13 +18,13 @@ const SLOW_PART = 8;
 /** The posts in flight when another one wants to start. */
 export interface InFlight {
   readonly all: number;
-  /** To slow endpoints. */
+  /** Posts to slow endpoints. */
   readonly slow: number;
-  /** Of the endpoint's account. */
+  /** Posts of the endpoint's account. */
   readonly account: number;
-  /** To the address that the endpoint's host is connected to. */
+  /** Posts to the address that the endpoint's host is connected to. */
   readonly destination: number;
-  /** Of the endpoint's account, to that address. */
+  /** Posts of the endpoint's account to that address. */
   readonly accountThere: number;
   readonly endpoint: number;
 }
@@ -52,7 +52,7 @@ export function fullFor(inFlight: InFlight, endpointMax: number, slow: boolean):
   return undefined;
 }
 
-/** At least one while any place is free. */
+/** The most posts in flight now. At least one while any place is free. */
 function quotaOf({ all, slow }: InFlight, isSlow: boolean): number {
   const most = Math.ceil((IN_FLIGHT_MAX - all) / PART);
   return isSlow ? Math.min(most, Math.ceil((SLOW_MAX - slow) / SLOW_PART)) : most;

@@ -16,7 +16,7 @@ export interface Rotating {
 export class Rotation<Queue extends Rotating> {
   /** An account moves to the end when one of its queues is taken out. */
   readonly #accounts = new Map<AccountId, Queue[]>();
-  /** By the name of the limit that was reached. */
+  /** The held queues, by the name of the limit that each has reached. */
   readonly #held = new Map<string, Queue[]>();
 
   /** Puts a queue after the other queues of its account, unless it has a place or is empty. */

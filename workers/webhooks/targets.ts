@@ -15,7 +15,7 @@ export interface Target {
   readonly id: EndpointId;
   /** The part of the URL that may be logged. */
   readonly host: string;
-  /** Without the port; IPv6 without brackets. */
+  /** The host without its port. IPv6 addresses have no brackets. */
   readonly hostname: string;
   readonly origin: string;
   readonly path: string;

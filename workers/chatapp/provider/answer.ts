@@ -9,7 +9,7 @@ export type Exchange =
       readonly kind: 'answered';
       readonly status: number;
       readonly body: Buffer;
-      /** From the `Retry-After` header. */
+      /** The value of the `Retry-After` header, in milliseconds. */
       readonly retryAfterMs?: number;
     }
   | { readonly kind: 'not_sent' | 'no_answer'; readonly code: string };
@@ -19,13 +19,13 @@ export type SendVerdict =
   | { readonly kind: 'accepted'; readonly upstreamId: string }
   /** The provider may have accepted it, or not. */
   | { readonly kind: 'unknown'; readonly code: string }
-  /** Nothing was written. */
+  /** Nothing of the request was written. */
   | { readonly kind: 'not_sent'; readonly code: string }
   | {
       readonly kind: ErrorDo;
       /** Our own code (error-table.ts). */
       readonly code: string;
-      /** For people: the provider's code and words. */
+      /** The provider's code and words, for people. */
       readonly reason: string;
       readonly retryAfterMs?: number;
       /** The state that the template gets. */
@@ -104,7 +104,7 @@ export function parseObject(body: Buffer): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** An object, not an array or null. */
+/** Returns the value if it is an object, not an array or null. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>) // every object has this type
@@ -117,7 +117,7 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
-/** A code that is not in the table. Decides by the error's `is_transient`, else by the HTTP status. */
+/** The rule for a code that the table does not have. The error's `is_transient` decides, and without it the HTTP status. */
 function unknownCode(status: number, { isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };

@@ -22,7 +22,7 @@ export interface ProviderClientOptions {
 
 /** The answer to a send has some hundred bytes, but a proxy's error page can be long. */
 const SEND_ANSWER_BYTES_MAX = 65_536;
-/** A page of templates: some KB for each template, up to 10. */
+/** A page of the list has up to 10 templates, and each has some KB. */
 const TEMPLATES_ANSWER_BYTES_MAX = 1_048_576;
 /**
  * Shorter than the time after which servers usually close an idle connection. A send over a connection that is just
@@ -39,7 +39,7 @@ interface Request {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly body?: Buffer;
-  /** Limits the answer as it comes over the connection, and its body after decompression. */
+  /** Limits two sizes: what comes over the connection, and the body after decompression. */
   readonly answerBytesMax: number;
 }
 
@@ -92,7 +92,7 @@ export class ProviderClient {
     });
   }
 
-  /** One page of the business's templates, after the cursor. Never rejects. */
+  /** Reads the page of the business's templates that follows the cursor. Never rejects. */
   templates(after: string | undefined): Promise<Exchange> {
     const { baseUrl, businessId } = this.#options.provider;
     const query = new URLSearchParams({

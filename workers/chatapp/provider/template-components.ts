@@ -16,13 +16,13 @@ export const WORD_MAX = 64;
 
 interface ReadComponents {
   readonly components: TemplateComponents;
-  /** What the template has that cannot be sent. */
+  /** A part of the template that Harkara cannot send, in words. */
   readonly unsendable?: string;
 }
 
 /**
- * The components of a template, read for sending. `authentication`: the template is of that category, whose buttons are listed as
- * `URL` and take the code of the body (WhatsApp, "Authentication templates"). Pure.
+ * Reads the components of a template for sending. `authentication` says that the template is of that category: WhatsApp lists its
+ * buttons as `URL`, and they carry the same code as the body (WhatsApp, "Authentication templates"). Pure.
  */
 export function readComponents(listed: readonly Component[], authentication: boolean): ReadComponents {
   const header = headerOf(listed.find((one) => typeOf(one) === 'HEADER'));
@@ -61,7 +61,7 @@ function buttonOf(button: Component, authentication: boolean): TemplateButton | 
   };
 }
 
-/** What the API has no fields for, in words. */
+/** Names, in words, a part of the component that our API has no fields for. */
 function foreignPart(component: Component): string | undefined {
   switch (typeOf(component)) {
     case 'BODY':
@@ -78,7 +78,7 @@ function foreignPart(component: Component): string | undefined {
   }
 }
 
-/** Variables whose order cannot be known. Approved templates have none of these (WhatsApp, "Template components"). */
+/** Says which variables have no known order. Approved templates have no such variables (WhatsApp, "Template components"). */
 function oddVariables({ header, body = '', buttons }: TemplateComponents): string | undefined {
   const texts = [header?.format === 'text' ? header.text : '', body, ...buttons.map(({ url = '' }) => url)];
   for (const variables of texts.map(variablesIn)) {

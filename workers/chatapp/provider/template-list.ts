@@ -1,7 +1,7 @@
 import { objectOf } from './answer.ts';
 
 export interface TemplatePage {
-  /** Each is read by template.ts. */
+  /** The entries of the page as they came. template.ts reads each of them. */
   readonly entries: readonly unknown[];
   /** Where the next page begins. Undefined on the last page. */
   readonly after: string | undefined;
@@ -10,7 +10,9 @@ export interface TemplatePage {
 /** Cursors have some hundred characters. They become part of a URL. */
 const CURSOR_MAX = 2_048;
 
-/** One page of `GET /{business}/message_templates`; otherwise what is wrong with it. Pure. */
+/**
+ * Reads one page of `GET /{business}/message_templates`. Returns a text that says what is wrong if it is not such a page. Pure.
+ */
 export function readTemplatePage(body: Readonly<Record<string, unknown>> | undefined): TemplatePage | string {
   if (!Array.isArray(body?.data)) return 'the answer is no list of templates';
   const paging = objectOf(body.paging);

@@ -9,8 +9,8 @@ import type {
 type TemplateContent = Extract<ChatContent, { readonly kind: 'template' }>;
 
 /**
- * The `template` of a send (WhatsApp Cloud API, "Template components"): components in the order header, body, buttons; those
- * without values are left out. Pure.
+ * The `template` member of a send (WhatsApp Cloud API, "Template components"). Components come in the order header, body,
+ * buttons. A component without values is left out. Pure.
  */
 export function templateOf({ name, language, params, filled }: TemplateContent): object {
   const { header, body, buttons = [] } = filled ?? onlyBody(params);

@@ -6,17 +6,17 @@ import { type Component, partsOf, readComponents, text, typeOf, WORD_MAX } from 
 /** Why an entry of the list is not a template that can be kept. */
 export interface Unreadable {
   readonly problem: string;
-  /** Name of the template, if it has one; cut. */
+  /** The template's name, shortened to a length that can be logged. Absent if the entry has no name. */
   readonly name?: string;
 }
 
-/** WhatsApp's limit. */
+/** WhatsApp's own limit. */
 const NAME_MAX = 512;
-/** `en_US`. RFC 5646 §4.4.1 asks for 35. */
+/** A code such as `en_US`. RFC 5646 §4.4.1 asks for room for 35 characters. */
 const LANGUAGE_MAX = 35;
-/** WhatsApp's limits: 1,024 characters for a body, 60 for a header or footer, 2,000 for a URL. */
+/** Far above WhatsApp's own limits: 1,024 characters for a body, 60 for a header or footer, 2,000 for a URL. */
 const TEXT_MAX = 16_384;
-/** WhatsApp's limits: five components, ten buttons. */
+/** Far above WhatsApp's own limits: five components, ten buttons. */
 const PARTS_MAX = 64;
 
 /** Reads one entry of `GET /{business}/message_templates`. Pure. `TEXT_MAX` and `PARTS_MAX` bound its time. */

@@ -6,7 +6,7 @@ import { errorRule } from './error-table.ts';
  * because they may quote numbers and settings.
  */
 
-/** For an exchange that brought no list of templates. */
+/** Explains an exchange that brought no list of templates. */
 export function listTrouble(exchange: Exchange): string {
   if (exchange.kind !== 'answered') return noAnswer(exchange.kind === 'not_sent', exchange.code);
   const { status, body } = exchange;
@@ -14,7 +14,7 @@ export function listTrouble(exchange: Exchange): string {
   return `${refusal(status, code)} (HTTP ${status}, code ${code ?? 'none'})`;
 }
 
-/** For a send that failed for a reason outside its message. Undefined for any other. */
+/** Explains a send that failed for a reason outside its message. Undefined for every other verdict. */
 export function sendTrouble(verdict: SendVerdict): string | undefined {
   if (verdict.kind === 'not_sent' || verdict.kind === 'unknown') {
     return noAnswer(verdict.kind === 'not_sent', verdict.code);

@@ -5,7 +5,7 @@ import { LimitedReading } from '../../../shared/runtime/limited-reading.ts';
 
 /** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;
-/** For connections that are kept for the next request. */
+/** The limits of connections that are kept for later requests. */
 const READINGS = new WeakMap<Socket, LimitedReading>();
 
 /**
@@ -39,8 +39,8 @@ export class Wire {
       const connect = (): void => {
         this.connected = true;
       };
-      // A kept connection, or one whose state is uncertain. On a new connection, TLS holds the request back until the
-      // handshake is done.
+      // The connection was kept, or its state is uncertain, so bytes of the request may leave at once. On a new connection, TLS
+      // holds the request back until the handshake is done.
       if (!socket.connecting) connect();
       else socket.once(secure ? 'secureConnect' : 'connect', connect);
     });
