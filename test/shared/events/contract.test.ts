@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { EVENT_NAMES, EVENTS, type EventName, eventBody, eventsOf } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import type { ChatMessageDocument, InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type {
+  ChatMessageDocument,
+  InboundContent,
+  InboundMessageDocument,
+} from '../../../shared/messages/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from '../webhooks/make.ts';
@@ -78,9 +82,17 @@ function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
     deliveredAt: AT,
     errorCode: '69',
     errorReason: 'submit failed',
+    ...('inbound' in bare && { inbound: PRESSED }),
   };
   return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
 }
+
+/** A quick reply: the type whose members the contract names. */
+const PRESSED: InboundContent = {
+  type: 'button',
+  body: 'Yes',
+  more: { context: { from: '15550783881', id: 'wamid.0' }, button: { payload: 'YES-42', text: 'Yes' } },
+};
 
 function chatMessage(): ChatMessageDocument {
   const { group: _, sender: _s, route: _r, text: _t, encoding: _e, segments: _n, ...common } = makeMessage({});
