@@ -20,8 +20,8 @@ export interface Arrival {
   sure: boolean;
 }
 
-/** After so long on a session that is still open our answer has surely arrived. */
-const SURE_MS = 10_000;
+/** Whoever sends something so long after our answer has it: TCP repeats what was lost sooner. */
+const SURE_MS = 1_000;
 /** No carrier gives up waiting for an answer sooner than this; an equal deliver_sm that comes sooner is another message. */
 const SOONEST_RESEND_MS = 1_000;
 /** When our answer was lost, the carrier sends again within this time. */
@@ -63,7 +63,7 @@ export class Arrivals {
     const finished: Arrival[] = [];
     for (const [fingerprint, equal] of this.#byFingerprint) {
       const kept = equal.filter((arrival) => {
-        arrival.sure ||= isSure(arrival, nowMs);
+        arrival.sure ||= isSure(arrival) || nowMs - arrival.cameMs >= RESENT_MS;
         return !(arrival.sure && (arrival.told || !arrival.stored));
       });
       if (kept.length === equal.length) continue;
@@ -79,17 +79,17 @@ export class Arrivals {
   }
 }
 
-function isRepeat({ via, cameMs, answeredMs, refused, sure }: Arrival, now: DeliverVia, nowMs: number): boolean {
+function isRepeat(arrival: Arrival, now: DeliverVia, nowMs: number): boolean {
+  const { via, cameMs, answeredMs, refused, sure } = arrival;
   if (refused === true) return true;
   if (via === undefined) return !sure;
   if (via.session === now.session && via.sequence === now.sequence) return true;
-  if (sure) return false;
+  if (sure || isSure(arrival)) return false;
   if (!via.session.open) return true;
   // On a session that lives: the carrier has waited in vain, or our answer and its second try have crossed.
   return nowMs - cameMs >= SOONEST_RESEND_MS && (answeredMs === undefined || nowMs - answeredMs < SOONEST_RESEND_MS);
 }
 
-function isSure({ via, cameMs, answeredMs }: Arrival, nowMs: number): boolean {
-  if (nowMs - cameMs >= RESENT_MS) return true;
-  return via?.session.open === true && answeredMs !== undefined && nowMs - answeredMs >= SURE_MS;
+function isSure({ via, answeredMs }: Arrival): boolean {
+  return via !== undefined && answeredMs !== undefined && via.session.heardMs - answeredMs >= SURE_MS;
 }

@@ -23,6 +23,11 @@ export class LinkCheck {
     this.#heardMs = options.nowMs;
   }
 
+  /** When the peer sent something last. */
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
   /** The peer sent something, whatever it was. */
   heard(nowMs: number): void {
     this.#heardMs = nowMs;

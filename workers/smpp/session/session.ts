@@ -47,10 +47,16 @@ export interface SessionOptions<Context extends Submit> {
   onClose(reason: string, lost: LostSubmits<Context>): void;
 }
 
+/** What is known of a session that brought a deliver_sm. */
+export interface DeliverSession {
+  readonly open: boolean;
+  /** When the peer sent something last; by the monotonic clock. */
+  readonly heardMs: number;
+}
+
 /** Where a deliver_sm came from. */
 export interface DeliverVia {
-  /** What was written to a session that is not open any more has perhaps not arrived. */
-  readonly session: { readonly open: boolean };
+  readonly session: DeliverSession;
   readonly sequence: number;
 }
 
@@ -114,6 +120,10 @@ export class Session<Context extends Submit> {
 
   get open(): boolean {
     return this.#socket.open;
+  }
+
+  get heardMs(): number {
+    return this.#check.heardMs;
   }
 
   /** Whether more submits would only pile up in memory. */

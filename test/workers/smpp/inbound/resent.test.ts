@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
+import type { DeliverSession } from '../../../../workers/smpp/session/session.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
@@ -15,13 +16,13 @@ function arrival(via: Arrival['via'], cameMs: number, more: Partial<Arrival> = {
 
 describe('Arrivals: a deliver_sm that is sent again, or a second one that is equal', () => {
   const { fingerprint } = readIncoming(DELIVER);
-  const alive = { open: true };
-  const ended = { open: false };
+  const alive = { open: true, heardMs: 0 };
+  const ended = { open: false, heardMs: 0 };
   const CASES: readonly {
     readonly what: string;
     readonly known: Arrival;
     /** The same session, unless it is another's. */
-    readonly session?: { readonly open: boolean };
+    readonly session?: DeliverSession;
     readonly sequence?: number;
     readonly atMs: number;
     readonly repeated: boolean;
@@ -37,8 +38,8 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
       ...{ atMs: 300_000, repeated: true },
     },
     {
-      what: 'the session ended later: the answer had arrived',
-      known: arrival({ session: ended, sequence: 1 }, 0, { answeredMs: 10, sure: true, told: false }),
+      what: 'the session ended later, after the carrier was heard: the answer had arrived',
+      known: arrival({ session: { open: false, heardMs: 1_010 }, sequence: 1 }, 0, { answeredMs: 10 }),
       ...{ atMs: 20_000, repeated: false },
     },
     {
@@ -69,7 +70,7 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
     { what: 'an earlier holder left it', known: arrival(undefined, 0), atMs: 60_000, repeated: true },
   ];
 
-  for (const { what, known, session = { open: true }, sequence = 2, atMs, repeated } of CASES) {
+  for (const { what, known, session = { open: true, heardMs: 0 }, sequence = 2, atMs, repeated } of CASES) {
     it(`${what}: ${repeated ? 'sent again' : 'another message'}`, () => {
       const arrivals = new Arrivals();
       arrivals.add(known);
@@ -82,12 +83,14 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
 
   it('forgets what was told and surely answered, and what nobody sent again within an hour', () => {
     const arrivals = new Arrivals();
-    const sure = arrival({ session: alive, sequence: 1 }, 0, { answeredMs: 10 });
+    const live = { open: true, heardMs: 900 };
+    const sure = arrival({ session: live, sequence: 1 }, 0, { answeredMs: 10 });
     const cut = arrival({ session: ended, sequence: 2 }, 0, { answeredMs: 10 });
-    const part = arrival({ session: alive, sequence: 3 }, 0, { answeredMs: 10, told: false });
+    const part = arrival({ session: live, sequence: 3 }, 0, { answeredMs: 10, told: false });
     for (const one of [sure, cut, part]) arrivals.add(one);
 
     expect(arrivals.takeFinished(9_000)).to.deep.equal([]);
+    live.heardMs = 10_000;
     expect(arrivals.takeFinished(11_000)).to.deep.equal([sure]);
     expect(arrivals.takeFinished(3_600_000)).to.deep.equal([cut]);
     part.told = true;
@@ -158,7 +161,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
 
   it('what is told and surely answered is kept no longer', async function () {
     this.timeout(40_000);
-    const here = await open();
+    const here = await open({ carrier: { enquireLinkMs: 1_500 } });
 
     here.says({ text: 'yes' });
     await here.received(1);

@@ -72,7 +72,7 @@ describe('Receive', () => {
       },
     });
     const statuses: number[] = [];
-    await receive.take(pdu, (status) => statuses.push(status), { session: { open: true }, sequence: 1 });
+    await receive.take(pdu, (status) => statuses.push(status), { session: { open: true, heardMs: 0 }, sequence: 1 });
     expect(statuses).to.have.length(1);
     return statuses[0] ?? -1;
   }
