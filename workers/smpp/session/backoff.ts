@@ -1,15 +1,15 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 
-/** How a connection to a carrier ended, in the one respect that counts for the next one. */
+/** How a connection to a carrier ended. It says only what the pause before the next connection depends on. */
 export type BindEnd =
-  /** Not bound: unreachable, no answer, or closed before it. */
+  /** The session was never bound: the carrier was unreachable, did not answer, or closed the connection first. */
   | { readonly kind: 'failed' }
   /** The carrier refused the bind. */
   | { readonly kind: 'refused'; readonly status: number }
   /** The carrier answered the bind with success. */
   | { readonly kind: 'worked'; readonly boundMs: number };
 
-/** How the last connections of a bind ended; `FRESH` is the beginning. */
+/** Counts how the last connections of a bind ended. A bind that has not connected yet has `FRESH`. */
 export interface Streak {
   /** Connections in a row that did not work. */
   readonly failed: number;
@@ -20,11 +20,11 @@ export const FRESH: Streak = { failed: 0, quick: 0 };
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** A bind that worked and was lost all the same sooner than this is lost again soon. */
+/** If a bind worked and was lost before this time, the next one will probably be lost soon too. */
 const QUICK_MS = 10_000;
 const LONGEST_WORKED_MS = 5_000;
 const SLOW_MS = 60_000;
-/** An earlier session of ours is still up at the carrier. */
+/** Extra wait after "already bound": the carrier has not yet noticed that our earlier session ended. */
 const STILL_BOUND_MS = 30_000;
 const SHORTEST_MS = 50;
 const MAX_COUNT = 16;
@@ -32,10 +32,12 @@ const MAX_COUNT = 16;
 const SLOW_STATUSES: ReadonlySet<number> = new Set([STATUS.bindFailed, STATUS.invalidPassword, STATUS.invalidSystemId]);
 
 /**
- * How long to wait before connecting again, and the streak as it is then. Full jitter (`random` from 0 to 1): a carrier that comes
- * back is not met by all its clients at once. The wait doubles while no bind works, to a minute; behind one that worked it is at
- * most a second, and a few while binds that work are lost quickly again and again. Refusals that only a person can
- * correct wait a minute longer: carriers lock accounts that try a wrong password again and again. Pure.
+ * How long to wait before connecting again, and the new streak. Pure.
+ *
+ * While no bind works, the limit of the wait doubles up to one minute. After a bind that worked the limit is one second, or up to
+ * five if binds are lost quickly again and again. The wait is a random part of its limit (`random`, from 0 to 1: full jitter), so
+ * that not all clients connect at once when a carrier comes back. Some refusals can only be corrected by a person. Those wait one
+ * minute longer, because carriers lock accounts that repeat a wrong password.
  */
 export function pauseAfter(
   end: BindEnd,

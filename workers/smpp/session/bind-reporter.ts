@@ -11,16 +11,16 @@ export interface BindReporterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly carrier: string;
-  /** Of the carrier's lease. */
+  /** Epoch of the carrier's lease. */
   readonly epoch: number;
 }
 
-/** Changes of so long are one write: a carrier that refuses fifty binds changes a hundred states at once. */
+/** Changes within this time are stored by one write. A carrier that refuses fifty binds causes a hundred changes at once. */
 const GATHER_MS = 250;
-/** A write that failed is done again then. */
+/** Pause before a failed write is repeated. */
 const AGAIN_MS = 5_000;
 
-/** Tells the store, for people and for other carriers' workers, what a carrier is doing. Nobody waits for it. */
+/** Stores what a carrier is doing, for people and for the workers of other carriers. No work waits for these writes. */
 export class BindReporter {
   readonly #options: BindReporterOptions;
   readonly #binds = new Map<number, BindReport>();
@@ -34,7 +34,10 @@ export class BindReporter {
     this.#options = options;
   }
 
-  /** `trouble`: how its last try ended. One that is the same again goes on since it began; a bind that is bound has none. */
+  /**
+   * Notes a bind's new state. `trouble` says how its last try ended. The same trouble again keeps the time at which it began. A
+   * bind that is bound has no trouble.
+   */
   tell(index: number, state: BindState, trouble?: BindTrouble): void {
     const now = this.#options.clock.now();
     const before = this.#binds.get(index)?.trouble;
@@ -47,14 +50,14 @@ export class BindReporter {
     this.#writeIn(GATHER_MS);
   }
 
-  /** Written only when it is news. */
+  /** Notes how well the carrier takes submits. Writes only if that has changed. */
   tellFlow(flow: Omit<CarrierFlow, 'unboundSince'>): void {
     if (isDeepStrictEqual(flow, this.#flow)) return;
     this.#flow = flow;
     this.#writeIn(GATHER_MS);
   }
 
-  /** Says nothing more: the lease is no longer this run's. */
+  /** Writes nothing more, because this run has lost the carrier's lease. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);

@@ -5,13 +5,13 @@ import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
 import type { BindCommand, BindFields } from './pdu.ts';
 
-/** The binds that make one bind of a carrier; the first one submits. */
+/** The bind requests that make up one bind of a carrier. Submits go over the session of the first one. */
 export const BIND_COMMANDS: Readonly<Record<CarrierDocument['bindKind'], readonly BindCommand[]>> = {
   transceiver: ['bind_transceiver'],
   pair: ['bind_transmitter', 'bind_receiver'],
 };
 
-/** SMPP 3.4 §5.2.4; the codec's own default is 5.0, which some carriers refuse. */
+/** Values of interface_version (SMPP 3.4 §5.2.4). Without it the codec would say 5.0, and some carriers refuse that. */
 const VERSIONS = { '3.3': 0x33, '3.4': 0x34, '5.0': 0x50 } as const;
 
 export function bindFields(carrier: CarrierDocument, password: string): BindFields {
@@ -29,7 +29,10 @@ export function bindFields(carrier: CarrierDocument, password: string): BindFiel
   };
 }
 
-/** Where a session of this kind connects: at the `turn`-th try without success since the last bind that worked. */
+/**
+ * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked; each goes to
+ * the next host.
+ */
 export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: number): HostAndPort {
   const { otherHosts, receiverHosts } = withDefaults(LINKS, carrier.links);
   const first = { host: carrier.host, port: carrier.port };

@@ -2,19 +2,30 @@ import type { BindReport } from '../../../shared/carriers/bind-report.ts';
 
 export type BindState = BindReport['state'];
 
-/** Every state of a bind: what it is, how it ends, and the states it may lead to. `Bind` refuses every other way. */
+/** Every state of a bind, when it ends, and the states that may follow. `Bind` refuses every other change. */
 const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
-  /** Before `start`, and for good after `stop`. Ends with `start`. */
+  /** Not started, or stopped for good. Ends with `start`. */
   closed: ['connecting'],
-  /** TCP (and TLS) of all its sessions. Ends when all are connected, when one cannot be, or with `stop`. */
+  /**
+   * All its sessions connect by TCP, and TLS if it is set. Ends when all are connected, when one cannot connect, or with `stop`.
+   */
   connecting: ['binding', 'backoff', 'closed'],
-  /** The bind requests are under way. Ends when all are accepted, with a refusal, a lost connection or `stop`. */
+  /**
+   * The bind requests were sent. Ends when the carrier accepts all, when it refuses one, when a connection is lost, or with
+   * `stop`.
+   */
   binding: ['bound', 'backoff', 'closed'],
-  /** Submits may be written, receipts come. Ends with `stop` or the peer's unbind (`draining`), or when the connection is lost. */
+  /**
+   * Submits may be written, and receipts come in. Ends with `stop` or the carrier's unbind (`draining`), or when a connection is
+   * lost.
+   */
   bound: ['draining', 'backoff'],
-  /** No more submits; what is unanswered is waited for. Then `stop` closes, and after the peer's unbind it waits to connect. */
+  /**
+   * No more submits are written; answers to earlier ones are awaited. After `stop` it then closes. After the carrier's unbind it
+   * waits and connects again.
+   */
   draining: ['backoff', 'closed'],
-  /** Nothing is connected. Ends when the pause is over, or with `stop`. */
+  /** Not connected; waits before the next try. Ends when the pause is over, or with `stop`. */
   backoff: ['connecting', 'closed'],
 };
 

@@ -13,46 +13,46 @@ import type { LostSubmits } from './unanswered-submits.ts';
 
 export interface BindOptions {
   readonly carrier: CarrierDocument;
-  /** Opened. */
+  /** The password, decrypted. */
   readonly password: string;
   readonly index: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Its sessions hand it what the carrier delivers. */
+  /** Takes what the carrier delivers to the bind's sessions. */
   readonly delivers: DeliverTaker;
-  /** The lease is held: looked at right before each write. */
+  /** Whether the carrier's lease is held. Asked right before each write. */
   mayWrite(): boolean;
 }
 
-/** Who works with a bind. */
+/** The owner of a bind, which submits over it. */
 export interface BindUser<Context> {
-  /** `trouble`: why it waits (`backoff`). */
+  /** The bind's state has changed. In state `backoff`, `trouble` says why it waits. */
   onState(state: BindState, trouble?: BindTrouble): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
   onTimeout(context: Context): void;
-  /** Every submit without an answer, once, when a connection has ended, before the state changes. */
+  /** A connection has ended. Gets every submit without an answer, exactly once, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
-  /** Submits without an answer; a drain ends when there are none. */
+  /** Number of submits without an answer. Draining ends when it is 0. */
   unanswered(): number;
 }
 
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
-/** How long answers are waited for after the peer asked to unbind. */
+/** When the carrier asks to unbind, we wait at most this long for its outstanding answers. */
 const PEER_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
- * One bind of a carrier, kept up for ever: a transceiver, or a transmitter and a receiver that live and die together. Its states
- * and the ways between them are in bind-states.ts. A way that is not there ends the connection and nothing else: the messages
- * of its unanswered submits are given to the user, and it connects again.
+ * One bind of a carrier, which connects again and again until `stop`. It is a transceiver, or a transmitter and a receiver that
+ * begin and end together. bind-states.ts lists its states and the allowed changes. A change that is not allowed ends the
+ * connection, as if it had been lost: the owner gets the unanswered submits, and the bind connects again.
  */
 export class Bind<Context extends Submit> {
   readonly #options: BindOptions;
   #user: BindUser<Context> | undefined;
   #streak: Streak = FRESH;
   #state: BindState = 'closed';
-  /** The first one submits. */
+  /** Submits go over the first one. */
   #sessions: Session<Context>[] = [];
   #connection = new ConnectionEnd();
   #timer: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class Bind<Context extends Submit> {
     return this.#state;
   }
 
-  /** The session that takes a submit now; undefined while there is none. */
+  /** The session that takes a submit now. Undefined while no session can. */
   get session(): Session<Context> | undefined {
     const [session] = this.#sessions;
     return this.#state === 'bound' && session?.open === true && !session.congested ? session : undefined;
@@ -77,17 +77,17 @@ export class Bind<Context extends Submit> {
     this.#connect(user);
   }
 
-  /** Stops reading for a moment, so that the carrier slows down. */
+  /** Stops reading for this time. The carrier then has to slow down. */
   pauseReading(ms: number): void {
     for (const session of this.#sessions) session.pauseReading(ms);
   }
 
-  /** Ends the connection and binds again later: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again after a pause, because the carrier said that this session is not usable. */
   recycle(): void {
     this.#endSessions(SESSION_REFUSED);
   }
 
-  /** Waits for answers, at most `waitMs`, unbinds and closes for good. May be called in any state. */
+  /** Waits for answers, at most `waitMs`, then unbinds and closes for good. May be called in any state. */
   async stop(waitMs: number): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -138,7 +138,7 @@ export class Bind<Context extends Submit> {
     const answers = await Promise.all(
       sessions.map((session, i) => session.bind(commands[i] ?? 'bind_transceiver', fields, BIND_TIMEOUT_MS)),
     );
-    // Closed meanwhile, or being closed: whoever does that goes on.
+    // The connection was closed while it waited for the answers. `#onClose` or `stop` does the rest.
     if (this.#stopped || this.#state !== 'binding') return;
     if (this.#sessions.length !== sessions.length || this.#sessions[0] !== sessions[0]) return;
     const refusal = answers.find((answer) => answer !== STATUS.ok);
@@ -160,7 +160,7 @@ export class Bind<Context extends Submit> {
     this.#endSessions(status === undefined ? 'bind_unanswered' : 'bind_refused');
   }
 
-  /** The first of its sessions to end takes the others with it; the last one starts the wait. */
+  /** When one session ends, its partner is ended too. After the last one the pause before the next connection begins. */
   #onClose(user: BindUser<Context>, session: Session<Context>, reason: string, lost: LostSubmits<Context>): void {
     const { carrier, clock, log, index } = this.#options;
     user.onLost(lost);
@@ -197,7 +197,7 @@ export class Bind<Context extends Submit> {
     for (const session of this.#sessions) session.destroy(reason);
   }
 
-  /** The only place where the state changes. False when no way leads there: then the connection is ended. */
+  /** Only this method changes the state. If the change is not allowed, it ends the connection and returns false. */
   #become(state: BindState, trouble?: BindTrouble): boolean {
     if (this.#state === state) return true;
     if (!mayBecome(this.#state, state)) {

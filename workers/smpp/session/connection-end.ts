@@ -2,10 +2,12 @@ import { type BindTrouble, endedBind, refusedBind } from '../../../shared/carrie
 import type { BindEnd } from './backoff.ts';
 import type { BindState } from './bind-states.ts';
 
-/** The reason of a session that was closed because a submit's answer says that it is not usable. */
+/** The reason of a session that we closed because the carrier's answer to a submit says that it is not usable. */
 export const SESSION_REFUSED = 'session_refused';
 
-/** What one connection of a bind has come to, and how it ended: the first reason counts, others follow from it. */
+/**
+ * Records what became of one connection of a bind. Only the first reason for its end counts, because the others follow from it.
+ */
 export class ConnectionEnd {
   #boundAtMs: number | undefined;
   #refusedStatus: number | undefined;
@@ -20,19 +22,22 @@ export class ConnectionEnd {
     this.#refusedStatus = status;
   }
 
-  /** One of its sessions has ended. */
+  /** A session of the connection has ended. */
   ended(reason: string): void {
     this.#reason ??= reason;
   }
 
-  /** For the wait behind it. A session that the carrier called unusable has not worked. */
+  /**
+   * How the connection ended, as backoff.ts needs it. A session that the carrier called unusable does not count as one that
+   * worked.
+   */
   end(nowMs: number): BindEnd {
     if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
     if (this.#boundAtMs === undefined || this.#reason === SESSION_REFUSED) return { kind: 'failed' };
     return { kind: 'worked', boundMs: nowMs - this.#boundAtMs };
   }
 
-  /** For the bind's report. */
+  /** How the connection ended, as the bind's report tells it to people. */
   trouble(state: BindState): BindTrouble {
     if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
     const reason = this.#reason ?? '';

@@ -6,7 +6,7 @@ interface ControlRequest {
   readonly resolve: (status: number | 'no_answer') => void;
 }
 
-/** Requests of a session that are no submits (bind, unbind, enquire_link) and wait for their answers, by sequence number. */
+/** The bind, unbind and enquire_link requests of a session that wait for their answers, by sequence number. */
 export class ControlRequests {
   readonly #open = new Map<number, ControlRequest>();
 
@@ -17,7 +17,7 @@ export class ControlRequests {
     });
   }
 
-  /** False when this is no answer to one of these requests. */
+  /** Gives a response to its request. False when it answers none of these requests. */
   answer({ sequence, command }: PduHeader, status: number): boolean {
     const request = this.#open.get(sequence);
     if (request === undefined || (command !== request.response && command !== COMMAND.genericNack)) return false;
@@ -26,7 +26,7 @@ export class ControlRequests {
     return true;
   }
 
-  /** Ends those whose deadline has passed. */
+  /** Ends the requests whose deadline has passed. */
   age(nowMs: number): void {
     for (const [sequence, request] of this.#open) {
       if (nowMs < request.deadlineMs) continue;
@@ -35,7 +35,7 @@ export class ControlRequests {
     }
   }
 
-  /** At the connection's end: no answer comes any more. */
+  /** Ends all requests, because the connection has ended and no answer can come. */
   lose(): void {
     for (const request of this.#open.values()) request.resolve('no_answer');
     this.#open.clear();

@@ -1,17 +1,17 @@
 export interface LinkCheckOptions {
-  /** When nothing was read for so long, the peer is asked whether it is there. */
+  /** When nothing was read for this time, enquire_link asks whether the peer is there. */
   readonly everyMs: number;
   readonly nowMs: number;
-  /** Sends enquire_link. */
+  /** Sends enquire_link. Resolves to the answer's command_status. */
   enquire(timeoutMs: number): Promise<number | 'no_answer'>;
   onDead(): void;
 }
 
 const ANSWER_MS = 10_000;
-/** Unanswered enquire_link in a row until the link counts as dead. */
+/** The link counts as dead after this many unanswered enquire_link in a row. */
 const MISSES = 2;
 
-/** Finds out that a link is dead: asks with enquire_link (SMPP 3.4 §4.11) when nothing was heard for a while. */
+/** Detects a dead link: after a while without any PDU it sends enquire_link (SMPP 3.4 §4.11). */
 export class LinkCheck {
   readonly #options: LinkCheckOptions;
   #heardMs: number;
@@ -28,7 +28,7 @@ export class LinkCheck {
     return this.#heardMs;
   }
 
-  /** The peer sent something, whatever it was. */
+  /** Call it for every PDU that the peer sends. */
   heard(nowMs: number): void {
     this.#heardMs = nowMs;
     this.#misses = 0;

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../../shared/runtime/metrics.ts';
 
-/** The worker's metrics, by carrier. */
+/** The SMPP worker's metrics. Their labels name the carrier. */
 export type SmppMetrics = ReturnType<typeof createSmppMetrics>;
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];

@@ -1,11 +1,12 @@
 import smpp from 'smpp';
 
 /**
- * PDUs as bytes (SMPP 3.4 §3.2, §4). Only this file imports the `smpp` package, and only for its codec. The package's session layer
- * and its conversions of text and time are not used: input that a peer chooses makes them stop the parser for ever, or throw.
+ * Reads and writes PDUs (SMPP 3.4 §3.2, §4). Only this file imports the `smpp` package, and it uses only the codec. The package
+ * also has a session layer and converts texts and times. We do not use those: with input that a peer chooses, its parser stops
+ * for ever or throws.
  */
 
-/** Command ids, SMPP 3.4 §5.1.2.1. A response has the highest bit set. */
+/** Command ids (SMPP 3.4 §5.1.2.1). The id of a response is the request's id with the highest bit set. */
 export const COMMAND = {
   genericNack: 0x80000000,
   bindReceiver: 0x00000001,
@@ -21,7 +22,7 @@ export const COMMAND = {
 } as const;
 
 export const HEADER_OCTETS = 16;
-/** A message_payload holds up to 64 KiB (SMPP 3.4 §5.3.2.32). */
+/** Our limit of a whole PDU. A message_payload may have up to 64 KiB (SMPP 3.4 §5.3.2.32). */
 export const MAX_PDU_OCTETS = 70_000;
 
 export interface PduHeader {
@@ -32,7 +33,7 @@ export interface PduHeader {
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver';
 
-/** Fields of a bind, by their names in SMPP 3.4 §4.1. */
+/** The fields of a bind request, named as in SMPP 3.4 §4.1. */
 export interface BindFields {
   readonly system_id: string;
   readonly password: string;
@@ -43,7 +44,7 @@ export interface BindFields {
   readonly address_range: string;
 }
 
-/** Fields of submit_sm that we set, by their names in SMPP 3.4 §4.4.1; the others are null or 0. */
+/** The fields of submit_sm that we set, named as in SMPP 3.4 §4.4.1. All other fields are null or 0. */
 export interface SubmitFields {
   readonly service_type?: string;
   readonly source_addr_ton: number;
@@ -55,49 +56,52 @@ export interface SubmitFields {
   readonly esm_class: number;
   readonly protocol_id?: number;
   readonly priority_flag?: number;
-  /** Relative or absolute (§7.1.1), or empty. */
+  /** A relative or an absolute time (§7.1.1). Empty for none. */
   readonly validity_period: string;
   readonly registered_delivery: number;
   readonly data_coding: number;
-  /** User data header and text, at most 254 octets. */
+  /** The user data header and the text, at most 254 octets together. */
   readonly short_message: Buffer;
-  /** Behind the fields, in this order. */
+  /** Optional parameters. They follow the other fields in this order. */
   readonly tlvs?: readonly Tlv[];
 }
 
-/** An optional parameter (§5.3.1). Written by ourselves: the codec knows a tag by one name and type for all carriers. */
+/**
+ * An optional parameter (§5.3.1). We write it ourselves, because the codec has only one name and type for each tag, and carriers
+ * use the same tags differently.
+ */
 export interface Tlv {
   readonly tag: number;
   readonly value: Buffer;
 }
 
-/** The three sar_ parameters (§5.3.2.22 to 24): which part of which message it is. */
+/** The three sar_ parameters (§5.3.2.22 to §5.3.2.24). They say which part of which message this is. */
 export interface Sar {
   readonly reference: number;
   readonly total: number;
   readonly number: number;
 }
 
-/** deliver_sm or data_sm as it came. Fields that the frame is too short for are empty. */
+/** The fields of a deliver_sm or data_sm, unchanged. If the frame ends early, the fields after its end are empty. */
 export interface Deliver {
   readonly from: string;
-  /** Type of number of `from` (§5.2.5); 0 when absent. */
+  /** Type of number of `from` (§5.2.5). 0 if the carrier sent none. */
   readonly fromTon?: number;
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
-  /** short_message, or message_payload when that is empty. */
+  /** The short_message. If that is empty, the message_payload. */
   readonly body: Buffer;
   readonly sar?: Sar;
   readonly receiptedMessageId?: string;
   readonly messageState?: number;
-  /** One octet of network type and two of code (§5.3.2.31). */
+  /** One octet for the type of network, then two for the error code (§5.3.2.31). */
   readonly networkErrorCode?: Buffer;
 }
 
 const codec = prepareCodec();
 
-/** Throws RangeError when the frame is shorter than a header. */
+/** Reads a PDU's header. Throws RangeError when the frame is shorter than a header. */
 export function readHeader(frame: Buffer): PduHeader {
   return { command: frame.readUInt32BE(4), status: frame.readUInt32BE(8), sequence: frame.readUInt32BE(12) };
 }
@@ -106,7 +110,7 @@ export function isResponse(command: number): boolean {
   return command >= COMMAND.genericNack;
 }
 
-/** The command id of the answer to a request. */
+/** The command id of the response to a request. */
 export function responseOf(command: number): number {
   return (command | COMMAND.genericNack) >>> 0;
 }
@@ -115,7 +119,10 @@ export function encodeBind(command: BindCommand, sequence: number, fields: BindF
   return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
 }
 
-/** With sequence number 0, for `setSequence`. Throws RangeError when the short message is longer than 254 octets. */
+/**
+ * Encodes a submit_sm with sequence number 0; `setSequence` sets the real one later. Throws RangeError when the short message has
+ * more than 254 octets.
+ */
 export function encodeSubmit({ tlvs = [], ...fields }: SubmitFields): Buffer {
   const frame = new codec.PDU('submit_sm', fields).toBuffer();
   if (tlvs.length === 0) return frame;
@@ -135,7 +142,7 @@ export function setSequence(frame: Buffer, sequence: number): void {
   frame.writeUInt32BE(sequence, 12);
 }
 
-/** A PDU without a body: enquire_link, unbind, their answers, generic_nack. */
+/** Encodes a PDU without a body: enquire_link, unbind, their responses, or generic_nack. */
 export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_OCTETS);
   frame.writeUInt32BE(HEADER_OCTETS, 0);
@@ -146,8 +153,8 @@ export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buff
 }
 
 /**
- * deliver_sm_resp or data_sm_resp: the body is an empty message_id (§4.6.2, §4.7.2), also when the status is an error: only
- * submit_sm_resp has no body then (§4.4.2).
+ * Encodes a deliver_sm_resp or data_sm_resp. Its body is an empty message_id (§4.6.2, §4.7.2), also with an error status. Only
+ * submit_sm_resp has no body in that case (§4.4.2).
  */
 export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
   const answer = { command: responseOf(request.command), status, sequence: request.sequence };
@@ -156,7 +163,7 @@ export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer 
   return frame;
 }
 
-/** Throws when the codec cannot read the body. */
+/** Decodes a deliver_sm or data_sm. Throws when the codec cannot read the body. */
 export function decodeDeliver(frame: Buffer): Deliver {
   const pdu = new codec.PDU(frame);
   const shortMessage = bufferOf(pdu.short_message);
@@ -175,17 +182,20 @@ export function decodeDeliver(frame: Buffer): Deliver {
   };
 }
 
-/** The message_id of submit_sm_resp; empty when the carrier gave none or its body cannot be read. */
+/** The message_id of a submit_sm_resp. Empty when the carrier gave none, or when the body cannot be read. */
 export function decodeMessageId(frame: Buffer): string {
   if (frame.length <= HEADER_OCTETS) return '';
   try {
     return textOf(new codec.PDU(frame).message_id);
   } catch {
-    return ''; // Accepted all the same: the status said so. Without an id its receipt finds it only by its addresses.
+    return ''; // The status said that it was accepted. Without an id, only its addresses lead its receipt to it.
   }
 }
 
-/** Every field and TLV of a PDU, for people. Throws when the codec cannot read it. The values may hold secrets and texts. */
+/**
+ * Lists every field and TLV of a PDU for people. The values may contain secrets and message texts. Throws when the codec cannot
+ * read the PDU.
+ */
 export function decodeFields(frame: Buffer): Readonly<Record<string, unknown>> {
   const { command, command_length, command_id, command_status, sequence_number, ...fields } = new codec.PDU(frame);
   return fields;
@@ -193,18 +203,18 @@ export function decodeFields(frame: Buffer): Readonly<Record<string, unknown>> {
 
 function prepareCodec(): typeof smpp {
   smpp.PDU.maxLength = MAX_PDU_OCTETS;
-  // Filters turn text and times into strings and dates, by guess. We give and take octets.
+  // The codec's filters turn octets into strings and dates by guessing. We read and write octets ourselves.
   for (const command of Object.values(smpp.commands)) {
     for (const field of Object.values(command.params ?? {})) delete field.filter;
   }
   for (const tlv of Object.values(smpp.tlvs)) delete tlv.filter;
-  // Declared as a C-string, but many carriers leave out the NUL: then it would read on into the next TLV.
+  // The codec takes this for a C-string, but many carriers leave out its NUL. The codec would then read on into the next TLV.
   const receiptedMessageId = smpp.tlvs.receipted_message_id;
   if (receiptedMessageId !== undefined) receiptedMessageId.type = smpp.types.tlv.string;
   return smpp;
 }
 
-/** Up to the first NUL. */
+/** The text up to the first NUL. */
 function textOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   const end = value.indexOf('\0');

@@ -1,12 +1,15 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { SmppSocket } from './socket.ts';
 
-/** deliver_sm that the caller has not answered yet; above it nothing is read until half of them are. */
+/** The most deliver_sm that wait for our answer. At this limit reading stops, until half of them are answered. */
 const MAX_UNANSWERED_DELIVERS = 2_000;
-/** After a pause in reading, answers that waited in the kernel are heard before anything times out. */
+/** After a pause in reading, no request times out for this long. Its answer may have waited in the kernel. */
 const AFTER_PAUSE_MS = 2_000;
 
-/** When a session reads: not while the caller wants a pause, nor while too many deliver_sm wait for their answers. */
+/**
+ * Decides when a session reads. It stops during a pause that the caller asked for, and while too many deliver_sm wait for our
+ * answer.
+ */
 export class Reading {
   readonly #socket: SmppSocket;
   readonly #clock: Clock;
@@ -19,7 +22,7 @@ export class Reading {
     this.#clock = clock;
   }
 
-  /** Whether an answer may have come that has not been read yet. */
+  /** Whether an answer may have arrived that was not read yet. Nothing may time out then. */
   get deaf(): boolean {
     return this.#socket.paused || this.#clock.monotonicMs() < this.#deafUntilMs;
   }

@@ -22,7 +22,7 @@ import { Reading } from './reading.ts';
 import { SmppSocket, type SocketOptions } from './socket.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
-/** What is submitted: its submit_sm, and whatever else the caller wants back with the answer. */
+/** A submit_sm, together with whatever else the caller wants back with its answer. */
 export interface Submit {
   readonly frame: Buffer;
 }
@@ -36,13 +36,13 @@ export interface SessionOptions<Context extends Submit> {
   readonly enquireLinkMs: number;
   readonly delivers: DeliverTaker;
   mayWrite(): boolean;
-  /** Sees every PDU of the session, for a person who watches. */
+  /** Called with every PDU of the session. `ops carrier test` shows them to a person. */
   onFrame?(direction: 'in' | 'out', frame: Buffer): void;
   onOpen(): void;
   onAnswer(context: Context, answer: SubmitAnswer): void;
-  /** No answer within the response timeout; it may still come (`onAnswer` again), for `LATE_MS`. */
+  /** No answer came within the response timeout. For `LATE_MS` it may still come, and `onAnswer` is then called too. */
   onTimeout(context: Context): void;
-  /** The peer wants to end; `confirm` sends the unbind_resp. */
+  /** The peer asks to unbind. `confirm` sends the unbind_resp. */
   onUnbind(confirm: () => void): void;
   onClose(reason: string, lost: LostSubmits<Context>): void;
 }
@@ -54,33 +54,33 @@ export interface DeliverSession {
   readonly heardMs: number;
 }
 
-/** Where a deliver_sm came from. */
+/** The session and the PDU that a deliver_sm came in. */
 export interface DeliverVia {
   readonly session: DeliverSession;
   readonly sequence: number;
 }
 
-/** Who takes what the carrier delivers (receipts/receive.ts). */
+/** Takes what the carrier delivers (receipts/receive.ts). */
 export interface DeliverTaker {
   /**
-   * `answer` is called once, at any later time; 0 says that the PDU was taken. `via`: this session, and the PDU's sequence number.
-   * Never rejects.
+   * Takes one deliver_sm or data_sm. Calls `answer` once, now or later; status 0 says that it was taken. `via` names this session
+   * and the PDU. Never rejects.
    */
   take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void>;
 }
 
 export interface SubmitAnswer {
   readonly status: number;
-  /** Empty when refused, or when the carrier gave none. */
+  /** Empty if the submit was refused, or if the carrier gave no id. */
   readonly messageId: string;
 }
 
 const MAX_SEQUENCE = 0x7fffffff;
 
 /**
- * One SMPP session: requests and their answers over one socket. An answer belongs to a request when sequence number AND command
- * fit (SMPP 3.4 §2.4.1). Every submit ends in exactly one of: answered, timed out (and perhaps answered late), lost at the
- * close. The caller is told in each case.
+ * One SMPP session: requests and their answers over one socket. An answer belongs to the request that has its sequence number AND
+ * fits its command (SMPP 3.4 §2.4.1). Every submit ends in exactly one way: it is answered, it times out (and may still be
+ * answered late), or it is lost when the connection ends. The caller is told which.
  */
 export class Session<Context extends Submit> {
   readonly #options: SessionOptions<Context>;
@@ -91,7 +91,7 @@ export class Session<Context extends Submit> {
   readonly #timer: NodeJS.Timeout;
   #sequence = 0;
   readonly #check: LinkCheck;
-  /** Before the bind there are no receipts, and enquire_link is not ours to send. */
+  /** Until the bind is accepted, deliver_sm are refused, and we send no enquire_link. */
   #bound = false;
 
   constructor(options: SessionOptions<Context>) {
@@ -126,12 +126,12 @@ export class Session<Context extends Submit> {
     return this.#check.heardMs;
   }
 
-  /** Whether more submits would only pile up in memory. */
+  /** Whether the peer reads so slowly that further submits would only fill our memory. */
   get congested(): boolean {
     return this.#socket.congested;
   }
 
-  /** Writes a submit_sm; its sequence number is set here. The caller keeps to the window. */
+  /** Sends a submit_sm and sets its sequence number. The caller must not exceed the carrier's window. */
   submit(context: Context): void {
     const sequence = this.#nextSequence();
     setSequence(context.frame, sequence);
@@ -139,7 +139,7 @@ export class Session<Context extends Submit> {
     this.#write(context.frame, sequence);
   }
 
-  /** The bind's command_status, or `no_answer`. */
+  /** Sends a bind request. Resolves to the command_status of the answer. */
   bind(command: BindCommand, fields: BindFields, timeoutMs: number): Promise<number | 'no_answer'> {
     const sequence = this.#nextSequence();
     return this.#request(BIND_COMMANDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
@@ -151,7 +151,7 @@ export class Session<Context extends Submit> {
     return this.#request(COMMAND.unbind, sequence, frame, timeoutMs);
   }
 
-  /** Reads nothing for a moment: what the peer sends waits there, and it slows down. */
+  /** Reads nothing for this time. What the peer sends waits in the kernel, so the peer has to slow down. */
   pauseReading(ms: number): void {
     this.#reading.pause(ms);
   }
@@ -192,10 +192,10 @@ export class Session<Context extends Submit> {
 
   #onResponse(header: PduHeader, frame: Buffer): void {
     const { command, sequence, status } = header;
-    // A generic_nack refuses whatever its status says; 0 would read as success.
+    // A generic_nack is always a refusal. With status 0 it would look like a success.
     const refused = command === COMMAND.genericNack && status === 0 ? STATUS.systemError : status;
     if (this.#controls.answer(header, refused)) {
-      // At once: the carrier may send receipts in the same packet as the answer to the bind.
+      // Set before the next PDU is read: the answer to the bind and the first receipts may come in one packet.
       if (refused === 0 && BIND_RESPONSES.has(command)) this.#bound = true;
       return;
     }
@@ -258,7 +258,10 @@ export class Session<Context extends Submit> {
     this.#send(encodeHeaderOnly(nack), request.sequence);
   }
 
-  /** Answers carry the peer's numbers: kept out of our own (a lost answer is not a lost request). */
+  /**
+   * Sends an answer. It has the peer's sequence number, so it is negated here to differ from our own requests. If the connection
+   * ends, a lost answer must not look like a lost request.
+   */
   #send(frame: Buffer, sequence: number): void {
     this.#write(frame, -sequence);
   }

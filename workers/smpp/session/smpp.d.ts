@@ -1,4 +1,4 @@
-/** What we use of the npm package `smpp` 0.5.1: its PDU codec and the tables that drive it. It ships no types. */
+/** The parts of the npm package `smpp` 0.5.1 that we use: its PDU codec and the codec's tables. The package has no types. */
 declare module 'smpp' {
   interface FieldType {
     readonly default: unknown;
@@ -10,9 +10,9 @@ declare module 'smpp' {
   }
 
   class PDU {
-    /** Longest command_length that is decoded. */
+    /** The codec decodes no PDU with a longer command_length. */
     static maxLength: number;
-    /** Decodes one whole frame. Throws RangeError or TypeError on some malformed bodies, truncates others silently. */
+    /** Decodes one whole frame. If the body is malformed, it throws RangeError or TypeError, or cuts values off silently. */
     constructor(frame: Buffer);
     constructor(command: string, fields: Readonly<Record<string, unknown>>);
     [field: string]: unknown;

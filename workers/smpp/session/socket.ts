@@ -9,42 +9,48 @@ import { tlsOptions } from './tls-options.ts';
 export interface SocketOptions {
   readonly host: string;
   readonly port: number;
-  /** Whom to trust; undefined: no TLS. */
+  /** Which certificates to trust. Undefined for a connection without TLS. */
   readonly tls: Partial<TrustSettings> | undefined;
   /**
-   * Looked at right before each write. When it says no, nothing is written: answers wait until it says yes, and a submit_sm that
-   * has come so far cuts the connection, so that it is known as never written.
+   * Asked right before each write. If it returns false, nothing is written. Answers then wait until it returns true. A waiting
+   * submit_sm ends the connection, so that it is certain that it was never written.
    */
   mayWrite(): boolean;
-  /** The frame is a view of the read buffer: keep a copy, not the view. */
+  /** The frame is a view of the read buffer. To keep it, copy it. */
   onFrame(frame: Buffer): void;
-  /** Once, for whatever reason the connection ended; `unwritten` are sequence numbers that were certainly never written. */
+  /**
+   * The connection has ended, for any reason; called once. `unwritten` are the sequence numbers of frames that were certainly
+   * never written.
+   */
   onClose(reason: string, unwritten: ReadonlySet<number>): void;
 }
 
-/** command_id, SMPP 3.4 §5.1.2.1. */
+/** The command_id of submit_sm (SMPP 3.4 §5.1.2.1). */
 const SUBMIT_SM = 0x4;
-/** Covers the TCP connect and the TLS handshake together. */
+/** Limit for the TCP connect and the TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A peer that began a frame must end it within this time. */
+/** The rest of a frame must come within this time after its first octet. */
 const FRAME_TIMEOUT_MS = 10_000;
-/** How long a peer may take to say goodbye. */
+/** After our FIN, the peer must close its side within this time. */
 const END_TIMEOUT_MS = 2_000;
-/** TLS reads 16 KiB at a time, TCP 64. */
+/** A read of this size means that more may be waiting. TLS reads 16 KiB at a time, TCP 64 KiB. */
 const FULL_READ_OCTETS = 16_384;
-/** How often is looked whether what waits may be written now, and how much may wait. */
+/** While writing is not allowed: how often to ask again, and how many answers may wait. */
 const WITHHELD_MS = 100;
 const WITHHELD_MAX = 10_000;
-/** A peer that does not read what we owe it is cut off before our memory grows. A window of long messages is far below. */
+/**
+ * If the peer leaves this much unread, the connection is cut off before our memory grows. A window of long messages is far
+ * smaller.
+ */
 const MAX_UNREAD_OCTETS = 4 * 1024 * 1024;
 
-/** Of this process. */
+/** One budget for all connections of this process. */
 const budget = new FrameBudget();
 
 /**
- * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). What is sent in one turn of the event
- * loop goes out in one write. Nagle's algorithm is off, because it makes a PDU wait up to 40 ms for another's acknowledgement; without
- * gathering, each PDU would then be a packet of its own.
+ * One TCP or TLS connection to a carrier, cut into frames by command_length (SMPP 3.4 §3.2). Everything that is sent in one turn
+ * of the event loop leaves in one write. Nagle's algorithm is off, because it delays a PDU by up to 40 ms until another one is
+ * acknowledged. Without the gathering, each PDU would then be a packet of its own.
  */
 export class SmppSocket {
   readonly #options: SocketOptions;
@@ -61,7 +67,7 @@ export class SmppSocket {
   #paused = false;
   #pausedForTurn = false;
 
-  /** Connects at once; `onOpen` tells when frames may be sent. */
+  /** Connects at once. Calls `onOpen` when frames may be sent. */
   constructor(options: SocketOptions, onOpen: () => void) {
     this.#options = options;
     const { host, port, tls } = options;
@@ -104,7 +110,7 @@ export class SmppSocket {
     return this.#paused;
   }
 
-  /** Written at the end of this turn of the event loop. */
+  /** Writes the frame at the end of this turn of the event loop. */
   send(frame: Buffer, sequence: number): void {
     if (!this.open) return;
     this.#unsent.push({ frame, sequence });
@@ -113,14 +119,17 @@ export class SmppSocket {
     setImmediate(() => this.#flush());
   }
 
-  /** Stops or goes on reading; what the peer sends waits in the kernel. While paused a closed connection is not noticed. */
+  /**
+   * Stops or resumes reading. What the peer sends meanwhile waits in the kernel. While paused, we do not notice that the peer has
+   * closed the connection.
+   */
   setPaused(paused: boolean): void {
     this.#paused = paused;
     if (paused) this.#socket.pause();
     else if (!this.#pausedForTurn) this.#socket.resume();
   }
 
-  /** Writes what is left and says goodbye; the peer's own goodbye closes it, or we do soon. */
+  /** Writes what is left and ends our side. The connection closes when the peer ends its side too, or after `END_TIMEOUT_MS`. */
   end(): void {
     this.#flush();
     this.#closeReason = 'ended';
@@ -163,17 +172,18 @@ export class SmppSocket {
   #read(chunk: Buffer): void {
     this.#rest.push(chunk);
     this.#restOctets += chunk.length;
-    // Joined only when a length can be read and the whole frame is here: a peer that trickles costs no copies.
+    // The pieces are joined only when a whole frame is here. So a peer that sends it in tiny pieces causes no copies.
     if (this.#restOctets < 4 || this.#restOctets < this.#wanted()) {
       this.#waitForRest(false);
       return;
     }
     this.#cut();
-    // A buffer that came back full is followed by up to 31 others in the same turn; others are to have theirs.
+    // A read that filled the buffer may be followed by up to 31 others in this turn. Other connections should get their turn
+    // first.
     if (chunk.length >= FULL_READ_OCTETS) this.#pauseForTurn();
   }
 
-  /** Hands on whole frames, as many as one turn may have. */
+  /** Hands on whole frames, up to the budget of this turn. */
   #cut(): void {
     const [first] = this.#rest;
     let data = first !== undefined && this.#rest.length === 1 ? first : Buffer.concat(this.#rest);
@@ -205,7 +215,7 @@ export class SmppSocket {
     this.#waitForRest(whole > 0);
   }
 
-  /** Reads nothing more in this turn of the event loop; what is read already goes on in the next. */
+  /** Stops reading until the next turn of the event loop. Frames that were read already are handed on then. */
   #pauseForTurn(): void {
     if (this.#pausedForTurn) return;
     this.#pausedForTurn = true;
@@ -218,7 +228,7 @@ export class SmppSocket {
     });
   }
 
-  /** Octets of the frame that has begun; 0 lets the caller judge it. */
+  /** Length of the frame that has begun. 0 if it is not known yet, or too large; `#cut` then decides. */
   #wanted(): number {
     const [first] = this.#rest;
     if (first === undefined || first.length < 4) return 0;
@@ -226,7 +236,9 @@ export class SmppSocket {
     return length > MAX_PDU_OCTETS ? 0 : length;
   }
 
-  /** The timer runs from a frame's first octets, however slowly the others trickle in. */
+  /**
+   * Limits the time until the frame is whole. The timer starts with the frame's first octets, and later pieces do not restart it.
+   */
   #waitForRest(begun: boolean): void {
     if (begun || this.#restOctets === 0) {
       clearTimeout(this.#frameTimer);

@@ -4,8 +4,8 @@ import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { TRUST, type TrustSettings } from '../../../shared/carriers/settings/trust.ts';
 
 /**
- * Options of a TLS connection to a carrier. The certificate always has to be signed by somebody we trust; that it is for the host
- * name is left out only where the carrier's settings say so.
+ * Options of a TLS connection to a carrier. The certificate must always be signed by an authority that we trust. It must also be
+ * for the host name, unless the carrier's settings turn that check off.
  */
 export function tlsOptions(host: string, stored: Partial<TrustSettings> = {}): ConnectionOptions {
   const { tlsCa, tlsCertificate, tlsKey, tlsHostName } = withDefaults(TRUST, stored);

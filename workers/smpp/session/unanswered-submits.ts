@@ -1,8 +1,8 @@
-/** Submits without an answer when the connection ended. */
+/** The submits that had no answer when the connection ended. */
 export interface LostSubmits<Context> {
-  /** Written: the carrier may have them. */
+  /** These were written, so the carrier may have them. */
   readonly unanswered: readonly Context[];
-  /** Never reached the socket: the carrier cannot have them. */
+  /** These never reached the socket, so the carrier cannot have them. */
   readonly unwritten: readonly Context[];
 }
 
@@ -11,11 +11,11 @@ interface Submit<Context> {
   readonly sentMs: number;
 }
 
-/** A late answer is still worth something: it settles an unknown. */
+/** How long a late answer is still accepted. It settles a message whose outcome was unknown. */
 const LATE_MS = 600_000;
 const MAX_LATE = 10_000;
 
-/** The submits of a session that wait for their answers, by sequence number: in time, or late. */
+/** The submits of a session that wait for their answers, by sequence number. They are in time or late. */
 export class UnansweredSubmits<Context> {
   readonly #timely = new Map<number, Submit<Context>>();
   readonly #late = new Map<number, Submit<Context>>();
@@ -28,7 +28,7 @@ export class UnansweredSubmits<Context> {
     this.#timely.set(sequence, { context, sentMs });
   }
 
-  /** The one that is answered now; undefined for a second answer, or one to a request of long ago. */
+  /** Takes out the submit that is answered. Undefined for a second answer, and for an answer that came later than `LATE_MS`. */
   take(sequence: number): { readonly context: Context } | undefined {
     const submit = this.#timely.get(sequence) ?? this.#late.get(sequence);
     this.#timely.delete(sequence);
@@ -36,10 +36,13 @@ export class UnansweredSubmits<Context> {
     return submit;
   }
 
-  /** Those that have waited for `timeoutMs` become late and are told; the late ones are forgotten in the end. */
+  /**
+   * Makes submits late that have waited for `timeoutMs`, and calls `onTimeout` for each. Forgets those that have been late for
+   * too long.
+   */
   age(nowMs: number, timeoutMs: number, onTimeout: (context: Context) => void): void {
     for (const [sequence, submit] of this.#timely) {
-      if (nowMs - submit.sentMs < timeoutMs) break; // In order of sending.
+      if (nowMs - submit.sentMs < timeoutMs) break; // The submits are in the order of sending.
       this.#timely.delete(sequence);
       this.#late.set(sequence, submit);
       onTimeout(submit.context);
@@ -50,7 +53,7 @@ export class UnansweredSubmits<Context> {
     }
   }
 
-  /** At the connection's end: no answer comes any more. */
+  /** Empties the lists when the connection has ended, because no answer can come any more. */
   lose(unwritten: ReadonlySet<number>): LostSubmits<Context> {
     const lost = { unanswered: [] as Context[], unwritten: [] as Context[] };
     for (const [sequence, { context }] of this.#timely) {
