@@ -42,7 +42,7 @@ export function carrierCondition(
 }
 
 /** `bind refused: wrong password (0x0E) since 2026-11-21T10:00:00.000Z`. */
-function troubleWords({ kind, code, reason, since }: BindTrouble & { readonly since: Date }): string {
+export function troubleWords({ kind, code, reason, since }: BindTrouble & { readonly since: Date }): string {
   return `${HEADS[kind]}: ${reason} (${code}) since ${since.toISOString()}`;
 }
 

@@ -3,6 +3,7 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { runAudited } from './audited.ts';
+import { BIND_COMMANDS } from './bind.ts';
 import { CARRIER_COMMANDS } from './carrier.ts';
 import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   ...NUMBER_COMMANDS,
   ...INBOUND_COMMANDS,
   ...CARRIER_COMMANDS,
+  ...BIND_COMMANDS,
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,

@@ -14,6 +14,8 @@ export interface BindReportDocument {
   readonly binds: readonly BindReport[];
   /** What other carriers' workers need to know to take over (routing/standing.ts). Absent in reports of earlier versions. */
   readonly flow?: CarrierFlow;
+  /** What was measured lately; absent before the first measurement, and in reports of earlier versions. */
+  readonly measured?: CarrierMeasured;
 }
 
 /** How messages leave over the carrier. Each member is absent while all is well. */
@@ -26,6 +28,23 @@ export interface CarrierFlow {
   readonly trippedUntil?: Date;
 }
 
+/** What the holder's run has seen of the carrier since it began. */
+export interface CarrierMeasured {
+  readonly since: Date;
+  /** Submits without an answer, of each bind. */
+  readonly unanswered: readonly number[];
+  /** Segments a second that it may be sent now; absent: no limit. */
+  readonly perSecond?: number;
+  /** Of the last thousand answers to submit_sm. */
+  readonly answerMs?: { readonly p50: number; readonly p99: number };
+  /** Answers by what they mean (command-status.ts). */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Receipts by the state that they tell. */
+  readonly receipts: Readonly<Record<string, number>>;
+  /** The last answer to a submit_sm that was no acceptance. */
+  readonly lastRefusal?: { readonly code: string; readonly reason: string; readonly at: Date };
+}
+
 export interface BindReport {
   readonly index: number;
   readonly state: 'closed' | 'connecting' | 'binding' | 'bound' | 'draining' | 'backoff';
@@ -36,6 +55,8 @@ export interface BindReport {
    * has ended.
    */
   readonly trouble?: BindTrouble & { readonly since: Date };
+  /** While it is bound: why it was not, the last time that it was not. */
+  readonly lastTrouble?: BindTrouble & { readonly since: Date };
 }
 
 /**

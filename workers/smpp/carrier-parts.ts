@@ -17,6 +17,7 @@ import type { Serving } from './claim/serving.ts';
 import { ReceiptDialect } from './dialect/receipt-dialect.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
 import type { Teller } from './inbound/tell.ts';
+import { Measurements } from './measurements.ts';
 import { keysOf } from './receipts/receipt-match.ts';
 import { Receive } from './receipts/receive.ts';
 import { ReceiptSettler } from './receipts/settle-receipts.ts';
@@ -80,6 +81,8 @@ export class CarrierParts {
   readonly unknowns: Settler;
   readonly answers: Answers;
   readonly breaker: Breaker;
+  readonly measurements: Measurements;
+  readonly rate: Pick<CarrierRate, 'perSecond'>;
   readonly binds: readonly Bind<Segment>[];
   /** One for each of the binds, in their order. */
   readonly submitters: readonly BindSubmitter<Segment>[];
@@ -93,12 +96,20 @@ export class CarrierParts {
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
+    this.measurements = new Measurements(clock);
+    const { measurements } = this;
     const tokens = new CarrierRate({ clock, perSecond: carrier.perSecond });
+    this.rate = tokens;
     this.breaker = new Breaker(clock);
     const { outcomes, breaker } = this;
-    this.answers = new Answers({ carrier, log, metrics, outcomes, tokens, breaker, serving: supplies.serving });
+    const { serving } = supplies;
+    this.answers = new Answers({
+      ...{ carrier, log, metrics, clock, measurements },
+      ...{ outcomes, tokens, breaker, serving },
+    });
     this.inbound = this.#makeInbound();
     const delivers = new Receive({
+      measurements,
       dialect: this.#dialect,
       clock,
       carrier,
@@ -168,13 +179,16 @@ export class CarrierParts {
   }
 
   #makeSubmitter(bind: Bind<Segment>, tokens: CarrierRate): BindSubmitter<Segment> {
-    const { metrics, carrier } = this.#supplies;
+    const { clock, metrics, carrier } = this.#supplies;
     return new BindSubmitter<Segment>({
       bind,
       windowSize: carrier.windowSize,
       tokens,
       mayWrite: this.#holding.held,
-      onSubmit: () => metrics.submits.inc({ carrier: carrier._id }),
+      onSubmit: (segment) => {
+        segment.sentMs = clock.monotonicMs();
+        metrics.submits.inc({ carrier: carrier._id });
+      },
       onRoom: () => this.dispatch.room(),
     });
   }

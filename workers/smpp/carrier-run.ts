@@ -1,3 +1,4 @@
+import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
@@ -145,6 +146,7 @@ export class CarrierRun {
     metrics.bindsUp.set(label, parts.binds.filter(({ state }) => state === 'bound').length);
     metrics.unanswered.set(label, total(parts.submitters.map(({ unanswered }) => unanswered)));
     metrics.waiting.set(label, total(parts.submitters.map(({ waiting }) => waiting)));
+    metrics.rate.set(label, Number.isFinite(parts.rate.perSecond) ? parts.rate.perSecond : 0);
     metrics.orphans.set(label, parts.receipts.freshOrphans);
   }
 
@@ -167,6 +169,7 @@ export class CarrierRun {
   async #sweep(parts: CarrierParts): Promise<void> {
     if (!this.#lease.held) return;
     this.#gauges(parts);
+    if (this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
     await parts.receipts.sweep();
   }
 
@@ -200,7 +203,7 @@ export class CarrierRun {
     void parts.dispatch.stop();
     for (const bind of parts.binds) void bind.stop(0);
     const { metrics, carrier } = this.#options;
-    for (const gauge of [metrics.bindsUp, metrics.unanswered, metrics.waiting, metrics.orphans]) {
+    for (const gauge of [metrics.bindsUp, metrics.unanswered, metrics.waiting, metrics.orphans, metrics.rate]) {
       gauge.set({ carrier: carrier._id }, 0);
     }
     this.#options.log.info('carrier_left', { carrier: carrier._id, reason });
@@ -212,6 +215,13 @@ export class CarrierRun {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     }
   }
+}
+
+function measured({ measurements, rate, submitters }: CarrierParts): CarrierMeasured {
+  return measurements.report(
+    rate.perSecond,
+    submitters.map(({ unanswered }) => unanswered),
+  );
 }
 
 function total(counts: readonly number[]): number {

@@ -4,6 +4,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
+import type { Measurements } from '../measurements.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { Deliver } from '../session/pdu.ts';
 import type { DeliverTaker, DeliverVia } from '../session/session.ts';
@@ -25,6 +26,7 @@ export interface ReceiveOptions {
   readonly receipts: ReceiptSettler;
   /** Takes what is no receipt. */
   readonly inbound: DeliverTaker;
+  readonly measurements: Measurements;
   /** Nothing can be stored just now: the carrier is to wait. */
   slowDown(): void;
 }
@@ -66,6 +68,7 @@ export class Receive {
       crashPoint('receipt:stored');
       if (result === 'not_receipt') return inbound.take(deliver, answer, via);
       this.#count(result);
+      this.#countState(receipt);
       if (result === 'unstorable') log.error('receipt_unstorable', { carrier: carrier._id, excerpt: receipt.excerpt });
       answer(STATUS.ok);
     } catch (error) {
@@ -89,6 +92,12 @@ export class Receive {
     const { word, meaning } = parsed;
     metrics.otherWords.inc({ carrier: carrier._id, meaning });
     log.warn('receipt_word_unknown', { ...told, word: word.replace(/[^A-Za-z_:-]/g, '9'), meaning, excerpt });
+  }
+
+  #countState({ part }: IncomingReceipt): void {
+    const state = part.effect ?? part.state;
+    this.#options.measurements.receipt(state);
+    this.#options.metrics.receiptStates.inc({ carrier: this.#options.carrier._id, state });
   }
 
   #count(result: ReceiptMetric): void {

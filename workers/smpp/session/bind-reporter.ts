@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from 'mongodb';
-import type { BindReport, BindTrouble, CarrierFlow } from '../../../shared/carriers/bind-report.ts';
+
+import type { BindReport, BindTrouble, CarrierFlow, CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
+
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
@@ -26,6 +28,7 @@ export class BindReporter {
   readonly #binds = new Map<number, BindReport>();
   #unboundSince: Date | undefined;
   #flow: Omit<CarrierFlow, 'unboundSince'> = {};
+  #measured: CarrierMeasured | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #ended = false;
@@ -40,13 +43,23 @@ export class BindReporter {
    */
   tell(index: number, state: BindState, trouble?: BindTrouble): void {
     const now = this.#options.clock.now();
-    const before = this.#binds.get(index)?.trouble;
+    const previous = this.#binds.get(index);
+    const before = previous?.trouble;
     const same = trouble === undefined || (before?.kind === trouble.kind && before.code === trouble.code);
     const current = same ? before : { ...trouble, since: now };
     const report: BindReport = { index, state, since: now };
-    this.#binds.set(index, state === 'bound' || current === undefined ? report : { ...report, trouble: current });
+    const last = before ?? previous?.lastTrouble;
+    if (state !== 'bound' && current !== undefined) this.#binds.set(index, { ...report, trouble: current });
+    else this.#binds.set(index, last === undefined ? report : { ...report, lastTrouble: last });
     const bound = [...this.#binds.values()].some((one) => one.state === 'bound');
     this.#unboundSince = bound ? undefined : (this.#unboundSince ?? now);
+    this.#writeIn(GATHER_MS);
+  }
+
+  /** Notes what was measured. Writes only if that has changed. */
+  measure(measured: CarrierMeasured): void {
+    if (isDeepStrictEqual(measured, this.#measured)) return;
+    this.#measured = measured;
     this.#writeIn(GATHER_MS);
   }
 
@@ -73,13 +86,14 @@ export class BindReporter {
 
   async #write(): Promise<void> {
     const { db, clock, log, carrier, epoch } = this.#options;
+    const measured = this.#measured === undefined ? {} : { measured: this.#measured };
     const binds = [...this.#binds.values()].sort((a, b) => a.index - b.index);
     try {
       const flow = {
         ...this.#flow,
         ...(this.#unboundSince === undefined ? {} : { unboundSince: this.#unboundSince }),
       };
-      await writeBindReport(db, { _id: carrier, epoch, at: clock.now(), binds, flow });
+      await writeBindReport(db, { _id: carrier, epoch, at: clock.now(), binds, flow, ...measured });
     } catch (error) {
       log.info('binds_not_reported', { carrier, ...errorFields(error) });
       this.#writeIn(AGAIN_MS);

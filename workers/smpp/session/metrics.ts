@@ -3,6 +3,7 @@ import type { Metrics } from '../../../shared/runtime/metrics.ts';
 /** The SMPP worker's metrics. Their labels name the carrier. */
 export type SmppMetrics = ReturnType<typeof createSmppMetrics>;
 
+const ANSWER_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 
 export function createSmppMetrics(metrics: Metrics) {
@@ -16,6 +17,14 @@ export function createSmppMetrics(metrics: Metrics) {
     recoded: metrics.counter('smpp_recoded_total', 'Texts that went in another encoding than was counted at accept.', [
       'carrier',
       'to',
+    ]),
+    answerSeconds: metrics.histogram('smpp_answer_seconds', 'Time to the answer of a submit_sm.', ANSWER_SECONDS, [
+      'carrier',
+    ]),
+    rate: metrics.gauge('smpp_rate', 'Segments a second that the carrier may be sent now; 0: no limit.', ['carrier']),
+    receiptStates: metrics.counter('smpp_receipt_states_total', 'Receipts, by the state that they tell.', [
+      'carrier',
+      'state',
     ]),
     answers: metrics.counter('smpp_answers_total', 'Answers to submit_sm, by what they mean.', ['carrier', 'class']),
     outcomes: metrics.counter('smpp_outcomes_total', 'What became of claimed messages.', ['carrier', 'outcome']),

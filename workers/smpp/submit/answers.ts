@@ -1,11 +1,16 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { statusClass } from '../../../shared/carriers/command-status.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
+
 import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
+
+import type { Measurements } from '../measurements.ts';
+
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
@@ -25,6 +30,8 @@ export interface AnswersOptions {
   readonly tokens: CarrierRate;
   readonly breaker: Breaker;
   readonly serving: Pick<Serving, 'next'>;
+  readonly clock: Clock;
+  readonly measurements: Measurements;
 }
 
 /** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
@@ -52,11 +59,14 @@ export class Answers {
   }
 
   onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
-    const { carrier, tokens, metrics } = this.#options;
+    const { carrier, tokens, metrics, clock, measurements } = this.#options;
     const { statusClasses, statusPausesMs } = this.#statuses;
     const meaning = statusClass(answer.status, statusClasses);
     // One refusal is one, for the metrics, whoever may take the message instead.
     metrics.answers.inc({ carrier: carrier._id, class: meaning === 'failover' ? 'rejected' : meaning });
+    const answerMs = clock.monotonicMs() - segment.sentMs;
+    measurements.answered(answer.status, meaning, answerMs);
+    metrics.answerSeconds.observe({ carrier: carrier._id }, answerMs / 1_000);
     if (meaning === 'accepted') tokens.accepted();
     else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
     else tokens.otherwise();

@@ -9,7 +9,7 @@ export interface BindSubmitterOptions<Segment> {
   readonly tokens: Pick<CarrierRate, 'take' | 'waitMs'>;
   /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
-  onSubmit(): void;
+  onSubmit(segment: Segment): void;
   /** Room has come back: more may be claimed. */
   onRoom(): void;
 }
@@ -87,7 +87,7 @@ export class BindSubmitter<Segment> {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#unanswered += 1;
-      onSubmit();
+      onSubmit(next);
       session.submit(next);
     }
   }

@@ -14,7 +14,7 @@ export class Submission {
   /** `frames`: its submit_sm, one per segment. */
   constructor(message: MessageDocument, frames: readonly Buffer[]) {
     this.message = message;
-    this.segments = frames.map((frame, index) => ({ submission: this, index, frame, late: false }));
+    this.segments = frames.map((frame, index) => ({ submission: this, index, frame, late: false, sentMs: 0 }));
     this.answers = frames.map(() => undefined);
   }
 
@@ -31,4 +31,6 @@ export interface Segment {
   readonly frame: Buffer;
   /** Its answer did not come in time: its slot is free, its message was settled as unknown. */
   late: boolean;
+  /** When it was written last, on the monotonic clock. */
+  sentMs: number;
 }

@@ -9,6 +9,7 @@ import { silentLog } from '../../../../shared/runtime/log.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../../shared/settlement/log-store.ts';
 import { Settler } from '../../../../shared/settlement/settle.ts';
+import { Measurements } from '../../../../workers/smpp/measurements.ts';
 import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/session/metrics.ts';
@@ -43,6 +44,7 @@ describe('Receive', () => {
       stream: 'receipts',
     });
     const receive = new Receive({
+      measurements: new Measurements(systemClock),
       carrier: {
         ...CARRIER_DEFAULTS,
         _id: 'c',

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
+import { queuedMessage } from '../../../shared/messages/draft.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { silentLog } from '../../../shared/runtime/log.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { SmppWorker } from '../../../workers/smpp/worker.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
+
+describe('npm run ops: bind list', () => {
+  let world: OpsWorld;
+  let smsc: Smsc;
+  let worker: SmppWorker | undefined;
+  before(async () => {
+    world = await OpsWorld.open();
+    smsc = await startSmsc({ receiptDelayMs: 20 });
+    process.env.SMPP_PASSWORD = 'pa55word';
+    await world.json(`carrier create acme --host 127.0.0.1 --port ${smsc.port} --system-id us --binds 2`);
+    delete process.env.SMPP_PASSWORD;
+  });
+  after(async () => {
+    await worker?.stop();
+    await smsc.close();
+    await world.close();
+  });
+
+  it('tells why there are no binds, then each bind with what was measured', async function () {
+    this.timeout(30_000);
+    expect((await world.run('bind list')).out).to.match(/acme +held by no process/);
+    const metrics = new Metrics();
+    worker = new SmppWorker({
+      ...{ db: world.store.db, clock: systemClock, log: silentLog, metrics, pollMs: 50 },
+      box: createSecretBox(loadSecretKey('', world.dir)),
+    });
+    worker.start();
+    const account = await makeAccount(world.store.db, 100);
+    // By their last digits (scripts/simulator): throttled three times, refused, failed.
+    const drafts = ['919876543107', '919876543108', '919876543101'].map((to) => makeDraft({ to }));
+    await world.store.db
+      .collection('messages')
+      .insertMany(drafts.map((draft) => queuedMessage(account, newId('grp'), draft) as never));
+
+    const told = await eventually(
+      async () => {
+        const [carrier] = await world.json('bind list');
+        return carrier?.measured?.receipts?.delivered === 1 && carrier.measured.receipts.failed === 1 && carrier;
+      },
+      'the receipts are told',
+      20_000,
+    );
+
+    expect(told.binds.map(({ state }: { state: string }) => state)).to.deep.equal(['bound', 'bound']);
+    expect(told.measured.answers).to.deep.equal({ accepted: 2, throttled: 3, rejected: 1 });
+    expect(told.measured.answerMs.p99).to.be.at.least(told.measured.answerMs.p50);
+    expect(told.measured.unanswered).to.deep.equal([0, 0]);
+    expect(['0x58', '0x0B']).to.include(told.measured.lastRefusal.code);
+    const { out } = await world.run('bind list');
+    expect(out).to.match(/acme +0 +bound +\S+Z +0\/50 +\S+ +\d+\/\d+ ms +3 +\S.*delivered 1.* submit: /);
+    const page = await metrics.registry.metrics();
+    expect(page).to.include('harkara_smpp_receipt_states_total{carrier="acme",state="delivered"} 1');
+    expect(page).to.include('harkara_smpp_answer_seconds_count{carrier="acme"} 6');
+  });
+});

@@ -1,0 +1,49 @@
+import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
+import { type CommandStatusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+
+/** The answers whose times are remembered: enough for a p99. */
+const REMEMBERED = 1_000;
+
+/** What one carrier's run has seen so far, for people: how long answers took, what they were, what receipts said. */
+export class Measurements {
+  readonly #clock: Clock;
+  readonly #since: Date;
+  readonly #answerMs: number[] = [];
+  #next = 0;
+  readonly #answers: Record<string, number> = {};
+  readonly #receipts: Record<string, number> = {};
+  #lastRefusal: CarrierMeasured['lastRefusal'];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  answered(status: number, meaning: CommandStatusClass, ms: number): void {
+    this.#answers[meaning] = (this.#answers[meaning] ?? 0) + 1;
+    this.#answerMs[this.#next] = ms;
+    this.#next = (this.#next + 1) % REMEMBERED;
+    if (meaning === 'accepted') return;
+    this.#lastRefusal = { code: statusText(status), reason: statusReason(status), at: this.#clock.now() };
+  }
+
+  receipt(state: string): void {
+    this.#receipts[state] = (this.#receipts[state] ?? 0) + 1;
+  }
+
+  /** `perSecond`: the rate now; Infinity: no limit. `unanswered`: of each bind. */
+  report(perSecond: number, unanswered: readonly number[]): CarrierMeasured {
+    const times = this.#answerMs.toSorted((a, b) => a - b);
+    const at = (part: number): number => Math.round(times[Math.ceil(part * times.length) - 1] ?? 0);
+    return {
+      since: this.#since,
+      unanswered,
+      answers: { ...this.#answers },
+      receipts: { ...this.#receipts },
+      ...(Number.isFinite(perSecond) ? { perSecond: Math.round(perSecond * 10) / 10 } : {}),
+      ...(times.length === 0 ? {} : { answerMs: { p50: at(0.5), p99: at(0.99) } }),
+      ...(this.#lastRefusal === undefined ? {} : { lastRefusal: this.#lastRefusal }),
+    };
+  }
+}
