@@ -63,9 +63,10 @@ export class Answers {
     const { statusClasses, statusPausesMs } = this.#statuses;
     const meaning = statusClass(answer.status, statusClasses);
     // One refusal is one, for the metrics, whoever may take the message instead.
-    metrics.answers.inc({ carrier: carrier._id, class: meaning === 'failover' ? 'rejected' : meaning });
+    const counted = meaning === 'failover' ? 'rejected' : meaning;
+    metrics.answers.inc({ carrier: carrier._id, class: counted });
     const answerMs = clock.monotonicMs() - segment.sentMs;
-    measurements.answered(answer.status, meaning, answerMs);
+    measurements.answered(answer.status, counted, answerMs);
     metrics.answerSeconds.observe({ carrier: carrier._id }, answerMs / 1_000);
     if (meaning === 'accepted') tokens.accepted();
     else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
