@@ -4,7 +4,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
-import type { Measurements } from '../measurements.ts';
+import type { Measurements } from '../session/measurements.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { Deliver } from '../session/pdu.ts';
 import type { DeliverTaker, DeliverVia } from '../session/session.ts';
