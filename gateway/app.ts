@@ -3,6 +3,7 @@ import type { KeyScope } from '../shared/keys/key.ts';
 import { requireScope, type ScopeSet } from './access/authenticate.ts';
 import { createBatch } from './account/batch.ts';
 import { createLedger } from './account/ledger.ts';
+import { createAddOptOut, createOptOuts, createRemoveOptOut } from './account/opt-outs.ts';
 import { createStopBatch } from './account/stop-batch.ts';
 import { Callback } from './chatapp/callback.ts';
 import { createChatSend } from './chatapp/send.ts';
@@ -115,12 +116,18 @@ function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
 }
 
 function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { reading, charge } = parts;
+  const { once, message, reading, charge } = parts;
   const key = keyHandlers(parts);
   on('/v2/messages', { get: [...key('read'), createMessages(reading)] });
   on('/v2/messages/:message_id', { get: [...key('read'), createMessage(reading)] });
   on('/v2/events', { get: [...key('read'), createEvents(reading)] });
   on('/v2/ledger', { get: [...key('read'), createLedger(reading)] });
+  // Who may send may also say whom not to send to.
+  on('/v2/account/opt-outs', {
+    get: [...key('read', 'manage'), createOptOuts(reading)],
+    post: [...key('send', 'manage'), message, once(createAddOptOut(deps))],
+  });
+  on('/v2/account/opt-outs/:opt_out_id', { delete: [...key('manage'), createRemoveOptOut(deps)] });
   on('/v2/batches/:batch_id', {
     get: [...key('read'), createBatch(reading)],
     delete: [...key('send'), createStopBatch({ ...deps, charge })],

@@ -38,7 +38,7 @@ export function countCost({ counts, total }: BatchDocument): number {
 }
 
 function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded: number): object {
-  const { _id, total, duplicates, reference, stopped } = batch;
+  const { _id, total, duplicates, skipped, reference, stopped } = batch;
   return {
     status: 'success',
     batch_id: _id,
@@ -47,6 +47,7 @@ function batchRecord(batch: BatchDocument, counts: BatchCounts, creditsRefunded:
     reference,
     total,
     duplicates,
+    skipped,
     /** The part of the entries that no longer waits, from 0 to 1. */
     progress: Math.floor(((total - counts.queued) / total) * 1000) / 1000,
     counts,

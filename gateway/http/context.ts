@@ -9,7 +9,10 @@ import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts
  * exact.
  */
 export interface Caller {
-  readonly account: Pick<AccountDocument, '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country'>;
+  readonly account: Pick<
+    AccountDocument,
+    '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country' | 'optOuts' | 'optOutExempt'
+  >;
   readonly keyId: string;
   /** The address that the request came from. */
   readonly address: string;

@@ -121,6 +121,12 @@ export const PROBLEMS = {
     'PE id missing',
     'Ask your service provider to enter the PE id (principal entity id) of your business on the DLT platform: `account update <account> --entity-id <PE-ID>`.',
   ),
+  recipient_opted_out: fault(
+    '4063',
+    403,
+    'Recipient opted out',
+    'Do not send to this customer until the customer writes START to your number, or asks you to. Then remove the opt-out: `DELETE /v2/account/opt-outs/{opt_out_id}`.',
+  ),
   verify_token_invalid: fault(
     '4060',
     403,
@@ -141,6 +147,12 @@ export const PROBLEMS = {
     'Check the schedule_id: the account has no such schedule.',
   ),
   batch_not_found: fault('4042', 404, 'Batch not found', 'Check the batch_id: the account has no such batch.'),
+  opt_out_not_found: fault(
+    '4045',
+    404,
+    'Opt-out not found',
+    'Check the `opt_out_id`: `GET /v2/account/opt-outs` lists them.',
+  ),
   template_not_found: fault(
     '4043',
     404,
@@ -257,6 +269,7 @@ export const FIELD_CODES = {
   wrong_count: 'The list has too few or too many entries.',
   out_of_range: 'The value is below the lowest or above the highest allowed one.',
   too_short: 'The text is empty.',
+  recipient_opted_out: 'The customer wants no messages of this sender.',
   too_long: 'The text has too many characters, or needs too many segments.',
 } as const;
 

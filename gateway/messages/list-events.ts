@@ -65,7 +65,7 @@ function parseMessage(id: string | undefined, problems: FieldProblems): MessageI
 type PlaceText = `${number}:${EventPlace['id']}`;
 
 function isPlace(text: string): text is PlaceText {
-  return /^(0|[1-9]\d{0,14}):(evt_[0-9a-hjkmnp-tv-z]{26}_[a-z]{0,20})?$/.test(text);
+  return /^(0|[1-9]\d{0,14}):(evt_[0-9a-hjkmnp-tv-z]{26}_[a-z_]{0,20})?$/.test(text);
 }
 
 function placeOf(text: PlaceText): EventPlace {

@@ -25,6 +25,7 @@ import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { noRoute, type Sending } from './no-route.ts';
+import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
 import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
@@ -53,6 +54,10 @@ export const BULK_FIELDS = {
   template_id: templateId,
   params: optional(params),
   dedupe: withDefault(boolean('Extension: equal entries get one message and are charged once.'), false),
+  skip_opted_out: withDefault(
+    boolean('Extension: recipients who opted out are left out and not charged. Without it they refuse the request.'),
+    false,
+  ),
   // Spec gap: ten thousand messages in the urgent lane would delay everybody's one-time passwords.
   priority: withDefault(
     string(
@@ -86,7 +91,7 @@ export interface BulkOrder {
   /** For the stored batch. */
   readonly batch: Pick<
     BatchDocument,
-    'total' | 'duplicates' | 'sender' | 'route' | 'path' | 'lane' | 'reference' | 'content' | 'entityId'
+    'total' | 'duplicates' | 'skipped' | 'sender' | 'route' | 'path' | 'lane' | 'reference' | 'content' | 'entityId'
   >;
   /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
@@ -94,7 +99,7 @@ export interface BulkOrder {
 
 /** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
-  { config, approvals, routes }: Pick<GatewayDeps, 'config'> & Sending,
+  { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
   { account }: Caller,
   read: ReadRequest<BulkFields>,
 ): Promise<BulkOrder | Refused> {
@@ -106,7 +111,7 @@ export async function orderBulk(
       ? given.message && plainContent(given.message)
       : all && (await planTemplate(template, all, given, config.maxSegments, problems));
   if (problems.count > 0 || all === undefined) return { kind: 'refused', problem: invalidRequest(problems) };
-  const { sender, route, dedupe, reference } = whole(read);
+  const { sender, route, dedupe, skip_opted_out: skip, reference } = whole(read);
   // A plain text is the same for all recipients, so it is matched once. A text rendered from an approved template
   // matches that template.
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
@@ -116,18 +121,27 @@ export async function orderBulk(
 
   // After single messages of all accounts.
   const lane = laneOf(route, 'low', account.dlt);
+  const list = given.recipients === undefined ? 'to' : 'recipients';
+  const sending = { account: account._id, sender, route, lane };
+  const recipients = all.map(({ to }) => to);
+  const out = await optedOutOf(db, account, sending, recipients);
+  const wanted = out.size === 0 ? all : all.filter(({ to }) => !out.has(to));
+  if (wanted.length < all.length && !(skip && wanted.length > 0)) {
+    return { kind: 'refused', problem: await optedOutEntries(all, out, list) };
+  }
   const table = await routes.table();
   const unrouted: string[] = [];
   await inSlices(all, ({ to }, index) => {
-    if (table.resolve({ account: account._id, to, sender, route, lane }).kind === 'path') return;
-    unrouted.push(given.recipients === undefined ? `to[${index}]` : `recipients[${index}].to`);
+    if (out.has(to) || table.resolve({ ...sending, to }).kind === 'path') return;
+    unrouted.push(placeOf(list, index));
   });
   if (unrouted.length > 0) return { kind: 'refused', problem: noRoute(unrouted) };
 
-  const entries = dedupe ? await withoutDuplicates(all) : all;
+  const entries = dedupe ? await withoutDuplicates(wanted) : wanted;
   const batch = {
     total: entries.length,
-    ...(dedupe ? { duplicates: all.length - entries.length } : {}),
+    ...(dedupe ? { duplicates: wanted.length - entries.length } : {}),
+    ...(skip ? { skipped: all.length - wanted.length } : {}),
     sender,
     route,
     path: pathOf(route),
@@ -161,7 +175,7 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
  * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
  * stored.
  */
-export function bulkDryRun({ batch: { total, duplicates, content }, longest }: BulkOrder): object {
+export function bulkDryRun({ batch: { total, duplicates, skipped, content }, longest }: BulkOrder): object {
   return {
     status: 'success',
     dry_run: true,
@@ -172,5 +186,6 @@ export function bulkDryRun({ batch: { total, duplicates, content }, longest }: B
     encoding: longest.encoding,
     template_id: content.dltId ?? null,
     ...(duplicates === undefined ? {} : { duplicates }),
+    ...(skipped === undefined ? {} : { skipped }),
   };
 }

@@ -25,6 +25,7 @@ import { invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { noRoute, type Sending } from './no-route.ts';
+import { optedOutOf } from './opted-out.ts';
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
@@ -66,7 +67,7 @@ export interface MessageOrder {
 
 /** Checks a request for one message. */
 export async function orderMessage(
-  { config, approvals, routes }: Pick<GatewayDeps, 'config'> & Sending,
+  { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
   { account, scopes }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
@@ -85,6 +86,8 @@ export async function orderMessage(
   const lane = laneOf(route, priority, account.dlt);
   const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
   if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
+  const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
+  if (optedOut.size > 0) return { kind: 'refused', problem: ['recipient_opted_out', {}] };
   const message = {
     to,
     sender,

@@ -59,12 +59,14 @@ export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
 }
 
 /** "Bulk SMS request / result". */
-function bulkResult({ _id, total, duplicates }: Pick<BatchDocument, '_id' | 'total' | 'duplicates'>): object {
+function bulkResult(batch: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 'skipped'>): object {
+  const { _id, total, duplicates, skipped } = batch;
   return {
     status: 'success',
     batch_id: _id,
     total,
     credits_used: total * CREDITS_PER_MESSAGE,
     ...(duplicates === undefined ? {} : { duplicates }),
+    ...(skipped === undefined ? {} : { skipped }),
   };
 }

@@ -1,3 +1,4 @@
+import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { SEND_BUTTONS } from '../../gateway/chatapp/send-buttons.ts';
 import { SEND_MEDIA } from '../../gateway/chatapp/send-media.ts';
 import { SEND_TEMPLATE } from '../../gateway/chatapp/send-template.ts';
@@ -19,5 +20,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatTextRequest: requestSchema(SEND_TEXT),
   ChatMediaRequest: requestSchema(SEND_MEDIA),
   ChatButtonsRequest: requestSchema(SEND_BUTTONS),
+  OptOutRequest: requestSchema(ADD_OPT_OUT),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
 };

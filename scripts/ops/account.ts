@@ -9,11 +9,12 @@ import {
   updateAccount,
 } from '../../shared/accounts/store.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { EXEMPTIONS } from '../../shared/opt-outs/opt-out.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
 import { type Missing, missingToSend } from './missing-to-send.ts';
-import { accountId, choice, day, name, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, day, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -28,6 +29,12 @@ const senders = choice(['any', 'registered']);
 const SENDERS_ABOUT = 'which senders may be used';
 const NAME_ABOUT = 'what people call it';
 const dlt = choice(['on', 'off']);
+/** `none`, or some of the exemptions. */
+const optOutExempt = {
+  value: 'MESSAGES',
+  form: `none, or one or more of ${EXEMPTIONS.join(', ')} (with commas)`,
+  parse: (text: string) => (text === 'none' ? [] : list('MESSAGES', EXEMPTIONS).parse(text)),
+};
 const DLT_ABOUT = "India's DLT: senders must be registered, texts must match approved templates";
 const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
 const log = choice(['unusual', 'all']);
@@ -126,8 +133,12 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       numberCheck: optional(numberCheck, CHECK_ABOUT),
       country: optional(country, COUNTRY_ABOUT),
       log: optional(log, LOG_ABOUT),
+      optOutExempt: optional(optOutExempt, 'what goes to customers who opted out, too'),
     },
-    async run({ account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log }, { db, clock }) {
+    async run(
+      { account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log, optOutExempt },
+      { db, clock },
+    ) {
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(expiryDate === undefined ? {} : { expiryDate }),
@@ -137,6 +148,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
         ...(numberCheck === undefined ? {} : { numberCheck }),
         ...(country === undefined ? {} : { country }),
         ...(log === undefined ? {} : { log }),
+        ...(optOutExempt === undefined ? {} : { optOutExempt }),
       };
       if (Object.keys(changes).length === 0) throw new Failure('Nothing to change: see `account update --help`.');
       if (expiryDate !== undefined) refuseOver(expiryDate, clock);
@@ -212,6 +224,7 @@ async function shown(
     'number check': one.numberCheck ?? 'off',
     ...(home === undefined ? {} : { country: home }),
     log: one.log ?? 'unusual',
+    ...(one.optOutExempt?.length ? { 'opt-out exempt': one.optOutExempt.join(', ') } : {}),
     ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
@@ -238,6 +251,7 @@ function view(one: AccountDocument, missing: readonly Missing[]): unknown {
     country: homeOf(one) ?? null,
     missing_to_send: missing.map(({ what }) => what),
     log: one.log ?? 'unusual',
+    opt_out_exempt: one.optOutExempt ?? [],
     created_at: one.createdAt,
   };
 }

@@ -88,6 +88,10 @@ const THINGS: Readonly<Record<string, Thing>> = {
     read: async (db, { number, keyword }) =>
       (await findNumber(db, String(number))).find((entry) => entry.keyword === (keyword ?? '')),
   },
+  'opt-out': {
+    id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
+    read: async () => undefined,
+  },
   'opt-in': {
     id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
     read: async () => undefined,

@@ -145,7 +145,7 @@ export const eventId: Shape<EventId> = {
 const ID_TAIL = '[0-9a-hjkmnp-tv-z]{26}';
 
 function isEventId(text: string): text is EventId {
-  return new RegExp(`^evt_${ID_TAIL}_[a-z]{1,16}$`).test(text);
+  return new RegExp(`^evt_${ID_TAIL}_[a-z_]{1,16}$`).test(text);
 }
 
 function isAccountId(text: string): text is AccountId {

@@ -21,6 +21,8 @@ import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
 import { NUMBER_COMMANDS } from './number.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
+import { OPT_OUT_COMMANDS } from './opt-out.ts';
+import { OPT_OUT_WORDS_COMMAND } from './opt-out-words.ts';
 import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
 import { ROUTE_COMMANDS } from './route.ts';
@@ -47,6 +49,8 @@ export const COMMANDS: readonly Command[] = [
   ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,
   ...OPT_IN_COMMANDS,
+  ...OPT_OUT_COMMANDS,
+  OPT_OUT_WORDS_COMMAND,
   ...WEBHOOK_COMMANDS,
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,

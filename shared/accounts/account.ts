@@ -43,6 +43,10 @@ export interface AccountDocument {
   readonly country?: string;
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
+  /** Customers have opted out of its SMS, now or earlier: sends look into the list (opt-outs/). */
+  readonly optOuts?: true;
+  /** Messages that may be sent to customers who opted out. Absent: none. */
+  readonly optOutExempt?: readonly ('otp' | 'transactional')[];
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */

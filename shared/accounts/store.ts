@@ -39,6 +39,11 @@ export async function findAccount(db: Db, id: AccountId): Promise<AccountDocumen
   return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
 }
 
+/** From now on sends of these accounts look into the list of opt-outs. */
+export async function markOptOuts(db: Db, ids: readonly AccountId[]): Promise<void> {
+  await accounts(db).updateMany({ _id: { $in: ids }, optOuts: { $ne: true } }, { $set: { optOuts: true } });
+}
+
 /** The accounts that exist, in no order, without `pending`. */
 export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
   return accounts(db)
@@ -62,7 +67,8 @@ export type AccountChanges = {
     | 'dlt'
     | 'entityId'
     | 'log'
-    | 'country']?: AccountDocument[Name];
+    | 'country'
+    | 'optOutExempt']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
@@ -108,9 +114,9 @@ export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> 
 export async function readSendingRules(
   db: Db,
   ids: readonly AccountId[],
-): Promise<ReadonlyMap<AccountId, Pick<AccountDocument, 'dlt' | 'senders'>>> {
+): Promise<ReadonlyMap<AccountId, Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>>> {
   const found = await accounts(db)
-    .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1 } })
+    .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1, optOuts: 1, optOutExempt: 1 } })
     .toArray();
   return new Map(found.map((account) => [account._id, account]));
 }

@@ -33,6 +33,8 @@ export interface BatchDocument
   readonly total: number;
   /** Number of equal entries that were dropped because the caller asked for `dedupe`. */
   readonly duplicates?: number;
+  /** Number of recipients who had opted out and were left out because the caller asked for `skip_opted_out`. */
+  readonly skipped?: number;
   /** Recipients per chunk; the last chunk may have fewer. */
   readonly perChunk: number;
   readonly content: BatchContent;

@@ -7,7 +7,8 @@ export const sms: Channel<MessageDocument | InboundSmsDocument> = {
   partsOf: (message) => ('segments' in message ? message.segments : 1),
   deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
   // Of what was received: an account may have several numbers, and both channels.
-  eventMembers: (message) => ('inbound' in message ? { to: message.to, channel: message.channel } : {}),
+  eventMembers: (message) =>
+    'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
   // What handsets write costs nothing.
   refund: (db, messages) =>
     refundMessages(

@@ -37,6 +37,18 @@ export const EVENTS = {
     when: 'A customer wrote to the account, or somebody sent an SMS to one of its numbers.',
     body: receivedBody,
   },
+  'recipient.opted_out': {
+    channels: ['sms'],
+    state: 'opted_out',
+    when: 'A customer wrote STOP, or another word for it: messages to this customer are refused from now on.',
+    body: optOutBody,
+  },
+  'recipient.opted_in': {
+    channels: ['sms'],
+    state: 'opted_in',
+    when: 'A customer who had opted out wrote START, or another word for it.',
+    body: optOutBody,
+  },
   'message.read': { channels: ['chatapp'], state: 'read', when: 'The customer opened the message.', body: readBody },
   'message.sent': {
     channels: ALL,
@@ -131,6 +143,14 @@ function receivedBody(event: string, { message, entry }: StateChange): object {
   const members = { event, from, message_id: _id, type, body, timestamp: isoTimestamp(entry.at) };
   // Our members are written again after the provider's, so that none of the provider's members can replace them.
   return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message) };
+}
+
+/** `message_id` is the customer's message; `number` is the one that it was sent to. The whole text was the word. */
+function optOutBody(event: string, { message, entry }: StateChange): object {
+  assert('inbound' in message, 'only a customer opts out or in');
+  const { _id, from, to, inbound } = message;
+  const timestamp = isoTimestamp(entry.at);
+  return { event, message_id: _id, recipient: from, number: to, word: inbound.body, timestamp, channel: 'sms' };
 }
 
 /**

@@ -15,4 +15,6 @@ export interface InboundSmsDocument extends StoredMessage {
   readonly carrier: string;
   /** `text`; or `binary` when it cannot be read: then the body is base64, and `more` has the carrier's data_coding. */
   readonly inbound: InboundContent;
+  /** What it says of the customer's wish for messages (opt-outs/sign.ts). `near`: nothing followed from it. */
+  readonly optOut?: 'out' | 'in' | 'help' | 'near';
 }

@@ -146,7 +146,8 @@ export interface Part {
 }
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 
+/** A state that the message reached, or, of a customer's message, what followed from it (opt-outs/). */
 export interface HistoryEntry {
-  readonly state: 'sent' | FinalState | 'read' | 'received';
+  readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in';
   readonly at: Date;
 }

@@ -169,6 +169,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'ops: the numbers of an account',
   },
   {
+    collection: 'opt_outs',
+    key: { account: 1, customer: 1, scope: 1 },
+    options: { name: 'customer', partialFilterExpression: { out: true } },
+    serves: 'sends: which recipients have opted out; the list of an account, by customer',
+  },
+  {
     collection: 'rate',
     key: { 'window.start': 1 },
     options: { name: 'expiry', expireAfterSeconds: 120 },

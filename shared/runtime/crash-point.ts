@@ -25,6 +25,7 @@ export const CRASH_POINTS = {
   'settle:announced': 'The events exist; the refunds do not.',
   'receipt:stored': 'A receipt is settled; the carrier has no deliver_sm_resp.',
   'inbound:stored': "A handset's message is stored; its account has no message, the carrier no answer.",
+  'inbound:opted_out': "A customer's STOP is on the list; the customer's message is not stored.",
   'inbound:inserted': "A handset's message is a message of its account; its event does not exist.",
   'inbound:told': "A handset's message is told; the carrier has no answer.",
   'webhook:posted': 'An endpoint has answered; the delivery is still due.',

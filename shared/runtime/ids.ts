@@ -24,6 +24,7 @@ export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
 /** A deliver_sm with a handset's message. */
 export type InboundId = Id<'inb'>;
+export type OptOutId = Id<'opt'>;
 /** One grouped claim of a worker, stamped on what it took. */
 export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
@@ -114,6 +115,18 @@ export function inboundMessageId(account: AccountId, upstreamId: string, at: Dat
 /** The id of the message that a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
 export function receivedMessageId(inbound: InboundId): MessageId {
   return `msg_${inbound.slice(4)}`;
+}
+
+/** The id of what a customer wants of an account, or of one of its numbers (`scope`): derived, so there is one. */
+export function optOutId(account: AccountId, customer: string, scope: string): OptOutId {
+  return `opt_${hashText(`${account}:${customer}:${scope}`, OPT_OUT_CHARACTERS)}`;
+}
+
+const OPT_OUT_CHARACTERS = 26;
+const OPT_OUT_ID = /^opt_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isOptOutId(value: string): value is OptOutId {
+  return OPT_OUT_ID.test(value);
 }
 
 /**

@@ -7,6 +7,7 @@ import { openTestStore, type TestStore } from './store.ts';
 /** One store and gateway for a suite; a new account with a key that may do everything for each test. */
 export interface AccountGateway {
   readonly db: Db;
+  readonly storeUri: string;
   readonly url: string;
   readonly account: AccountId;
   readonly key: string;
@@ -21,6 +22,9 @@ export function accountAtGateway(credits: number): AccountGateway {
   const world: AccountGateway = {
     get db() {
       return opened(store).db;
+    },
+    get storeUri() {
+      return opened(store).uri;
     },
     get url() {
       return opened(gateway).url;

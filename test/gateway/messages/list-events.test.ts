@@ -11,7 +11,9 @@ import { makeAccount, makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 type Query = Readonly<Record<string, string>>;
-type Told = readonly (readonly [state: HistoryEntry['state'], at: Date])[];
+/** Of messages to customers. */
+type ToldState = Exclude<HistoryEntry['state'], 'opted_out' | 'opted_in'>;
+type Told = readonly (readonly [state: ToldState, at: Date])[];
 
 describe('GET /v2/events', function () {
   this.timeout(30_000);

@@ -29,7 +29,7 @@ describe('GET /v2/messages/{message_id}', () => {
   };
   const deliver = async (
     message: MessageId,
-    state: HistoryEntry['state'],
+    state: Exclude<HistoryEntry['state'], 'opted_out' | 'opted_in'>,
     endpoint: EndpointDocument['_id'],
     attempts: DeliveryDocument['attempts'],
   ): Promise<void> => {

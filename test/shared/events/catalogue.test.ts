@@ -84,6 +84,29 @@ describe('events/catalogue', () => {
     );
   });
 
+  it('an opt-out names the customer, the number and the word', () => {
+    const message: InboundMessageDocument = {
+      ...makeMessage({}),
+      channel: 'chatapp',
+      direction: 'in',
+      state: 'received',
+      to: '56767',
+      from: '919876543210',
+      upstreamId: 'wamid.1',
+      inbound: { type: 'text', body: 'Stop' },
+    };
+
+    expect(JSON.parse(eventBody({ message, entry: { state: 'opted_out', at: AT } }))).to.deep.equal({
+      event: 'recipient.opted_out',
+      message_id: message._id,
+      recipient: '919876543210',
+      number: '56767',
+      word: 'Stop',
+      timestamp: '2026-11-21T04:30:01+00:00',
+      channel: 'sms',
+    });
+  });
+
   it('the text of the message is in no event', () => {
     for (const state of ['sent', 'delivered', 'failed', 'expired', 'rejected'] as const) {
       expect(eventBody({ message: makeMessage({ text: 'OTP 4711' }), entry: { state, at: AT } })).not.to.include(

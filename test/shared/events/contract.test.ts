@@ -74,7 +74,11 @@ function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
   if (state === 'received' && channel === 'sms') {
     return receivedSms().map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
   }
-  const bare = state === 'received' ? inbound() : channel === 'sms' ? makeMessage({}) : chatMessage();
+  const bare = ['received', 'opted_out', 'opted_in'].includes(state)
+    ? inbound()
+    : channel === 'sms'
+      ? makeMessage({})
+      : chatMessage();
   const full: AnyMessage = {
     ...bare,
     reference: 'order 7',
@@ -114,7 +118,10 @@ function receivedSms(): InboundSmsDocument[] {
     { type: 'text', body: 'Hello' },
     { type: 'text', body: 'Hel', more: { missing_parts: [2], total_parts: 2 } },
     { type: 'binary', body: 'AP8Q', more: { data_coding: 4 } },
-  ].map((what) => ({ ...common, channel: 'sms', from: '919876543210', to: '56161', carrier: 'acme', inbound: what }));
+  ].map((what) => ({
+    ...{ ...common, channel: 'sms', from: '919876543210', to: '56161', carrier: 'acme', inbound: what },
+    ...(what.body === 'Hello' ? {} : { optOut: 'near' }),
+  }));
 }
 
 function inbound(): InboundMessageDocument {

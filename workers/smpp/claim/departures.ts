@@ -4,6 +4,8 @@ import { readSendingRules } from '../../../shared/accounts/store.ts';
 import { findStopped } from '../../../shared/batches/store.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { blocks, isExempt } from '../../../shared/opt-outs/opt-out.ts';
+import { readScopes } from '../../../shared/opt-outs/store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { type AccountId, idTime, type MessageId } from '../../../shared/runtime/ids.ts';
@@ -18,7 +20,7 @@ export interface Refusal {
   readonly reason: string;
 }
 
-type SendingRules = Pick<AccountDocument, 'dlt' | 'senders'>;
+type SendingRules = Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>;
 
 /** A message that leaves sooner after it was paid for was checked a moment ago, by what the gateway knew then. */
 const WAITED_MS = 5_000;
@@ -73,17 +75,43 @@ export class Departures {
     if (waited.length === 0) return [];
     const accounts = await this.#accounts.getMany(waited.map(({ account }) => account));
     const checks = waited.map((message) => checkOf(message, accounts.get(message.account)));
-    const [senders, templates] = await Promise.all([
+    const [senders, templates, optedOut] = await Promise.all([
       this.#senders.getMany(checks.flatMap(({ sender }) => sender ?? [])),
       this.#templates.getMany(checks.flatMap(({ template }) => template ?? [])),
+      this.#optedOut(waited, accounts),
     ]);
     return checks.flatMap(({ message, sender, template }): [MessageId, Refusal][] => {
       const refusal =
+        (optedOut.has(message._id) ? OPTED_OUT : undefined) ??
         (template !== undefined && message.entityId === undefined ? ENTITY_ID_MISSING : undefined) ??
         (sender === undefined ? undefined : senderRefusal(message, senders.get(sender))) ??
         (template === undefined ? undefined : templateRefusal(message, templates.get(template)));
       return refusal === undefined ? [] : [[message._id, refusal]];
     });
+  }
+
+  /** Those whose recipient opted out since. One query for each account in which anybody ever did. */
+  async #optedOut(
+    waited: readonly MessageDocument[],
+    accounts: ReadonlyMap<AccountId, SendingRules>,
+  ): Promise<ReadonlySet<MessageId>> {
+    const asked = new Map<AccountId, MessageDocument[]>();
+    for (const message of waited) {
+      const rules = accounts.get(message.account);
+      if (rules?.optOuts !== true || isExempt(message, rules.optOutExempt)) continue;
+      asked.set(message.account, [...(asked.get(message.account) ?? []), message]);
+    }
+    const refused = await Promise.all(
+      [...asked].map(async ([account, messages]) => {
+        const scopes = await readScopes(
+          this.#options.db,
+          account,
+          messages.map(({ to }) => to),
+        );
+        return messages.filter(({ to, sender }) => blocks(scopes.get(to) ?? [], sender));
+      }),
+    );
+    return new Set(refused.flat().map(({ _id }) => _id));
   }
 }
 
@@ -109,6 +137,11 @@ function checkOf(message: MessageDocument, rules: SendingRules | undefined): Che
     ...(underDlt ? { template: templateKey(account, template) } : {}),
   };
 }
+
+const OPTED_OUT: Refusal = {
+  code: 'recipient_opted_out',
+  reason: 'While the message waited, its recipient opted out.',
+};
 
 const ENTITY_ID_MISSING: Refusal = {
   code: 'entity_id_missing',

@@ -9,8 +9,9 @@ import { createNumbers } from '../../../shared/numbers/store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import type { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import { type InboundId, receivedMessageId } from '../../../shared/runtime/ids.ts';
+import { type InboundId, type MessageId, receivedMessageId } from '../../../shared/runtime/ids.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
+import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
 
 export interface TellerOptions {
@@ -37,10 +38,12 @@ const DAY_MS = 86_400_000;
 export class Teller {
   readonly #options: TellerOptions;
   readonly #numbers: FreshCache<string, readonly NumberDocument[]>;
+  readonly #optOuts: InboundOptOuts;
 
   constructor(options: TellerOptions) {
     this.#options = options;
     this.#numbers = createNumbers(options.db, options.clock);
+    this.#optOuts = new InboundOptOuts(options);
   }
 
   /** Whether any account has this number, with whatever keyword. */
@@ -62,7 +65,10 @@ export class Teller {
       if (entry === undefined) strays.push({ id: head(text)._id, text: strayOf(text) });
       else messages.push(messageOf(text, entry));
     }
-    const told = again ? await this.#asStored(messages) : messages;
+    const stored = again ? await this.#stored(messages) : new Map<MessageId, InboundSmsDocument>();
+    // A STOP that is on the list again changes nothing; one that is not there would be lost behind the stored message.
+    const fresh = await this.#optOuts.apply(messages.filter(({ _id }) => !stored.has(_id)));
+    const told = [...stored.values(), ...fresh];
     if (told.length > 0) {
       await insertNew(db, 'messages', told);
       crashPoint('inbound:inserted');
@@ -72,15 +78,14 @@ export class Teller {
     return { received: messages.length, strays: strays.length };
   }
 
-  /** As they were told the first time: a number may have changed hands since. */
-  async #asStored(messages: readonly InboundSmsDocument[]): Promise<InboundSmsDocument[]> {
+  /** Those that were told, as they were told the first time: a number may have changed hands since. */
+  async #stored(messages: readonly InboundSmsDocument[]): Promise<ReadonlyMap<MessageId, InboundSmsDocument>> {
     const ids = messages.map(({ _id }) => _id);
     const stored = await this.#options.db
       .collection<InboundSmsDocument>('messages')
       .find({ _id: { $in: ids } }, { batchSize: ids.length + 1 })
       .toArray();
-    const byId = new Map(stored.map((message) => [message._id, message]));
-    return messages.map((message) => byId.get(message._id) ?? message);
+    return new Map(stored.map((message) => [message._id, message]));
   }
 
   async #keepStrays(strays: readonly { readonly id: InboundId; readonly text: StrayText }[]): Promise<void> {

@@ -6,6 +6,7 @@ import { topUp } from '../../../../shared/ledger/change.ts';
 import { verifyLedger } from '../../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { changeOptOuts } from '../../../../shared/opt-outs/store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../../shared/runtime/log.ts';
@@ -86,6 +87,35 @@ describe('smpp worker: a message that waited', () => {
     const message = await put(account, { to: '919876510001', template: TEMPLATE });
 
     await world.reaches(message._id, 'delivered');
+  });
+
+  it('is refused, told and refunded once when its recipient opted out meanwhile', async () => {
+    const account = await indian();
+    const to = '919876510020';
+    await changeOptOuts(world.db, [
+      { account, customer: to, scope: '56767', kind: 'out', at: new Date(), source: 'api' },
+    ]);
+
+    await expectRefused(await put(account, { to, template: TEMPLATE }), 'recipient_opted_out');
+  });
+
+  it('leaves when its recipient opted out of another number, or the account exempts its kind', async () => {
+    const optedOut = { kind: 'out', at: new Date(), source: 'api' } as const;
+    const [plain, exempting] = [
+      await makeAccount(world.db, 10),
+      await makeAccount(world.db, 10, { optOutExempt: ['transactional'] }),
+    ];
+    const [to, exempt] = ['919876510021', '919876510022'];
+    await changeOptOuts(world.db, [
+      { ...optedOut, account: plain, customer: to, scope: '56767' },
+      { ...optedOut, account: exempting, customer: exempt, scope: '*' },
+    ]);
+
+    const other = await put(plain, { to, sender: '56768' });
+    const transactional = await put(exempting, { to: exempt });
+
+    await world.reaches(other._id, 'delivered');
+    await world.reaches(transactional._id, 'delivered');
   });
 
   it('is refused, told and refunded once when its template was rejected meanwhile', async () => {

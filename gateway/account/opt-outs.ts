@@ -1,0 +1,108 @@
+import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+import { changeOptOuts, findOptOut, isOptOutPlace, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { isOptOutId, newId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
+import type { ReadingDeps } from '../access/costly-reads.ts';
+import { Fault, optional, required, string } from '../fields/field.ts';
+import { recipient } from '../fields/message-fields.ts';
+import { readRequest, request, whole } from '../fields/request.ts';
+import { RETRY_AFTER, sendJson, sendProblem } from '../http/answer.ts';
+import { bodyOf, callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery } from '../http/query.ts';
+import type { Action } from '../idempotency/action.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+
+/** So many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 250;
+const NUMBER = /^\d{3,15}$/;
+
+export const ADD_OPT_OUT = request({
+  customer: required(recipient('sms')),
+  number: optional(
+    string(
+      {
+        description: 'Your number that the customer wants no messages of. Without it: the whole account.',
+        pattern: NUMBER.source,
+      },
+      (text) =>
+        NUMBER.test(text) ? text : new Fault('invalid_value', 'It must be 3 to 15 digits, country code first.'),
+    ),
+  ),
+});
+
+/** GET /v2/account/opt-outs (extension): who has opted out, by the customers' numbers. */
+export function createOptOuts({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const { customer, number, ...query } = parseQuery(req, ['customer', 'number', 'limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor<OptOutPlace>(query.cursor, 'opt_outs', isOptOutPlace, problems);
+    for (const [name, text] of Object.entries({ customer, number })) {
+      if (text !== undefined && !NUMBER.test(text)) problems.add(name, 'invalid_value', 'It must be 3 to 15 digits.');
+    }
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const account = callerOf(res).account._id;
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const found = await listOptOuts(db, account, { customer, scope: number }, after, limit + 1);
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      return pageOf('opt_outs', page.map(optOutRecord), last && optOutPlace(last));
+    });
+  };
+}
+
+/** POST /v2/account/opt-outs (extension): the customer gets no messages from now on. One that is there stays as it is. */
+export function createAddOptOut({
+  db,
+  clock,
+  config,
+}: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Action<RequestId> {
+  return {
+    name: 'add-opt-out',
+    newId: () => newId('req', clock.now().getTime()),
+    async act(res, { payBy }) {
+      const { account: caller } = callerOf(res);
+      const read = await readRequest(ADD_OPT_OUT, bodyOf(res), { account: caller, now: clock.now(), config });
+      if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
+      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same.
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const { customer, number: scope = WHOLE_ACCOUNT } = whole(read);
+      const account = caller._id;
+      await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api' }]);
+      const stored = await findOptOut(db, account, optOutId(account, customer, scope));
+      return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
+    },
+    /** It is simply done again. */
+    recover: async () => undefined,
+  };
+}
+
+/** DELETE /v2/account/opt-outs/{id} (extension): the customer asked for messages again. */
+export function createRemoveOptOut({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  return async (req, res: Reply) => {
+    const { opt_out_id: id } = req.params;
+    const account = callerOf(res).account._id;
+    const found = typeof id === 'string' && isOptOutId(id) ? await findOptOut(db, account, id) : undefined;
+    if (found === undefined) return sendProblem(res, 'opt_out_not_found');
+    const { customer, scope } = found;
+    await changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: 'api' }]);
+    sendJson(res, 200, { status: 'success', opt_out_id: found._id, message: 'The opt-out is removed.' });
+  };
+}
+
+/** `number` is null when it is for the whole account. */
+function optOutRecord({ _id, customer, scope, since, source, word }: OptOutDocument): object {
+  return {
+    opt_out_id: _id,
+    customer,
+    number: scope === WHOLE_ACCOUNT ? null : scope,
+    since: since && isoTimestamp(since),
+    source,
+    word,
+  };
+}

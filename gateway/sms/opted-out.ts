@@ -1,0 +1,58 @@
+import type { Db } from 'mongodb';
+import type { BatchEntry } from '../../shared/batches/batch.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { blocks, isExempt } from '../../shared/opt-outs/opt-out.ts';
+import { readScopes } from '../../shared/opt-outs/store.ts';
+import type { Caller } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { inSlices } from '../http/slice.ts';
+import type { Problem } from '../idempotency/action.ts';
+
+type Sending = Pick<MessageDocument, 'sender' | 'route' | 'lane'>;
+
+/** Most recipients per query. */
+const QUERY_MAX = 1_000;
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * The recipients who have opted out of such messages of the account. Costs nothing for accounts in which nobody ever has: the
+ * account's mark is `KEY_CACHE_MS` old at most. For the others one query per thousand recipients. Rejects with the store's error.
+ */
+export async function optedOutOf(
+  db: Db,
+  { _id, optOuts, optOutExempt }: Caller['account'],
+  sending: Sending,
+  recipients: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (optOuts !== true || isExempt(sending, optOutExempt)) return NOBODY;
+  const found = new Set<string>();
+  for (let start = 0; start < recipients.length; start += QUERY_MAX) {
+    const scopes = await readScopes(db, _id, recipients.slice(start, start + QUERY_MAX));
+    for (const [customer, of] of scopes) if (blocks(of, sending.sender)) found.add(customer);
+  }
+  return found;
+}
+
+/** The 403 for a batch: which entries it is about, as far as they are listed. `list`: the name that the caller gave it. */
+export async function optedOutEntries(
+  entries: readonly BatchEntry[],
+  out: ReadonlySet<string>,
+  list: EntryList,
+): Promise<Problem> {
+  const problems = new FieldProblems();
+  await inSlices(entries, ({ to }, i) => {
+    if (!out.has(to)) return;
+    problems.add(placeOf(list, i), 'recipient_opted_out', 'This customer has opted out.');
+  });
+  const [, { errors = [], extra = {} }] = invalidRequest(problems);
+  const detail = `${problems.count} of ${entries.length} recipients have opted out. Remove them, or send \`skip_opted_out: true\`.`;
+  return ['recipient_opted_out', { detail, errors, extra }];
+}
+
+/** Where a request has its recipients. */
+type EntryList = 'to' | 'recipients';
+
+/** The place of a recipient in the request. */
+export function placeOf(list: EntryList, index: number): string {
+  return list === 'to' ? `to[${index}]` : `recipients[${index}].to`;
+}

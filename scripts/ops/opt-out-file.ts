@@ -1,0 +1,50 @@
+import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { type OptOutDocument, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+
+/** The first line of a file of opt-outs; `opt-out export` writes it. Only `customer` is needed to read one. */
+const COLUMNS = ['customer', 'number', 'since', 'source', 'word'] as const;
+
+export const OPT_OUT_HEADING = COLUMNS.join(',');
+
+export interface OptOutLine {
+  readonly customer: string;
+  readonly scope: string;
+  readonly since?: Date;
+}
+
+export interface OptOutFile {
+  readonly lines: readonly OptOutLine[];
+  readonly problems: readonly { readonly line: number; readonly detail: string }[];
+}
+
+/** Words are folded: they hold no comma and no quote. */
+export function optOutLine({ customer, scope, since, source, word }: OptOutDocument): string {
+  const number = scope === WHOLE_ACCOUNT ? '' : scope;
+  return [customer, number, since?.toISOString() ?? '', source ?? '', word ?? ''].join(',');
+}
+
+/** Reads CSV: `customer`, then perhaps `number` (empty: the whole account) and `since`. A heading and empty lines are left out. */
+export function readOptOutFile(text: string): OptOutFile {
+  const lines: OptOutLine[] = [];
+  const problems: { line: number; detail: string }[] = [];
+  const rows = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  for (const [index, row] of rows.entries()) {
+    const [customer = '', number = '', since = ''] = row.split(',').map((cell) => cell.trim().replaceAll('"', ''));
+    if (row.trim() === '' || customer === COLUMNS[0]) continue;
+    const at = since === '' ? undefined : new Date(since);
+    const detail =
+      recipientProblem(customer) ??
+      (/^(\d{3,15})?$/.test(number) ? undefined : 'The number must have 3 to 15 digits.') ??
+      (at === undefined || isPast(at)
+        ? undefined
+        : 'The time must be like 2027-01-31T12:00:00Z, and not in the future.');
+    if (detail === undefined) {
+      lines.push({ customer, scope: number === '' ? WHOLE_ACCOUNT : number, ...(at && { since: at }) });
+    } else problems.push({ line: index + 1, detail });
+  }
+  return { lines, problems };
+}
+
+function isPast(at: Date): boolean {
+  return at.getTime() <= Date.now();
+}

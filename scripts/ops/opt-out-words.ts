@@ -1,0 +1,69 @@
+import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+import { foldText } from '../../shared/opt-outs/sign.ts';
+import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
+import { findWordSettings, setWordSettings } from '../../shared/opt-outs/word-settings.ts';
+import { existing } from './account.ts';
+import { type Command, defineCommand } from './command.ts';
+import { accountId, optional, required, words } from './parameters.ts';
+import { sheet } from './show.ts';
+
+const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
+const WORDS_MAX = 50;
+const WORD_LENGTH_MAX = 40;
+
+/** Comma-separated words as texts are compared with them; `none` for none. */
+const wordList = {
+  value: 'WORDS',
+  form: `up to ${WORDS_MAX} words of at most ${WORD_LENGTH_MAX} characters (with commas), or none`,
+  parse(text: string): readonly string[] | undefined {
+    if (text === 'none') return [];
+    const all = text.split(',').map(foldText);
+    const good = all.length <= WORDS_MAX && all.every((word) => word.length > 0 && word.length <= WORD_LENGTH_MAX);
+    return good ? all : undefined;
+  },
+};
+const languageList = {
+  value: 'LANGUAGES',
+  form: `some of ${LANGUAGES.join(', ')} (with commas), or none`,
+  parse(text: string): readonly Language[] | undefined {
+    if (text === 'none') return [];
+    const all = text.split(',').map((name) => LANGUAGES.find((language) => language === name.trim()));
+    return all.some((one) => one === undefined) ? undefined : all.filter((one) => one !== undefined);
+  },
+};
+
+export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
+  noun: 'opt-out',
+  verb: 'words',
+  about: 'Shows or sets the words with which customers opt out and in.',
+  args: { account: required(accountId, 'the account') },
+  options: {
+    number: optional(ownNumber, "of this number of the account's; what it does not set is the account's"),
+    languages: optional(languageList, 'whose usual words count; default: English and that of the customer’s country'),
+    out: optional(wordList, 'further words for STOP'),
+    in: optional(wordList, 'further words for START'),
+    helpWords: optional(wordList, 'further words for HELP'),
+  },
+  notes:
+    'A text counts when the whole of it is one of the words; case, accents, punctuation and invisible characters do not matter. Known to the workers within two seconds.',
+  async run({ account, number: scope = WHOLE_ACCOUNT, languages, out, in: back, helpWords }, { db }) {
+    const store = await db();
+    await existing(store, account);
+    const changes = {
+      ...(languages && { languages }),
+      ...(out && { out }),
+      ...(back && { in: back }),
+      ...(helpWords && { help: helpWords }),
+    };
+    if (Object.keys(changes).length > 0) await setWordSettings(store, account, scope, changes);
+    const now = await findWordSettings(store, account, scope);
+    const fields = {
+      number: scope === WHOLE_ACCOUNT ? 'all' : scope,
+      languages: now?.languages?.join(', ') ?? 'by country',
+      out: now?.out?.join(', ') ?? '-',
+      in: now?.in?.join(', ') ?? '-',
+      help: now?.help?.join(', ') ?? '-',
+    };
+    return { text: sheet(fields), json: { account, ...fields } };
+  },
+});

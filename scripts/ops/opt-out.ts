@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import type { Db } from 'mongodb';
+import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { existing } from './account.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
+import { OPT_OUT_HEADING, optOutLine, readOptOutFile } from './opt-out-file.ts';
+import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
+import { table } from './show.ts';
+
+const account = required(accountId, 'the account');
+const customerNumber = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
+const customer = required(customerNumber, "the customer's number");
+const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
+const number = optional(ownNumber, "the account's number that the customer wants no messages of; default: the account");
+/** Most bad lines of a file that are shown. */
+const SHOWN_PROBLEMS = 50;
+/** Opt-outs per write, and per read. */
+const GROUP = 1_000;
+
+export const OPT_OUT_COMMANDS: readonly Command[] = [
+  change('add', 'out', 'Refuses messages to a customer: those of a number of the account, or all of the account.'),
+  change('remove', 'in', 'Removes an opt-out: only when the customer asked for messages again.'),
+  defineCommand({
+    noun: 'opt-out',
+    verb: 'list',
+    about: 'Shows the customers who opted out, by number.',
+    args: { account },
+    options: {
+      number: optional(ownNumber, "only opt-outs of this number of the account's"),
+      customer: optional(customerNumber, 'only this customer'),
+      limit: withDefault(integer('N', 1, 10_000), '1000', 'most opt-outs to show'),
+    },
+    async run({ account, number, customer, limit }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      const found = await listOptOuts(store, account, { customer, scope: number }, undefined, limit);
+      const rows = found.map(({ customer, scope, since, source, word }) => [
+        ...[customer, scope === WHOLE_ACCOUNT ? 'all' : scope, since?.toISOString() ?? '-', source ?? '-', word ?? '-'],
+      ]);
+      const lines = [table(['CUSTOMER', 'NUMBER', 'SINCE', 'SOURCE', 'WORD'], rows, 'There are none.')];
+      if (found.length === limit) lines.push('There may be more: `opt-out export` shows all.');
+      return { text: lines.join('\n'), json: found.map(({ _id, changedAt, changedBy, account, out, ...one }) => one) };
+    },
+  }),
+  defineCommand({
+    noun: 'opt-out',
+    verb: 'import',
+    about:
+      'Adds the opt-outs of a CSV file: customer, and perhaps number and since. If any line is bad, nothing is added.',
+    args: { account, file: required(words('FILE', 'a file', /^.+$/), 'as `opt-out export` writes it') },
+    options: {},
+    notes: 'May be repeated, also after it was interrupted: who is on the list stays as before.',
+    async run({ account, file }, { db, clock }) {
+      const { lines, problems } = readOptOutFile(await readText(file));
+      if (problems.length > 0) {
+        const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
+        if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
+        throw new Failure(`Nothing was imported: ${problems.length} lines are bad.\n${shown.join('\n')}`);
+      }
+      const store = await db();
+      await existing(store, account);
+      const now = clock.now();
+      for (let start = 0; start < lines.length; start += GROUP) {
+        const what = { account, kind: 'out', source: 'import' } as const;
+        const group = lines.slice(start, start + GROUP);
+        await changeOptOuts(
+          store,
+          group.map(({ customer, scope, since }) => ({ ...what, customer, scope, at: now, ...(since && { since }) })),
+        );
+      }
+      return { text: `${lines.length} opt-outs are on the list.`, json: { account, imported: lines.length } };
+    },
+  }),
+  defineCommand({
+    noun: 'opt-out',
+    verb: 'export',
+    about: 'Writes all opt-outs of an account as CSV, which `opt-out import` reads.',
+    args: { account },
+    options: {},
+    async run({ account }, { db }) {
+      const store = await db();
+      await existing(store, account);
+      return { lines: (asJson) => exported(store, account, asJson) };
+    },
+  }),
+];
+
+function change(verb: string, kind: 'out' | 'in', about: string): Command {
+  return defineCommand({
+    noun: 'opt-out',
+    verb,
+    about,
+    args: { account, customer },
+    options: { number },
+    notes: 'Known to the gateways within seconds.',
+    async run({ account, customer, number: scope = WHOLE_ACCOUNT }, { db, clock }) {
+      const store = await db();
+      await existing(store, account);
+      const [before] = await listOptOuts(store, account, { customer, scope }, undefined, 1);
+      if (kind === 'in' && before === undefined)
+        throw new Failure(`${customer} has not opted out of ${ofWhat(scope)}.`);
+      await changeOptOuts(store, [{ account, customer, scope, kind, at: clock.now(), source: 'ops' }]);
+      const text = `${customer} ${kind === 'out' ? 'gets no messages' : 'may get messages'} of ${ofWhat(scope)}.`;
+      return { text, json: { account, customer, number: scope === WHOLE_ACCOUNT ? null : scope } };
+    },
+  });
+}
+
+function ofWhat(scope: string): string {
+  return scope === WHOLE_ACCOUNT ? 'the account' : `the number ${scope}`;
+}
+
+async function* exported(store: Db, account: AccountId, asJson: boolean): AsyncIterable<string> {
+  if (!asJson) yield OPT_OUT_HEADING;
+  let after: OptOutPlace | undefined;
+  for (;;) {
+    const found: OptOutDocument[] = await listOptOuts(store, account, {}, after, GROUP);
+    for (const one of found) {
+      const { customer, scope, since, source, word } = one;
+      yield asJson ? JSON.stringify({ customer, scope, since, source, word }) : optOutLine(one);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < GROUP) return;
+    after = optOutPlace(last);
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,129 @@
+import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { markOptOuts } from '../accounts/store.ts';
+import { insertNew } from '../mongo/insert-new.ts';
+import { updateEach } from '../mongo/update-each.ts';
+import { type AccountId, type MessageId, type OptOutId, optOutId } from '../runtime/ids.ts';
+import { CHANGED_BY_MAX, type OptOutDocument, type OptOutPlace, type OptOutSource } from './opt-out.ts';
+
+/** A customer's wish that is to be stored. */
+export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer' | 'scope'> {
+  readonly kind: 'out' | 'in';
+  readonly at: Date;
+  /** When the customer opted out, if that was earlier (a list of an earlier gateway). */
+  readonly since?: Date;
+  readonly source: OptOutSource;
+  readonly word?: string;
+  /** The customer's message that says it. */
+  readonly message?: MessageId;
+}
+
+/**
+ * Stores wishes; one that is older than what is stored changes nothing. May be repeated: a change by a message is made once. The
+ * account is marked before any entry exists, so that nobody overlooks one.
+ */
+export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
+  const outs = changes.filter(({ kind }) => kind === 'out');
+  if (outs.length > 0) {
+    await markOptOuts(db, [...new Set(outs.map(({ account }) => account))]);
+    await insertNew(
+      db,
+      'opt_outs',
+      outs.map(({ account, customer, scope }) => ({
+        ...{ _id: optOutId(account, customer, scope), account, customer, scope },
+        ...{ changedAt: new Date(0), changedBy: [] },
+      })),
+    );
+  }
+  await updateEach(db, 'opt_outs', changes.map(updateOf));
+}
+
+/** The state is changed only where it is another one, and by no message twice. */
+function updateOf({ account, customer, scope, kind, at, since = at, source, word, message }: OptOutChange) {
+  const push = message === undefined ? {} : { $push: { changedBy: { $each: [message], $slice: -CHANGED_BY_MAX } } };
+  const update: UpdateFilter<OptOutDocument> =
+    kind === 'out'
+      ? { $set: { out: true, since, source, changedAt: at, ...(word === undefined ? {} : { word }) } }
+      : { $set: { changedAt: at }, $unset: { out: '', since: '', source: '', word: '' } };
+  return {
+    filter: {
+      _id: optOutId(account, customer, scope),
+      out: kind === 'out' ? { $ne: true } : true,
+      changedAt: { $lte: at },
+      ...(message === undefined ? {} : { changedBy: { $ne: message } }),
+    },
+    update: { ...update, ...push },
+  };
+}
+
+/** Which of these messages of customers have changed the state of their entries. */
+export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): Promise<ReadonlySet<MessageId>> {
+  const ids = changes.map(({ account, customer, scope }) => optOutId(account, customer, scope));
+  const found = await optOuts(db)
+    .find({ _id: { $in: ids } }, { projection: { changedBy: 1 } })
+    .toArray();
+  return new Set(found.flatMap(({ changedBy }) => changedBy));
+}
+
+/** Which of these customers are opted out, and of what. One indexed query. */
+export async function readScopes(
+  db: Db,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = await optOuts(db)
+    .find({ account, customer: { $in: [...customers] }, out: true }, { projection: { _id: 0, customer: 1, scope: 1 } })
+    .toArray();
+  const scopes = new Map<string, string[]>();
+  for (const { customer, scope } of found) scopes.set(customer, [...(scopes.get(customer) ?? []), scope]);
+  return scopes;
+}
+
+export function optOutPlace({ customer, scope }: OptOutDocument): OptOutPlace {
+  return `${customer}:${scope}`;
+}
+
+export function isOptOutPlace(text: string): text is OptOutPlace {
+  return /^\d{3,15}:(\*|\d{3,15})$/.test(text);
+}
+
+/** Undefined when the customer is not opted out. */
+export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Promise<OptOutDocument | undefined> {
+  return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
+}
+
+export interface OptOutFilter {
+  readonly customer?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** The account's customers who are opted out now, by their numbers, behind `after`. */
+export function listOptOuts(
+  db: Db,
+  account: AccountId,
+  { customer, scope }: OptOutFilter,
+  after: OptOutPlace | undefined,
+  limit: number,
+): Promise<OptOutDocument[]> {
+  return optOuts(db)
+    .find({
+      account,
+      out: true,
+      ...(customer === undefined ? {} : { customer }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(after === undefined ? {} : { $and: [behind(after)] }),
+    })
+    .sort({ customer: 1, scope: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .toArray();
+}
+
+/** The first condition lets the index begin at the right place. */
+function behind(place: OptOutPlace): object {
+  const [customer = '', scope = ''] = place.split(':');
+  return { customer: { $gte: customer }, $or: [{ customer: { $gt: customer } }, { scope: { $gt: scope } }] };
+}
+
+function optOuts(db: Db): Collection<OptOutDocument> {
+  return db.collection('opt_outs');
+}

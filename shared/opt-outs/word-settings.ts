@@ -1,0 +1,71 @@
+import type { Collection, Db } from 'mongodb';
+import type { AccountId } from '../runtime/ids.ts';
+import { WHOLE_ACCOUNT } from './opt-out.ts';
+import { type Language, languagesOf, WORD_LISTS, type Words } from './word-lists.ts';
+
+/** The words of an account, or of one of its numbers. What a number does not set is the account's. */
+export interface WordSettings {
+  readonly _id: WordSettingsKey;
+  readonly account: AccountId;
+  /** One of the account's numbers, or `WHOLE_ACCOUNT`. */
+  readonly scope: string;
+  /** Whose lists count; absent: English and the languages of the customer's country. Empty: only the words below. */
+  readonly languages?: readonly Language[];
+  /** Words of the account's own, besides those of the languages. Folded. */
+  readonly out?: readonly string[];
+  readonly in?: readonly string[];
+  readonly help?: readonly string[];
+}
+
+export type WordSettingsKey = `${AccountId}:${string}`;
+
+export function wordSettingsKey(account: AccountId, scope: string): WordSettingsKey {
+  return `${account}:${scope}`;
+}
+
+/** The settings of a number: its own, and for the rest the account's. */
+export function settingsFor(
+  found: ReadonlyMap<WordSettingsKey, WordSettings>,
+  account: AccountId,
+  number: string,
+): Partial<WordSettings> {
+  return {
+    ...found.get(wordSettingsKey(account, WHOLE_ACCOUNT)),
+    ...found.get(wordSettingsKey(account, number)),
+  };
+}
+
+/** The words that count for what a customer wrote. */
+export function wordsFor(settings: Partial<WordSettings>, customer: string): Words {
+  const lists = (settings.languages ?? languagesOf(customer)).map((language): Words => WORD_LISTS[language]);
+  const all = (kind: keyof Words) => [...(settings[kind] ?? []), ...lists.flatMap((list) => list[kind])];
+  return { out: all('out'), in: all('in'), help: all('help') };
+}
+
+export async function readWordSettings(
+  db: Db,
+  keys: readonly WordSettingsKey[],
+): Promise<ReadonlyMap<WordSettingsKey, WordSettings>> {
+  const found = await settings(db)
+    .find({ _id: { $in: [...keys] } })
+    .toArray();
+  return new Map(found.map((one) => [one._id, one]));
+}
+
+export async function findWordSettings(db: Db, account: AccountId, scope: string): Promise<WordSettings | undefined> {
+  return (await settings(db).findOne({ _id: wordSettingsKey(account, scope) })) ?? undefined;
+}
+
+export async function setWordSettings(
+  db: Db,
+  account: AccountId,
+  scope: string,
+  changes: Partial<Pick<WordSettings, 'languages' | 'out' | 'in' | 'help'>>,
+): Promise<void> {
+  const _id = wordSettingsKey(account, scope);
+  await settings(db).updateOne({ _id }, { $set: { account, scope, ...changes } }, { upsert: true });
+}
+
+function settings(db: Db): Collection<WordSettings> {
+  return db.collection('opt_out_words');
+}

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
+import { accountAtGateway } from '../../support/account-gateway.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+
+const PATH = '/v2/account/opt-outs';
+const CUSTOMER = '919876543210';
+
+describe('opt-outs by the API', () => {
+  const site = accountAtGateway(10);
+  let manager = '';
+  beforeEach(async () => {
+    manager = await makeKey(site.db, site.account, ['send', 'read', 'manage']);
+  });
+  const as = (call: request.Test, key = manager): request.Test => call.set('Authorization', `Bearer ${key}`);
+  const list = (query = '') => as(request(site.url).get(`${PATH}${query}`));
+  const add = (body: object, key?: string) => as(request(site.url).post(PATH).send(body), key);
+  const remove = (id: string, key?: string) => as(request(site.url).delete(`${PATH}/${id}`), key);
+
+  it('adds one, shows it, removes it', async () => {
+    const { body } = await add({ customer: CUSTOMER }).expect(200);
+
+    expect(body).to.include({ status: 'success', customer: CUSTOMER, number: null, source: 'api' });
+    const { status, ...entry } = body;
+    expect((await list().expect(200)).body).to.deep.equal({ data: [entry], next_cursor: null, has_more: false });
+    const removed = await remove(entry.opt_out_id).expect(200);
+    expect(removed.body.opt_out_id).to.equal(entry.opt_out_id);
+    expect((await list().expect(200)).body.data).to.deep.equal([]);
+    expectProblem(await remove(entry.opt_out_id), 'opt_out_not_found');
+  });
+
+  it('keeps one that is there as it is', async () => {
+    const first = await add({ customer: CUSTOMER, number: '56767' }).expect(200);
+    const again = await add({ customer: CUSTOMER, number: '56767' }).expect(200);
+
+    expect(again.body).to.deep.equal(first.body);
+  });
+
+  it('lists in pages by customer, and filters by number and customer', async () => {
+    const entries = [1, 2, 3].flatMap((i) => ['*', '56767'].map((scope) => ({ customer: `91987654321${i}`, scope })));
+    const what = { account: site.account, kind: 'out', at: new Date(), source: 'import' } as const;
+    await changeOptOuts(
+      site.db,
+      entries.map((entry) => ({ ...what, ...entry })),
+    );
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await list(`?limit=2${cursor}`).expect(200);
+      for (const { customer, number } of body.data) seen.push(`${customer} ${number}`);
+      if (!body.has_more) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+
+    expect(seen).to.deep.equal(entries.map(({ customer, scope }) => `${customer} ${scope === '*' ? null : scope}`));
+    expect((await list('?number=56767')).body.data).to.have.length(3);
+    expect((await list('?customer=919876543212')).body.data).to.have.length(2);
+    expectProblem(await list('?customer=x'), 'invalid_request');
+    expectProblem(await list('?cursor=x'), 'invalid_request');
+  });
+
+  it('is of one account, and needs the scope', async () => {
+    const { body } = await add({ customer: CUSTOMER }).expect(200);
+    const stranger = await makeAccount(site.db, 0);
+
+    expectProblem(await remove(body.opt_out_id, await makeKey(site.db, stranger, ['manage'])), 'opt_out_not_found');
+    expectProblem(await remove(body.opt_out_id, await makeKey(site.db, site.account, ['send'])), 'scope_missing');
+    expectProblem(await add({ customer: CUSTOMER }, await makeKey(site.db, site.account, ['read'])), 'scope_missing');
+    expectProblem(await add({ customer: 'x' }), 'invalid_request');
+    expectProblem(await add({ customer: CUSTOMER, number: '+567' }), 'invalid_request');
+  });
+});

@@ -1,0 +1,101 @@
+import type { Db } from 'mongodb';
+import type { HistoryEntry } from '../../../shared/messages/message.ts';
+import { WHOLE_ACCOUNT } from '../../../shared/opt-outs/opt-out.ts';
+import { type OptOutSign, optOutOf } from '../../../shared/opt-outs/sign.ts';
+import { changeOptOuts, findChangedBy, type OptOutChange } from '../../../shared/opt-outs/store.ts';
+import {
+  readWordSettings,
+  settingsFor,
+  type WordSettings,
+  type WordSettingsKey,
+  wordSettingsKey,
+  wordsFor,
+} from '../../../shared/opt-outs/word-settings.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+
+/** A message of a customer, complete, about to be stored. */
+export interface Received {
+  readonly _id: MessageId;
+  readonly account: AccountId;
+  /** The customer. */
+  readonly from: string;
+  /** The account's number, in digits. */
+  readonly to: string;
+  /** When it came. */
+  readonly history: readonly HistoryEntry[];
+  readonly inbound: { readonly type: string; readonly body: string };
+  readonly optOut?: OptOutSign['kind'];
+}
+
+/** A change of settings counts after this time at the latest. */
+const FRESH_MS = 2_000;
+const REMEMBERED = 10_000;
+
+/** What follows from customers' STOP and START. One per process. */
+export class InboundOptOuts {
+  readonly #db: Db;
+  readonly #settings: FreshCache<WordSettingsKey, WordSettings>;
+
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#db = db;
+    const readMany = (keys: readonly WordSettingsKey[]) => readWordSettings(db, keys);
+    this.#settings = new FreshCache({ clock, freshMs: FRESH_MS, maxEntries: REMEMBERED, readMany });
+  }
+
+  /**
+   * To be called with messages that are kept raw and are about to become documents of `messages`, and again with the same ones
+   * when a process died before the raw ones were removed. Stores the opt-outs, then returns the messages as they are to be stored:
+   * with `optOut`, and with the history entry that makes the event where the customer's state has changed. Doing it again gives
+   * the same. So the order is: raw message, answer to the carrier, opt-out, message with its history, deliveries of its events.
+   * Rejects with the store's error.
+   */
+  async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
+    const texts = messages.filter(({ inbound }) => inbound.type === 'text');
+    const settings = await this.#settings.getMany(
+      texts.flatMap(({ account, to }) => [wordSettingsKey(account, WHOLE_ACCOUNT), wordSettingsKey(account, to)]),
+    );
+    const signs = new Map<MessageId, OptOutSign>();
+    for (const { _id, account, from, to, inbound } of texts) {
+      const sign = optOutOf(inbound.body, wordsFor(settingsFor(settings, account, to), from));
+      if (sign !== undefined) signs.set(_id, sign);
+    }
+    const changed = await this.#change(texts, signs);
+    return messages.map((message) => {
+      const sign = signs.get(message._id);
+      if (sign === undefined) return message;
+      const entries = changed.has(message._id) ? [entryOf(message, sign.kind)] : [];
+      return { ...message, optOut: sign.kind, history: [...message.history, ...entries] };
+    });
+  }
+
+  async #change(
+    texts: readonly Received[],
+    signs: ReadonlyMap<MessageId, OptOutSign>,
+  ): Promise<ReadonlySet<MessageId>> {
+    const changes = texts.flatMap((message): OptOutChange[] => {
+      const { kind, word } = signs.get(message._id) ?? {};
+      if (kind !== 'out' && kind !== 'in') return [];
+      const { _id, account, from, to } = message;
+      const what = { kind, word: word ?? '', source: 'inbound', message: _id } as const;
+      return [{ account, customer: from, scope: to, at: timeOf(message), ...what }];
+    });
+    if (changes.length === 0) return new Set();
+    await changeOptOuts(this.#db, changes);
+    crashPoint('inbound:opted_out');
+    return findChangedBy(this.#db, changes);
+  }
+}
+
+function timeOf({ history, _id }: Received): Date {
+  const [received] = history;
+  if (received === undefined) throw new Error(`${_id} has no time at which it was received`);
+  return received.at;
+}
+
+/** Right behind `received`, and the same each time. */
+function entryOf(message: Received, kind: OptOutSign['kind']): HistoryEntry {
+  return { state: kind === 'out' ? 'opted_out' : 'opted_in', at: new Date(timeOf(message).getTime() + 1) };
+}
