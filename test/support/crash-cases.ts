@@ -134,6 +134,21 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: 2, state: 'received', price: 0 }],
   };
+  const handsetOptsOut: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    ...handsetWrites,
+    async act(numbers) {
+      const [from = ''] = numbers(1);
+      for (const part of phoneParts({ from, to: RECEIVES, text: 'STOP', systemId: 'harkara' }))
+        product().smsc.sendMo(part);
+      const { db } = product();
+      await eventually(
+        async () => (await db.collection('opt_outs').countDocuments({ customer: from, out: true })) === 1,
+        'the customer is on the list',
+        SETTLED_MS,
+      );
+    },
+    ends: [{ count: 1, state: 'received', price: 0 }],
+  };
   /** A webhook; whatever became of the first try, the audit has what there is then. */
   const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {
@@ -239,6 +254,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'callback:heard', app: 'gateway', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
     { point: 'inbound:stored', app: 'smpp', ...handsetWrites },
+    { point: 'inbound:opted_out', app: 'smpp', ...handsetOptsOut },
     { point: 'inbound:inserted', app: 'smpp', ...handsetWrites },
     { point: 'inbound:told', app: 'smpp', ...handsetWrites },
     { point: 'audit:begun', app: 'gateway', ...registers('begun') },

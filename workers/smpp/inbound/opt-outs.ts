@@ -33,6 +33,7 @@ export interface Received {
 /** A change of settings counts after this time at the latest. */
 const FRESH_MS = 2_000;
 const REMEMBERED = 10_000;
+const NUMBER = /^\d{3,15}$/;
 
 /** What follows from customers' STOP and START. One per process. */
 export class InboundOptOuts {
@@ -53,7 +54,8 @@ export class InboundOptOuts {
    * Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
-    const texts = messages.filter(({ inbound }) => inbound.type === 'text');
+    // A name cannot be written to, so it has no wish.
+    const texts = messages.filter(({ from, inbound }) => inbound.type === 'text' && NUMBER.test(from));
     const settings = await this.#settings.getMany(
       texts.flatMap(({ account, to }) => [wordSettingsKey(account, WHOLE_ACCOUNT), wordSettingsKey(account, to)]),
     );
