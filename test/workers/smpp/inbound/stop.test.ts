@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { findUnfinished } from '../../../../shared/inbound/store.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { changeOptOuts, listOptOuts } from '../../../../shared/opt-outs/store.ts';
 import { systemClock as clock } from '../../../../shared/runtime/clock.ts';
@@ -29,7 +28,8 @@ describe('smpp worker: a handset that writes STOP', () => {
     await here.received(2);
     here.says({ text: 'START' });
     const all = await here.received(3);
-    await eventually(async () => expect(await here.kept()).to.deep.equal([]), 'all is told');
+    const deliveries = here.db.collection<DeliveryDocument>('deliveries');
+    await eventually(async () => expect(await deliveries.countDocuments()).to.equal(5), 'all is told');
 
     expect(stopped?.optOut).to.equal('out');
     expect(whileOut.map(({ customer, scope, word }) => [customer, scope, word])).to.deep.equal([
@@ -37,7 +37,7 @@ describe('smpp worker: a handset that writes STOP', () => {
     ]);
     expect(await outs()).to.deep.equal([]);
     expect(all.map(({ optOut }) => optOut)).to.deep.equal(['out', 'near', 'in']);
-    const told = await here.db.collection<DeliveryDocument>('deliveries').find().sort({ _id: 1 }).toArray();
+    const told = await deliveries.find().toArray();
     const events = told.map(({ body }) => JSON.parse(body) as { event: string; opt_out?: string });
     expect(events.map(({ event, opt_out: optOut }) => `${event} ${optOut ?? ''}`).sort()).to.deep.equal([
       'message.received in',
@@ -52,7 +52,6 @@ describe('smpp worker: a handset that writes STOP', () => {
       number: NUMBER,
       word: ' Stop! ',
     });
-    expect(await findUnfinished(here.db, 'acme', undefined, 10)).to.deep.equal([]);
   });
 
   it('leaves other messages as they are', async () => {
