@@ -1,6 +1,7 @@
 import { EVENTS } from '../../shared/events/catalogue.ts';
 import type { Schema } from '../fields/field.ts';
-import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../http/problem.ts';
+import { FIELD_CODES } from '../http/field-codes.ts';
+import { PROBLEMS, type ProblemRule } from '../http/problem.ts';
 import type { Contract, MediaType, Operation, Parameter, Reference, Response } from './contract.ts';
 import { code, escapeHtml, prose, row, table } from './html.ts';
 import { STYLE } from './style.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { NumberRules } from '../../shared/accounts/number-check.ts';
 import type { Config } from '../../shared/config/settings.ts';
 import { isObject, type JsonObject } from '../http/context.ts';
+import type { FieldProblem } from '../http/field-codes.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';
-import type { FieldProblem } from '../http/problem.ts';
 import { inSlices } from '../http/slice.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { ProblemAnswer } from './answer.ts';
 import type { JsonObject } from './context.ts';
-import type { FieldProblem, ProblemSlug } from './problem.ts';
+import type { FieldProblem } from './field-codes.ts';
+import type { ProblemSlug } from './problem.ts';
 
 /** The most problems that an answer lists. Further ones are only counted, so that the answer stays small. */
 const LISTED_MAX = 100;

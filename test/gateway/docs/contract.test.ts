@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import request from 'supertest';
-import { FIELD_CODES, PROBLEMS, type ProblemRule } from '../../../gateway/http/problem.ts';
+import { FIELD_CODES } from '../../../gateway/http/field-codes.ts';
+import { PROBLEMS, type ProblemRule } from '../../../gateway/http/problem.ts';
 import { REQUEST_SCHEMAS } from '../../../scripts/openapi/request-schemas.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

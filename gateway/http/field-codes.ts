@@ -1,0 +1,32 @@
+/** What can be wrong with one field: `code` of the entries in `errors`. */
+export const FIELD_CODES = {
+  missing_field: 'A required field is missing.',
+  unknown_field: 'The endpoint does not know this field.',
+  wrong_type: 'The value has the wrong JSON type.',
+  invalid_phone: 'The number is not 8 to 15 digits with the country code first.',
+  country_code_missing: "The number lacks the country code of the account's own country.",
+  no_route: 'No carrier delivers to this recipient.',
+  unknown_number: "The number is not in its country's numbering plan. Only for accounts that check their recipients.",
+  not_mobile: 'The number is not a mobile number. Only for accounts that send to mobile numbers only.',
+  invalid_sender: 'The sender is neither 1 to 11 characters with at least one letter nor 3 to 15 digits.',
+  invalid_value: 'The value is not one of the allowed values.',
+  invalid_text: 'The text contains characters that cannot be sent.',
+  invalid_time: 'The value is not an ISO 8601 date-time with a UTC offset.',
+  template_mismatch: 'The text matches no approved template. The member `mismatch` says where it differs.',
+  duplicate: 'The value equals that of an earlier entry of the list. Each must be different.',
+  url_not_allowed: 'The address is not https, is private, or cannot be resolved.',
+  unsupported_media_type: 'The file name in the address does not have an extension of this type.',
+  conflict: 'The field cannot be combined with another field of the request.',
+  wrong_count: 'The list has too few or too many entries.',
+  out_of_range: 'The value is below the lowest or above the highest allowed one.',
+  too_short: 'The text is empty.',
+  recipient_opted_out: 'The customer wants no messages of this sender.',
+  too_long: 'The text has too many characters, or needs too many segments.',
+} as const;
+
+export interface FieldProblem {
+  /** As the caller named it. Entries of lists as `to[3]`, members as `buttons[0].title`. */
+  readonly field: string;
+  readonly code: keyof typeof FIELD_CODES;
+  readonly detail: string;
+}
