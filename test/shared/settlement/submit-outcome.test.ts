@@ -49,6 +49,41 @@ describe('decideOutcome', () => {
     expect(after.history.map(({ state }) => state)).to.deep.equal(['failed']);
   });
 
+  describe('refused here, and another carrier may take it', () => {
+    const FAILOVER = { kind: 'failover', path: '@30:d', code: '0x0B', reason: 'Invalid destination address' } as const;
+    const ATTEMPT = { carrier: 'c', at: NOW, code: FAILOVER.code, reason: FAILOVER.reason };
+
+    it('goes back to the queue for the others, with the attempt, and tells nobody', () => {
+      const after = decide(claimed({ path: '@30:c>d', tries: 2 }), FAILOVER);
+
+      expect(after).to.deep.include({ state: 'queued', path: '@30:d', attempts: [ATTEMPT], tries: 0, history: [] });
+      expect(after).not.to.have.property('errorCode');
+    });
+
+    it('stays when an earlier copy may have been taken', () => {
+      const earlier = [{ ...CLAIM, id: newId('clm'), parts: [{ state: 'unknown' as const }] }];
+      const after = decide(claimed({ path: '@30:c>d', earlier }), FAILOVER);
+
+      expect(after).to.deep.include({ state: 'submitting', path: '@30:c>d', errorCode: '0x0B', outcome: 'unknown' });
+    });
+
+    it('also when the tries at this carrier are over; the next one has all of them', () => {
+      const last = claimed({ path: '@30:c>d', tries: MAX_TRIES - 1 });
+
+      const after = decide(last, { kind: 'retry', ...REFUSAL, path: '@30:d' });
+
+      expect(after).to.deep.include({ state: 'queued', path: '@30:d', tries: 0 });
+      expect(after.attempts?.[0]).to.include({ carrier: 'c', code: REFUSAL.code });
+      expect(decide(last, { kind: 'retry', ...REFUSAL })).to.include({ state: 'rejected' });
+    });
+
+    it("a carrier's own pause is the first wait", () => {
+      const after = decide(claimed(), { kind: 'retry', ...REFUSAL, pauseMs: 60_000 });
+
+      expect((after.due?.getTime() ?? 0) - NOW.getTime()).to.equal(60_000);
+    });
+  });
+
   it('refused for now: waits longer each time, and is rejected after a few tries', () => {
     let message = claimed();
     const waits: number[] = [];
