@@ -3,10 +3,10 @@ import type { ReceivedWebhook } from './receiver/received.ts';
 import { alphabetOf } from './smpp/text.ts';
 import type { SmscEvent } from './smsc/options.ts';
 
-/** Longest text or body on one line of a terminal. */
+/** The most characters of a text or body that are shown on one line of a terminal. */
 const MAX_CHARACTERS = 300;
 
-/** One post as a person reads it: `10:00:00 webhook message.delivered msg_1 · signature valid · answered 200 · {…}` */
+/** One post as a line for people: `10:00:00 webhook message.delivered msg_1 · signature valid · answered 200 · {…}` */
 export function webhookLine(post: ReceivedWebhook): string {
   const event = typeof post.json.event === 'string' ? post.json.event : post.path;
   const message = typeof post.json.message_id === 'string' ? ` ${post.json.message_id}` : '';
@@ -21,7 +21,7 @@ export function webhookLine(post: ReceivedWebhook): string {
   return `${clock(post.at)} webhook ${clean(event)}${clean(message)}${again} · ${verdict[post.signature]} · ${answered} · ${clean(post.body)}`;
 }
 
-/** What the SMSC has to tell, the same way. */
+/** One event of the SMSC as such a line. */
 export function smscLine(event: SmscEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {
@@ -41,7 +41,7 @@ export function smscLine(event: SmscEvent): string {
   }
 }
 
-/** What the chat-app provider has to tell. */
+/** One event of the chat-app provider as such a line. */
 export function providerLine(event: ProviderEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {
@@ -60,7 +60,7 @@ function clock(time: number): string {
   return new Date(time).toTimeString().slice(0, 8);
 }
 
-/** On one line, and without anything that a terminal would obey. */
+/** Puts the text on one line, without characters that control a terminal. */
 function clean(text: string): string {
   const shown = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return shown.replaceAll(/\s/g, ' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');

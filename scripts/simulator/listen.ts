@@ -1,7 +1,10 @@
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Listens on 127.0.0.1 and returns the port; 0 takes a free one. Rejects with the error of `listen` (EADDRINUSE). */
+/**
+ * Listens on 127.0.0.1 and returns the port. With port 0 the system chooses a free one. Rejects with the error of `listen`
+ * (EADDRINUSE).
+ */
 export async function listenLocally(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -10,10 +13,10 @@ export async function listenLocally(server: Server, port: number): Promise<numbe
       resolve();
     });
   });
-  return (server.address() as AddressInfo).port; // Listening on TCP: never a pipe's name.
+  return (server.address() as AddressInfo).port; // It listens on TCP, so this is never the name of a pipe.
 }
 
-/** Breaks all connections and frees the port. */
+/** Breaks all connections, then frees the port. */
 export async function closeAtOnce(server: HttpServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

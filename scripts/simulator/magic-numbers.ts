@@ -3,20 +3,20 @@ import { STATUS } from './smpp/commands.ts';
 import type { Submit } from './smpp/submit.ts';
 import type { Behaviour, Outcome } from './smsc/outcome.ts';
 
-/** What a destination that ends in `ending` does. */
+/** What happens to messages whose destination ends in `ending`. */
 export interface MagicNumber {
   readonly ending: string;
   readonly meaning: string;
   readonly outcome: Outcome;
-  /** The first `times` submits of the same text to the same number get `instead`; then the count begins anew. */
+  /** The first `times` submits of a text to a number get `instead`. Then `outcome` comes once, and the count begins again. */
   readonly first?: { readonly times: number; readonly instead: Outcome };
-  /** Only this part of a longer text gets `outcome`, all else is delivered. */
+  /** Only this part of a longer text gets `outcome`. The other parts are delivered. */
   readonly onlyPart?: number;
 }
 
 const DELIVERED: Outcome = { receipts: [{ stat: 'DELIVRD' }] };
 
-/** The whole table. README.md repeats it for people. */
+/** The whole table. README.md has the same table for people. */
 export const MAGIC_NUMBERS: readonly MagicNumber[] = [
   { ending: '101', meaning: 'failed', outcome: { receipts: [{ stat: 'UNDELIV', err: '001' }] } },
   { ending: '102', meaning: 'expired', outcome: { receipts: [{ stat: 'EXPIRED', err: '027' }] } },
@@ -97,10 +97,10 @@ export const MAGIC_NUMBERS: readonly MagicNumber[] = [
 
 const ENDING_DIGITS = 3;
 
-/** Texts whose first submits are being counted; what is older than this many others is forgotten. */
+/** For how many texts the submits are counted. When there are more, the counts of the oldest are forgotten. */
 const MAX_COUNTED = 10_000;
 
-/** The behaviour that the table describes, with counts of its own. */
+/** The behaviour that the table describes. Each call makes one with counts of its own. */
 export function magicNumbers(): Behaviour {
   const byEnding = new Map(MAGIC_NUMBERS.map((magic) => [magic.ending, magic]));
   const counts = new RecentCounts(MAX_COUNTED);
@@ -111,7 +111,7 @@ export function magicNumbers(): Behaviour {
     if (magic.onlyPart !== undefined && magic.onlyPart !== submit.concatenation?.part) return DELIVERED;
     if (magic.first === undefined) return magic.outcome;
 
-    // Without the header: a client may well number its second try differently.
+    // The key leaves out the user data header, because a client may use another reference on its second try.
     const key = `${submit.to}\n${submit.body.toString('latin1')}`;
     if (counts.add(key) <= magic.first.times) return magic.first.instead;
     counts.forget(key);

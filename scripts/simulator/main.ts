@@ -5,7 +5,10 @@ import { readCommand, type Settings } from './settings.ts';
 import { phoneSays } from './smsc/says.ts';
 import { startSmsc } from './smsc.ts';
 
-/** The simulator as a process: `node --import tsx scripts/simulator/main.ts --help`. Stops on SIGINT or SIGTERM with exit code 0. */
+/**
+ * Runs the simulator as a process: `node --import tsx scripts/simulator/main.ts --help`. SIGINT or SIGTERM ends it with exit code
+ * 0.
+ */
 async function run(settings: Settings): Promise<void> {
   const print = settings.quiet ? undefined : (line: string) => console.log(line);
   const smsc = await startSmsc({ ...settings.smsc, onEvent: print && ((event) => print(smscLine(event))) });
@@ -32,7 +35,8 @@ async function run(settings: Settings): Promise<void> {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // Whoever started it with a channel (PM2) is gone, and nobody would stop it any more.
+  // A process that was started with a channel (by PM2, for example) loses the channel when its starter ends. Then nobody else
+  // would stop it.
   process.once('disconnect', stop);
 
   console.log(

@@ -10,31 +10,34 @@ import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend 
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
 
-/** A running chat-app provider in the shapes of the WhatsApp Cloud API. */
+/** A running chat-app provider. Requests and answers have the shapes of the WhatsApp Cloud API. */
 export interface Provider {
-  /** Without a version: `http://127.0.0.1:4020`. */
+  /** Address without a version, such as `http://127.0.0.1:4020`. */
   readonly url: string;
   readonly options: ProviderOptions;
-  /** Every request for a send, oldest first. */
+  /** Every request for a send, refused ones too, oldest first. */
   seen(): readonly SeenSend[];
-  /** What was taken: each of these reached the customer. */
+  /** The sends that were accepted. Each of them reached the customer. */
   taken(): readonly TakenSend[];
-  /** Enters the address that callbacks go to, challenge first. Rejects when that is answered wrongly. */
+  /** Sets the address for callbacks, after a verify challenge. Rejects when the challenge is answered wrongly. */
   enterApp(app: App): Promise<void>;
-  /** A customer writes. Returns the message's id. */
+  /** Lets a customer write a text. Returns the message's id. */
   says(from: string, text: string): string;
-  /** A customer sends a message of any type: its own members, as the Cloud API has them. Returns its id. */
+  /**
+   * Lets a customer send a message of any type. `message` has that type's own members, as in the Cloud API. Returns the message's
+   * id.
+   */
   sends(from: string, message: Readonly<Record<string, unknown>>): string;
-  /** Posts this as it is, signed. */
+  /** Posts `value` as a signed callback, without changing it. */
   post(value: CallbackValue): void;
-  /** Callbacks that were not answered with 200 yet. */
+  /** How many callbacks have not been answered with 200 yet. */
   pendingCallbacks(): number;
-  /** Answers every send with this from now on; undefined: as before. */
+  /** From now on refuses every send with this error. Undefined ends that. */
   refuseAll(error: GraphError | undefined): void;
   close(): Promise<void>;
 }
 
-/** Starts a provider on 127.0.0.1. Rejects as `listen` does. */
+/** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
 export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
   const options: ProviderOptions = { ...PROVIDER_DEFAULTS, templates: TEMPLATES, ...given };
   const { onEvent } = options;

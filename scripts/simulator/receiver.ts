@@ -7,31 +7,34 @@ import { Received, type ReceivedWebhook } from './receiver/received.ts';
 import { Signatures } from './receiver/signatures.ts';
 
 export interface ReceiverOptions {
-  /** TCP port on 127.0.0.1; 0, the default, takes a free one. */
+  /** TCP port on 127.0.0.1. Default 0: the system chooses a free one. */
   readonly port?: number;
-  /** Secrets (`whsec_…`) trusted on every path. */
+  /** Secrets (`whsec_…`) that are trusted on every path. */
   readonly secrets?: readonly string[];
-  /** Posts to remember, default 10,000. */
+  /** How many posts to remember. Default 10,000. */
   readonly keep?: number;
-  /** Decides the answer before the path does; `undefined` leaves it to the path. `status` is not known yet. */
+  /**
+   * Decides the answer. Undefined leaves the decision to the path. The post has no `status` yet, because that depends on the
+   * answer.
+   */
   readonly respond?: ((post: Omit<ReceivedWebhook, 'status'>) => Partial<Reply> | undefined) | undefined;
-  /** Told of each post when its answer is decided. */
+  /** Called with each post when its answer is decided. */
   readonly onWebhook?: ((post: ReceivedWebhook) => void) | undefined;
-  /** More pages for GET, by path: what they return is shown as JSON. */
+  /** More pages for GET, by path. What a page returns is shown as JSON. */
   readonly pages?: Readonly<Record<string, () => unknown>>;
-  /** What a POST to these paths does instead of being a webhook: what they return is shown as JSON. */
+  /** POST to one of these paths calls the action instead of counting as a webhook. What the action returns is shown as JSON. */
   readonly actions?: Readonly<Record<string, (url: URL, body: string) => unknown>>;
 }
 
 /** A running webhook receiver. */
 export interface Receiver {
-  /** Where to post, without a path: `http://127.0.0.1:4010`. */
+  /** Address to post to, without a path, such as `http://127.0.0.1:4010`. */
   readonly url: string;
-  /** What came, oldest first. */
+  /** The posts that came, oldest first. */
   received(): ReceivedWebhook[];
-  /** Forgets what came, not how often each id did. */
+  /** Forgets the posts. Still remembers how often each webhook-id came. */
   clear(): void;
-  /** Trusts a secret on one path (query excluded), or on all. Throws RangeError when it is none. */
+  /** Trusts a secret on one path (without its query), or on all paths. Throws RangeError when it is not a secret. */
   trust(secret: string, path?: string): void;
   /** Breaks all connections and frees the port. */
   close(): Promise<void>;
@@ -43,9 +46,11 @@ const MAX_COUNTED_IDS = 100_000;
 const SHOWN_POSTS = 50;
 
 /**
- * Starts a webhook receiver on 127.0.0.1. `POST /anything` is a webhook (`receiver/behaviours.ts` says what paths do,
- * `?secret=whsec_…` gives the secret to check it with); `PUT /anything` with a secret as its body trusts it on that
- * path; `GET /` shows the last posts to a person, `GET /received` all of them as JSON. Rejects as `listen` does.
+ * Starts a webhook receiver on 127.0.0.1. Rejects with the error of `listen`.
+ *
+ * `POST` to any path is a webhook; receiver/behaviours.ts lists what parts of the path do. `?secret=whsec_…` gives the secret for
+ * its signature. `PUT` to a path trusts the secret in the body on that path. `GET /` shows the last posts to a person, `GET
+ * /received` shows all of them as JSON.
  */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const received = new Received(options.keep ?? 10_000);
@@ -100,7 +105,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         else get(url.pathname, received, pages, response);
       })
       .catch((error: unknown) => {
-        // The sender went away in the middle, or posted a ?secret= that is none: tell it if it is still there.
+        // The sender went away too early, or the `?secret=` is not a secret. In the second case the sender gets an answer.
         if (!response.headersSent) text(response, 400, `${error instanceof Error ? error.message : 'unreadable'}\n`);
       });
   });
@@ -127,7 +132,7 @@ function send(response: ServerResponse, reply: Reply): void {
   }
 }
 
-/** Says the length beforehand, so that the answer is not chunked. */
+/** Sets the length beforehand, so that the answer is not sent in chunks. */
 function finish(response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string | Buffer): void {
   const bodiless = status === 204 || status === 304;
   response.writeHead(status, bodiless ? headers : { ...headers, 'content-length': Buffer.byteLength(body) });
@@ -163,7 +168,7 @@ function text(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(body);
 }
 
-/** The whole body; `undefined` when it is longer than `limit`. Rejects when the sender goes away before its end. */
+/** Reads the whole body. Undefined when it is longer than `limit`. Rejects when the sender goes away too early. */
 function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -181,7 +186,7 @@ function requestUrl(request: IncomingMessage): URL | undefined {
   try {
     return new URL(request.url ?? '/', 'http://127.0.0.1');
   } catch {
-    // A hostile request target; the caller answers 400.
+    // The request target is no valid URL. The caller answers with 400.
     return undefined;
   }
 }
@@ -196,7 +201,7 @@ function jsonObject(body: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
-    // Not JSON: the caller keeps the body as it came.
+    // The body is not JSON. The caller keeps it as it came.
     return {};
   }
 }

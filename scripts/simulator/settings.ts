@@ -6,7 +6,7 @@ import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { RECEIPT_DIALECTS } from './smsc/receipt-dialects.ts';
 import { RECEIPT_FORMS } from './smsc/receipts.ts';
 
-/** Settings of the command; a flag goes before its environment variable, which goes before the default. */
+/** Settings of the command. A flag overrides its environment variable, and the variable overrides the default. */
 export interface Settings {
   readonly smsc: Partial<SmscOptions>;
   readonly provider: Partial<ProviderOptions>;
@@ -69,7 +69,7 @@ const SETTINGS: readonly Setting[] = [
   { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
 ];
 
-/** Reads the settings. `wrong` says in one sentence what cannot be. */
+/** Reads the settings. `wrong` comes with a sentence that says what is wrong. */
 export function readCommand(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -86,7 +86,7 @@ export function readCommand(
     }
     return { kind: 'run', settings: settings((flag) => given.get(flag) ?? '') };
   } catch (error) {
-    // Both parseArgs and the readers below throw sentences meant for the person who typed.
+    // parseArgs and the readers below throw errors whose texts are written for the person at the command line.
     return { kind: 'wrong', text: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -137,12 +137,12 @@ function settings(text: (flag: string) => string): Settings {
   };
 }
 
-/** `--quiet` alone is what people type. */
+/** People type `--quiet` without a value. */
 function bareQuiet(argv: readonly string[]): string[] {
   return argv.map((word) => (word === '--quiet' ? '--quiet=1' : word));
 }
 
-/** `--smsc-port` is `SIMULATOR_SMSC_PORT`. */
+/** The environment variable of a flag: `--smsc-port` has `SIMULATOR_SMSC_PORT`. */
 function variable(flag: string): string {
   return `SIMULATOR_${flag.toUpperCase().replaceAll('-', '_')}`;
 }

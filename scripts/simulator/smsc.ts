@@ -15,15 +15,18 @@ import { type SessionInfo, Sessions } from './smsc/sessions.ts';
 
 export interface SmscStats {
   readonly submits: Readonly<SubmitCounts>;
-  /** The most submits in one second, and the most on one session without an answer. */
+  /** The most submits in one second. `peakUnanswered` is the most that had no answer at one time on one session. */
   readonly peakPerSecond: number;
   readonly peakUnanswered: number;
-  /** deliver_sm: receipts and messages from phones. */
+  /** Counts of deliver_sm, both receipts and messages from phones. */
   readonly deliveries: Readonly<DeliveryCounts>;
-  /** deliver_sm that wait, are under way or will be tried again; of those, what waits, by system_id. */
+  /**
+   * Number of deliver_sm that wait, were sent without an answer yet, or will be tried again. `waiting` counts those that wait, by
+   * system_id.
+   */
   readonly pending: number;
   readonly waiting: Readonly<Record<string, number>>;
-  /** Receipts that are due and held back. */
+  /** Receipts that are due and held back by `hold()`. */
   readonly held: number;
   readonly connections: number;
   readonly binds: number;
@@ -32,19 +35,19 @@ export interface SmscStats {
   readonly bad: number;
 }
 
-/** How often unanswered deliver_sm are looked for. */
+/** How often to look for deliver_sm that were not answered in time. */
 const SWEEP_MS = 100;
 
 const MAX_CONNECTIONS = 1_000;
 
-/** Starts an SMSC on 127.0.0.1. Rejects with the error of `listen` (EADDRINUSE) or of opening the log file. */
+/** Starts an SMSC on 127.0.0.1. Rejects with the error of `listen` (EADDRINUSE), or of opening the log file. */
 export async function startSmsc(overrides: Partial<SmscOptions> = {}): Promise<Smsc> {
   const smsc = new Smsc({ ...SMSC_DEFAULTS, ...overrides });
   await smsc.listen();
   return smsc;
 }
 
-/** A carrier's SMSC, for any number of clients. */
+/** A carrier's SMSC. Any number of clients can use it. */
 export class Smsc {
   readonly #options: SmscOptions;
   readonly #audit: AuditFile | undefined;
@@ -81,7 +84,7 @@ export class Smsc {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** To be called once. */
+  /** Call it once. */
   async listen(): Promise<void> {
     this.#port = await listenLocally(this.#server, this.#options.port);
     this.#timers.push(setInterval(() => this.#mailboxes.sweep(), SWEEP_MS));
@@ -111,24 +114,24 @@ export class Smsc {
     return this.#sessions.info();
   }
 
-  /** The last accepted messages, one per segment, oldest first. */
+  /** The last accepted messages, oldest first. Each segment is one of them. */
   messages(): Submit[] {
     return this.#kept.all();
   }
 
-  /** The whole texts among them. */
+  /** The whole texts of those messages. */
   texts(): WholeText[] {
     return wholeTexts(this.#kept.all());
   }
 
-  /** Breaks all connections, or one, without a word; returns how many. */
+  /** Breaks all connections, or one, without an unbind. Returns how many. */
   cutSessions(sessionId?: number): number {
     const cut = this.#sessions.addressed(sessionId);
     for (const session of cut) session.cut();
     return cut.length;
   }
 
-  /** Resets all connections: what was on its way to the other side is lost, too. */
+  /** Resets all connections, so that bytes on their way to the client are lost too. */
   resetSessions(): void {
     for (const session of this.#sessions.addressed()) session.reset();
   }
@@ -143,7 +146,7 @@ export class Smsc {
     this.#sessions.requestAll(COMMAND.enquireLink);
   }
 
-  /** From now on nothing is read or sent, new connections included, until `resume()`: a carrier that hangs. */
+  /** Acts like a carrier that hangs: until `resume()`, nothing is read or sent, not even on new connections. */
   pause(): void {
     this.#setPaused(true);
   }
@@ -152,24 +155,24 @@ export class Smsc {
     this.#setPaused(false);
   }
 
-  /** From now on receipts that become due wait for `release()`. */
+  /** From now on, receipts that become due wait for `release()`. */
   hold(): void {
     this.#acceptance.hold();
   }
 
-  /** Lets held receipts go. */
+  /** Sends the held receipts. */
   release(): void {
     this.#acceptance.release();
   }
 
-  /** Writes bytes as they are to all sessions, or one. Throws RangeError if there is none. */
+  /** Writes these bytes to all sessions, or to one, without changing them. Throws RangeError if there is none. */
   inject(bytes: Buffer, sessionId?: number): void {
     const targets = this.#sessions.addressed(sessionId);
     if (targets.length === 0) throw new RangeError('no such session');
     for (const session of targets) session.send(bytes);
   }
 
-  /** Queues a deliver_sm. Throws RangeError if no account is named and not exactly one is bound. */
+  /** Queues a deliver_sm. Throws RangeError if it names no account, unless exactly one account is bound. */
   sendMo(message: MobileOriginated): void {
     this.#mailboxes.post(message.systemId ?? this.#sessions.onlyAccount(), phoneMessage(message));
   }

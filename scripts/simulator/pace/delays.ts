@@ -1,17 +1,20 @@
-/** Width of one appointment: everything due within it happens together, on one timer. */
+/** Tasks that are due within the same step run together, on one timer. */
 const STEP_MS = 5;
 
-/** Runs things later. One timer per 5 ms in which something is due, however much that is: thousands of receipts a second cost little. */
+/**
+ * Runs tasks later. Needs one timer per step of 5 ms, however many tasks the step has. So thousands of receipts a second cost
+ * little.
+ */
 export class Delays {
   readonly #due = new Map<number, { readonly timer: NodeJS.Timeout; readonly tasks: (() => void)[] }>();
   #size = 0;
 
-  /** Things still to come. */
+  /** Number of tasks that have not run yet. */
   get size(): number {
     return this.#size;
   }
 
-  /** Runs `task` in `delayMs` or up to 5 ms later; at 0 or less, now. */
+  /** Runs `task` after `delayMs`, or up to 5 ms later. If `delayMs` is 0 or less, runs it at once. */
   after(delayMs: number, task: () => void): void {
     if (delayMs <= 0) {
       task();
@@ -29,7 +32,7 @@ export class Delays {
     this.#due.set(step, { timer, tasks: [task] });
   }
 
-  /** Forgets everything that is still to come. */
+  /** Forgets all tasks that have not run yet. */
   clear(): void {
     for (const { timer } of this.#due.values()) clearTimeout(timer);
     this.#due.clear();

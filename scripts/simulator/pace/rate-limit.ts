@@ -1,6 +1,6 @@
 /**
- * Counts submits by the second, as carriers do: a second begins with the first submit after the last one ended. Knows
- * the busiest second too, so that a test can tell whether a client kept to its rate.
+ * Counts submits per second, as carriers do. A second begins with the first submit after the last second ended. Also keeps the
+ * largest count, so that a test can check whether a client kept to its rate.
  */
 export class RateLimit {
   readonly #perSecond: number;
@@ -12,7 +12,7 @@ export class RateLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Counts a submit; whether it is within the limit. */
+  /** Counts a submit. Returns whether it is within the limit. */
   admits(): boolean {
     const now = performance.now();
     if (now - this.#began >= 1_000) {

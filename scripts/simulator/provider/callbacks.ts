@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 
-/** Where the provider posts to: what a person enters as the app's webhook. */
+/** The app that gets the callbacks, as a person enters it in the provider's settings. */
 export interface App {
   readonly url: string;
   readonly appSecret: string;
@@ -16,7 +16,7 @@ export interface CallbackOptions {
   onFailed(status: number, tries: number): void;
 }
 
-/** What one `value` holds beside the metadata. */
+/** The members of a callback's `value`, without its metadata. */
 export interface CallbackValue {
   readonly contacts?: readonly object[];
   readonly messages?: readonly object[];
@@ -33,8 +33,8 @@ const LONGEST_RETRY_MS = 60_000;
 const OK = 200;
 
 /**
- * Posts messages and statuses to the app, signed, until each was answered with 200. What happens at the same time goes in
- * one post, as entries of their own. Kept in memory while there is no app.
+ * Posts messages and statuses to the app, signed, and repeats each until it is answered with 200. Values of the same moment go in
+ * one post, each as an entry of its own. While no app is entered, they wait in memory.
  */
 export class Callbacks {
   readonly #options: CallbackOptions;
@@ -48,12 +48,15 @@ export class Callbacks {
     this.#options = options;
   }
 
-  /** Posts that were not acknowledged yet, and values that wait for an app. */
+  /** Posts that are not acknowledged yet, and values that wait for an app. */
   get pending(): number {
     return this.#open + this.#waiting.length;
   }
 
-  /** Makes the verify challenge, as the provider does when the address is entered. Rejects when it is answered wrongly. */
+  /**
+   * Sends the verify challenge to the app's address, as the provider does when a person enters it. Rejects when the answer is
+   * wrong.
+   */
   async enter(app: App): Promise<void> {
     const url = new URL(app.url);
     const challenge = String(1_000_000 + Math.floor(Math.random() * 9_000_000));
@@ -67,7 +70,7 @@ export class Callbacks {
     this.#flush();
   }
 
-  /** Resolves when the app has answered with 200. */
+  /** Adds a value to the next post. Resolves when the app has answered that post with 200. */
   add(value: CallbackValue): Promise<void> {
     return new Promise((taken) => {
       this.#waiting.push({ value, taken });

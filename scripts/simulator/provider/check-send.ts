@@ -3,7 +3,7 @@ import { filled, type Json, list, object } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import type { Template } from './templates.ts';
 
-/** A send as it was read, or why it is refused. */
+/** A send that was read, or the error that refuses it. */
 export type CheckedSend =
   | { readonly ok: true; readonly to: string; readonly type: string; readonly freeForm: boolean }
   | { readonly ok: false; readonly to: string; readonly type: string; readonly error: GraphError };
@@ -17,7 +17,10 @@ const TITLE_MAX = 20;
 const BUTTON_ID_MAX = 256;
 const BUTTONS_MAX = 3;
 
-/** Reads `POST /{phone_number_id}/messages` as the Cloud API's documentation describes it; strict, because it judges a client. */
+/**
+ * Reads `POST /{phone_number_id}/messages` as the Cloud API's documentation describes it. It is strict, because its purpose is to
+ * test a client.
+ */
 export function checkSend(body: Json, templates: readonly Template[]): CheckedSend {
   const to = typeof body.to === 'string' ? body.to.replace(/^\+/, '') : '';
   const type = typeof body.type === 'string' ? body.type : 'text';

@@ -5,7 +5,7 @@ import { componentOf, type Template, type TemplateButton, variables } from './te
 const URL_MAX = 2_000;
 const PAYLOAD_MAX = 128;
 const CODE_MAX = 15;
-/** A button that takes a parameter: its `sub_type`, as the listed type in the error's words. */
+/** The types of buttons that take a parameter. Each has the `sub_type` of a send, and the type's name in error texts. */
 const SUB_TYPES: Readonly<
   Partial<Record<TemplateButton['type'], { readonly subType: string; readonly word: string }>>
 > = {
@@ -15,7 +15,9 @@ const SUB_TYPES: Readonly<
   FLOW: { subType: 'flow', word: 'Flow' },
 };
 
-/** Button components against the template's buttons: index, kind, parameter; and that none is missing. */
+/**
+ * Checks the button components against the template's buttons: index, kind and parameter. Also checks that no button is missing.
+ */
 export function checkTemplateButtons(known: Template, components: readonly Json[]): GraphError | undefined {
   const buttons = componentOf(known, 'BUTTONS')?.buttons ?? [];
   const indexes = components.map(({ index }) => (/^\d$/.test(String(index)) ? Number(index) : -1));
@@ -49,7 +51,7 @@ function checkButton(
   if (rule === undefined || (button.type === 'URL' && !needsParameter(button))) {
     return wrong(`buttons: Button at index ${index} takes no parameter`);
   }
-  // In any case, as the Cloud API takes it.
+  // The Cloud API accepts `sub_type` in upper and lower case.
   if (String(given).toLowerCase() !== rule.subType) {
     return wrong(`buttons: Button at index ${index} must be of type ${rule.word}`);
   }

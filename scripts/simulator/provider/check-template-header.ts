@@ -9,7 +9,10 @@ const MEDIA_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   document: ['id', 'link', 'filename'],
 };
 
-/** Header media, and locations: each send needs one, the template's own is an example only. Texts: check-template-texts.ts. */
+/**
+ * Checks a header of media or a location. Every send must bring one, because the template's own is only an example.
+ * check-template-texts.ts checks headers of text.
+ */
 export function checkHeader(header: Json | undefined, own: TemplateComponent | undefined): GraphError | undefined {
   const [parameter, second] = list(header?.parameters);
   const given = String(parameter?.type ?? 'unknown');
@@ -50,7 +53,7 @@ function checkMedia(type: string, media: Json): GraphError | undefined {
   return undefined;
 }
 
-/** The samples have degrees as strings. */
+/** Degrees may be strings, because the documentation's samples have strings. */
 function checkLocation(location: Json): GraphError | undefined {
   const missing = LOCATION.find((name) => !filled(location[name])) ?? surplus(location, LOCATION);
   if (missing !== undefined) {

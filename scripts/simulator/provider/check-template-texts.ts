@@ -6,7 +6,7 @@ const HEADER_MAX = 60;
 const BODY_MAX = 1_024;
 const CODE_MAX = 15;
 
-/** A parameter of type `text` must have one, wherever it stands. */
+/** Finds a parameter of type `text` that has no text. */
 export function textsWithoutText(component: Json): GraphError | undefined {
   const place = component.type === 'button' ? 'button: ' : '';
   const without = list(component.parameters).some(({ type, text }) => type === 'text' && !filled(text));
@@ -16,7 +16,9 @@ export function textsWithoutText(component: Json): GraphError | undefined {
   return { ...ERRORS.parameter, details };
 }
 
-/** The header's text, then the body: how many values, their names, what is in them, and how long the filled text is. */
+/**
+ * Checks the header's text, then the body: the number of values, their names, what is in them, and the length of the filled text.
+ */
 export function checkTexts(known: Template, header: Json | undefined, body: Json | undefined): GraphError | undefined {
   const own = componentOf(known, 'HEADER');
   const ofHeader = own?.format === 'TEXT' ? checkText('header', known, own.text, header, HEADER_MAX) : undefined;

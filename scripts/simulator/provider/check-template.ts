@@ -9,9 +9,12 @@ const PLACES = ['header', 'body', 'button'];
 const UNSENDABLE = ['CAROUSEL', 'LIMITED_TIME_OFFER'] as const;
 
 /**
- * A template send against the template, in the order in which the Cloud API checks: it exists and may be sent; parameters have what
- * their type says; the media header; counts of the header's text and of the body, then their names and values; the buttons.
- * Stricter than the Cloud API in one thing: components come in the template's order, and have no members that are not documented.
+ * Checks a send against its template, in the order of the Cloud API: the template exists and may be sent; each parameter has what
+ * its type requires; the media header fits; the header's text and the body have the right number of values, then the right names
+ * and values; the buttons fit.
+ *
+ * It is stricter than the Cloud API in one thing: components must come in the template's order and may have only documented
+ * members.
  */
 export function checkTemplate(template: Json | undefined, templates: readonly Template[]): GraphError | undefined {
   const language = object(template?.language)?.code;
@@ -37,7 +40,7 @@ export function checkTemplate(template: Json | undefined, templates: readonly Te
   );
 }
 
-/** What is true of every template send, whatever the template. */
+/** Checks what must be true for every template. */
 function checkShape(template: Json, components: readonly Json[]): GraphError | undefined {
   const parameter = (details: string): GraphError => ({ ...ERRORS.parameter, details });
   const odd = surplus(template, ['name', 'language', 'components']);
@@ -60,7 +63,7 @@ function checkShape(template: Json, components: readonly Json[]): GraphError | u
   return undefined;
 }
 
-/** Components for which this provider knows no parameters. */
+/** Refuses templates whose components this provider does not know. */
 function checkForeign(known: Template): GraphError | undefined {
   const missing = UNSENDABLE.find((type) => componentOf(known, type) !== undefined);
   return missing === undefined

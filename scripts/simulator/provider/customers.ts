@@ -3,14 +3,14 @@ import type { Callbacks } from './callbacks.ts';
 import type { ProviderOptions } from './options.ts';
 import { SESSION_MS, unixSeconds } from './status-value.ts';
 
-/** What a customer wrote. */
+/** A message that a customer wrote. */
 export interface Said {
   readonly id: string;
-  /** Resolves when the app has answered its callback with 200. */
+  /** Resolves when the app has answered the message's callback with 200. */
   readonly taken: Promise<void>;
 }
 
-/** The customers at their phones: what they write goes to the app, and opens their session. */
+/** The customers with their phones. What a customer writes goes to the app, and opens that customer's session. */
 export class Customers {
   readonly #callbacks: Callbacks;
   readonly #onEvent: ProviderOptions['onEvent'];
@@ -30,7 +30,7 @@ export class Customers {
     return this.sends(from, { type: 'text', text: { body: text } });
   }
 
-  /** `message`: of any type, its own members as the Cloud API has them. */
+  /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
   sends(from: string, message: Readonly<Record<string, unknown>>): Said {
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
     this.#lastWroteAt.set(from, Date.now());

@@ -11,13 +11,13 @@ const buttons = (...all: readonly TemplateButton[]): TemplateComponent => ({ typ
 const reply = (text: string): TemplateButton => ({ type: 'QUICK_REPLY', text });
 const link = (text: string, url: string): TemplateButton => ({ type: 'URL', text, url });
 
-/** Buttons of authentication templates are listed as `URL`. */
+/** WhatsApp lists the buttons of authentication templates as `URL`, with this address. */
 const OTP = 'https://www.whatsapp.com/otp/code/?otp_type=';
 const CODE = '*{{1}}* is your verification code. For your security, do not share this code.';
 
 type Demo = Pick<Template, 'name' | 'components'> & Partial<Template>;
 
-/** One or more for every component that can be sent, for every status, and two that Harkara cannot send. */
+/** Has at least one template for each component that can be sent, one for each status, and two that Harkara cannot send. */
 const DEMOS: readonly Demo[] = [
   { name: 'order_update', components: [body('Hello {{1}}, your order {{2}} has left our warehouse.')] },
   { name: 'order_update', language: 'hi', components: [body('नमस्ते {{1}}, आपका ऑर्डर {{2}} भेज दिया गया है।')] },

@@ -3,7 +3,7 @@ import type { GraphError } from './magic-customers.ts';
 
 const BODY_MAX = 1_000_000;
 
-/** The whole body; undefined when it is longer than a megabyte. Rejects when the sender goes away before its end. */
+/** Reads the whole body. Undefined when it is longer than a megabyte. Rejects when the sender goes away too early. */
 export async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let octets = 0;
@@ -15,7 +15,7 @@ export async function readBody(request: IncomingMessage): Promise<string | undef
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A JSON object, or undefined. */
+/** Parses a JSON object. Undefined for any other text. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -35,7 +35,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
     .end(text);
 }
 
-/** An error in the shape of Graph. */
+/** Answers with an error in the shape of the Graph API. */
 export function sendError(response: ServerResponse, error: GraphError): void {
   sendJson(response, error.http, {
     error: {

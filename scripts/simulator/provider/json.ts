@@ -12,7 +12,7 @@ export function filled(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** The first member that does not belong there. */
+/** The first member of `value` that is not in `allowed`. */
 export function surplus(value: Json, allowed: readonly string[]): string | undefined {
   return Object.keys(value).find((key) => !allowed.includes(key));
 }

@@ -1,15 +1,18 @@
 import { type Json, list, object } from './json.ts';
 import { RecentCounts } from './recent-counts.ts';
 
-/** What the provider does with a message to a customer. */
+/** What the provider does with messages to a customer. Without any member, a message is sent, delivered and read. */
 export interface MagicCustomer {
-  /** Refused with this error. */
+  /** The message is refused with this error. */
   readonly refuse?: GraphError;
-  /** The first `times` sends of the same message get this instead. */
+  /** The first `times` sends of a message get this instead. The next one gets the rest of the plan. */
   readonly first?: { readonly times: number; readonly refuse?: GraphError; readonly answer?: 'cut' };
-  /** `cut`: taken, and the connection breaks instead of an answer. `never`: taken, and nothing is answered. `late`: after the statuses. */
+  /**
+   * For an accepted message. `cut`: the connection breaks instead of an answer. `never`: no answer comes. `late`: the answer
+   * comes after the statuses.
+   */
   readonly answer?: 'cut' | 'never' | 'late';
-  /** In this order, one status delay apart. */
+  /** The statuses in their order, one status delay apart. */
   readonly statuses?: readonly StatusPlan[];
 }
 
@@ -18,7 +21,7 @@ export interface StatusPlan {
   readonly error?: GraphError;
 }
 
-/** An error as the Cloud API says it. */
+/** An error with the members that the Cloud API gives it. */
 export interface GraphError {
   readonly http: number;
   readonly code: number;
@@ -78,7 +81,7 @@ function error(http: number, code: number, title: string, details: string): Grap
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
 
-/** The whole table; README.md repeats it for people. */
+/** The whole table. README.md has the same table for people. */
 export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: string; readonly meaning: string })[] = [
   {
     ending: '301',
@@ -132,7 +135,7 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
   { ending: '318', meaning: 'delivered, not read', statuses: NOT_READ },
 ];
 
-/** A media link with this in it, whatever the customer's number: the provider takes it, and cannot fetch it. */
+/** A media link that contains this is accepted and then fails, whatever the customer's number: the provider cannot fetch it. */
 const UNFETCHABLE = 'unfetchable';
 const TAKEN_NOT_FETCHED: MagicCustomer = {
   statuses: [{ status: 'failed', error: ERRORS.media }],
@@ -148,7 +151,10 @@ function ofMedia(body: Json): MagicCustomer | undefined {
 const ENDING_DIGITS = 3;
 const MAX_COUNTED = 10_000;
 
-/** What a customer's number asks for now, with counts of its own for `first`. Everything else is delivered and read. */
+/**
+ * Returns what a customer's number asks for. Each call makes one with counts of its own for `first`. Messages to all other
+ * numbers are delivered and read.
+ */
 export function magicCustomers(
   behaviour: ((to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer | undefined) | undefined,
 ): (to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer {

@@ -1,27 +1,27 @@
 import type { MagicCustomer } from './magic-customers.ts';
 import type { Template } from './templates.ts';
 
-/** One message that the provider took, as its log shows it. */
+/** A message that the provider accepted, as its log shows it. */
 export interface TakenSend {
   readonly id: string;
   readonly at: number;
   readonly to: string;
   readonly type: string;
-  /** The request's body. */
+  /** The body of the request. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** What the sender wants back in statuses (`biz_opaque_callback_data`). */
+  /** The text that the sender wants to see in statuses (`biz_opaque_callback_data`). */
   readonly opaque: string | undefined;
 }
 
-/** One request for a send, taken or not. */
+/** A request for a send, accepted or refused. */
 export interface SeenSend {
   readonly at: number;
   readonly to: string;
   readonly type: string;
   readonly opaque: string | undefined;
-  /** HTTP status of the answer; 0: the connection was cut, or nothing was ever answered. */
+  /** HTTP status of the answer. 0 if the connection was cut, or if no answer was sent. */
   readonly status: number;
-  /** The error's code; undefined when it was taken. */
+  /** Code of the error. Undefined when the message was accepted. */
   readonly code: number | undefined;
 }
 
@@ -32,29 +32,29 @@ export type ProviderEvent =
   | { readonly kind: 'callback-failed'; readonly status: number; readonly tries: number };
 
 export interface ProviderOptions {
-  /** TCP port on 127.0.0.1; 0 takes a free one. */
+  /** TCP port on 127.0.0.1. With 0 the system chooses a free one. */
   readonly port: number;
   readonly phoneNumberId: string;
   readonly businessId: string;
   readonly displayNumber: string;
-  /** The only access token let in. */
+  /** The only access token that is accepted. */
   readonly token: string;
   readonly appSecret: string;
   readonly verifyToken: string;
-  /** From the answer to `sent`, from there to `delivered`, from there to `read`; milliseconds. */
+  /** Pause in milliseconds between the answer and `sent`, between `sent` and `delivered`, and between `delivered` and `read`. */
   readonly statusDelayMs: number;
-  /** From the request to its answer. */
+  /** Pause in milliseconds between a request and its answer. */
   readonly answerDelayMs: number;
-  /** Sends a second above which 130429 is answered. */
+  /** The most sends in a second. Further ones are refused with 130429. */
   readonly ratePerSecond: number;
-  /** Whether free-form messages are refused (131047) unless the customer wrote in the last 24 hours. */
+  /** True: free-form messages are refused (131047) unless the customer wrote in the last 24 hours. */
   readonly sessions: boolean;
   readonly templates: readonly Template[];
-  /** Templates on one page. */
+  /** Number of templates on one page of the list. */
   readonly pageSize: number;
-  /** From a callback that was not answered with 200 to its next try; doubled each time. */
+  /** Pause in milliseconds before a callback that was not answered with 200 is tried again. Doubled after each try. */
   readonly retryMs: number;
-  /** Decides before the magic numbers do; undefined leaves it to them. */
+  /** Decides what happens to a message. Undefined leaves the decision to the magic numbers. */
   readonly behaviour: ((to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer | undefined) | undefined;
   readonly onEvent: ((event: ProviderEvent) => void) | undefined;
 }

@@ -4,13 +4,14 @@ import { componentOf, type Template } from './templates.ts';
 
 interface Pressable {
   readonly label: string;
-  /** What the customer's phone sends, without `from` and `id`. */
+  /** What the customer's phone sends. `from` and `id` are added later. */
   readonly message: Json;
 }
 
 /**
- * What a customer sends by pressing a button of the last message that has buttons to reply with (Cloud API, webhooks: `button` for
- * a template's quick reply, `interactive` for a reply button). Otherwise the labels that there are.
+ * The message that a customer sends by pressing a button. It is a button of the last message that has buttons to reply with. A
+ * template's quick reply becomes a message of type `button`, a reply button one of type `interactive` (Cloud API, webhooks). If
+ * no button has this label, returns the labels that exist.
  */
 export function pressed(
   sends: readonly TakenSend[],

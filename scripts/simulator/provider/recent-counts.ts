@@ -1,6 +1,6 @@
 /**
- * Counts by key for the keys seen lately, in bounded memory: two generations of `limit` keys, of which the older one is
- * dropped whole when the younger is full.
+ * Counts how often each recent key came, in bounded memory. Keeps two generations of up to `limit` keys. When the younger one is
+ * full, the older one is dropped.
  */
 export class RecentCounts {
   readonly #limit: number;
@@ -11,7 +11,7 @@ export class RecentCounts {
     this.#limit = limit;
   }
 
-  /** Counts once more and returns how often `key` was counted, 1 the first time. */
+  /** Counts the key once more. Returns how often it came: 1 for the first time. */
   add(key: string): number {
     const count = (this.#young.get(key) ?? this.#old.get(key) ?? 0) + 1;
     if (this.#young.size >= this.#limit && !this.#young.has(key)) {

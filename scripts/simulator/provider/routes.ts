@@ -9,7 +9,7 @@ import { pressed } from './presses.ts';
 import type { Sends } from './sends.ts';
 import { templatePage } from './templates.ts';
 
-/** How long whoever lets a customer write is kept waiting until the app has it. */
+/** When a person lets a customer write, the answer waits at most this long for the app to have it. */
 const TAKEN_WITHIN_MS = 5_000;
 const PHONE = /^[1-9]\d{6,14}$/;
 
@@ -21,19 +21,22 @@ interface RoutesDeps {
   readonly delays: Delays;
 }
 
-/** A request, its path taken apart: `/second/third` of the Cloud API is `/{version}/{id}/{edge}`. */
+/**
+ * A request and the parts of its path. In the Cloud API the path is `/{version}/{id}/{edge}`: `first` is the version, `second`
+ * the id.
+ */
 interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
-  /** Method and last word of the path. */
+  /** The method and the last word of the path, such as `POST messages`. */
   readonly route: string;
   readonly first: string;
   readonly second: string;
   readonly text: string;
 }
 
-/** What is asked for at which path. */
+/** Calls what belongs to each path. */
 export class Routes {
   readonly #deps: RoutesDeps;
 
@@ -53,7 +56,9 @@ export class Routes {
     sendError(response, { ...ERRORS.parameter, http: 404, details: `nothing at ${url.pathname}` });
   }
 
-  /** Who the app is, what customers write, what came. Whether it was one of these. */
+  /**
+   * Handles the paths for people: the app's address, what customers write, and the list of sends. Returns false for other paths.
+   */
   async #forPeople({ response, route, first, second, text }: Call): Promise<boolean> {
     const { customers, sends } = this.#deps;
     const isCustomer = first === 'customers' && PHONE.test(second);
@@ -85,14 +90,17 @@ export class Routes {
     sendJson(response, 200, { entered: address });
   }
 
-  /** When the app has it, so that whoever asks next finds the session open; an app that is away is not waited for longer. */
+  /**
+   * Answers when the app has the message, so that the customer's session is open by then. If the app is away, answers after
+   * `TAKEN_WITHIN_MS`.
+   */
   async #answerSaid(response: ServerResponse, { id, taken }: Said): Promise<void> {
     const tooLong = new Promise<void>((resolve) => this.#deps.delays.after(TAKEN_WITHIN_MS, resolve));
     await Promise.race([taken, tooLong]);
     sendJson(response, 200, { id });
   }
 
-  /** Whether it was a request of the Cloud API. */
+  /** Handles the paths of the Cloud API. Returns false for other paths. */
   #cloudApi({ request, response, url, route, second, text }: Call): boolean {
     const { options, sends } = this.#deps;
     const isSend = route === 'POST messages' && second === options.phoneNumberId;

@@ -20,13 +20,13 @@ interface SendsDeps {
   readonly delays: Delays;
 }
 
-/** Decides about each request for a send, answers it, and tells the app what became of what was taken. */
+/** Decides about each request for a send, answers it, and tells the app what happens to accepted messages. */
 export class Sends {
-  /** Every request, oldest first. */
+  /** Every request, refused ones too, oldest first. */
   readonly seen: SeenSend[] = [];
-  /** What was taken: each of these reached the customer. */
+  /** The accepted messages. Each of them reached the customer. */
   readonly taken: TakenSend[] = [];
-  /** Answers every send with this. */
+  /** If set, every send is refused with this error. */
   refuseAll: GraphError | undefined;
   readonly #deps: SendsDeps;
   readonly #magic: ReturnType<typeof magicCustomers>;
@@ -60,7 +60,7 @@ export class Sends {
     this.#answer(message, plan, response);
   }
 
-  /** The first thing that is wrong with it. */
+  /** The first error of a send. Undefined when it is accepted. */
   #errorOf(send: Checked, plan: MagicCustomer): GraphError | undefined {
     if (this.refuseAll !== undefined) return this.refuseAll;
     if (!this.#rate.admits()) return ERRORS.throughput;

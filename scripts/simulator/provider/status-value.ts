@@ -4,7 +4,7 @@ import type { TakenSend } from './options.ts';
 
 export const SESSION_MS = 24 * 3_600_000;
 
-/** A status of a message, as the app is told of it. */
+/** The callback value that tells the app a message's status. */
 export function statusValue(message: TakenSend, { status, error }: StatusPlan): CallbackValue {
   return {
     statuses: [

@@ -5,7 +5,7 @@ export interface Template {
   readonly language: string;
   readonly status: 'APPROVED' | 'PENDING' | 'REJECTED' | 'PAUSED' | 'DISABLED';
   readonly category: 'MARKETING' | 'UTILITY' | 'AUTHENTICATION';
-  /** Absent: positional. */
+  /** Absent means positional. */
   readonly parameter_format?: 'POSITIONAL' | 'NAMED';
   readonly components: readonly TemplateComponent[];
 }
@@ -29,12 +29,12 @@ export function componentOf({ components }: Template, type: TemplateComponent['t
   return components.find((component) => component.type === type);
 }
 
-/** The different variables of a text, as they first appear. */
+/** The variables of a text without repetition, in the order in which they first appear. */
 export function variables(text: string | undefined): readonly string[] {
   return [...new Set([...(text ?? '').matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name]) => name ?? ''))];
 }
 
-/** One page behind `after` (a template's id), with the cursors that Graph gives. */
+/** The page that follows the template with the id `after`, with cursors as the Graph API gives them. */
 export function templatePage(
   templates: readonly Template[],
   after: string | null,

@@ -1,27 +1,28 @@
-/** How the receiver answers a post, told by the path it was posted to. Segments are read from left to right. */
+/** How the receiver answers a post. The path of the post decides; its segments are read from left to right. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Wait before the answer, in milliseconds. */
+  /** Pause before the answer, in milliseconds. */
   readonly delayMs: number;
-  /** The connection is broken instead of an answer. */
+  /** The connection is broken instead of answered. */
   readonly drop: boolean;
-  /** Octets of the answer's body. */
+  /** Length of the answer's body. */
   readonly octets: number;
 }
 
 const PLAIN_REPLY: Reply = { status: 200, headers: {}, delayMs: 0, drop: false, octets: 0 };
 
-/** Longest wait, so that a forgotten request does not stay for ever. */
+/** The longest pause. A request that somebody forgot must not stay for ever. */
 const MAX_DELAY_MS = 600_000;
 
-/** Largest answer. */
+/** The longest body of an answer. */
 const MAX_OCTETS = 100_000_000;
 
 /**
- * `/status/500`, `/slow/3000`, `/redirect`, `/410`, `/flaky/3` (500 for the first three tries of each webhook-id, then
- * 200), `/retry-after/5`, `/drop`, `/big/1000000`; combined as in `/slow/200/status/503/retry-after/5`. Unknown segments
- * mean nothing. `tries` is how often this webhook-id came, 1 the first time.
+ * Reads the segments of a path: `/status/500`, `/slow/3000`, `/redirect`, `/410`, `/flaky/3` (500 for the first three tries of
+ * each webhook-id, then 200), `/retry-after/5`, `/drop`, `/big/1000000`. They can be combined, as in
+ * `/slow/200/status/503/retry-after/5`. Unknown segments mean nothing. `tries` says how often this webhook-id came: 1 for the
+ * first time.
  */
 export function replyTo(path: string, tries: number): Reply {
   const segments = path.split('/');

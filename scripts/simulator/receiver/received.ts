@@ -1,28 +1,28 @@
 import type { SignatureVerdict } from './signatures.ts';
 
-/** One post that came. */
+/** A post that the receiver got. */
 export interface ReceivedWebhook {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly path: string;
-  /** The webhook-id header; empty without one. */
+  /** The webhook-id header. Empty without one. */
   readonly id: string;
-  /** How often this id came to this path, 1 the first time. */
+  /** How often this id came to this path: 1 for the first time. */
   readonly tries: number;
   readonly signature: SignatureVerdict;
-  /** Lower-case names. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body, where it is a JSON object; empty otherwise. */
+  /** The body if it is a JSON object, otherwise empty. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** The HTTP status that it was answered with; 0 when the connection was broken. */
+  /** The HTTP status of the answer. 0 when the connection was broken. */
   readonly status: number;
 }
 
-/** Characters of bodies that are kept in all; the oldest posts go first. */
+/** The most characters of bodies that are kept. When there are more, the oldest posts are forgotten. */
 const MAX_CHARACTERS = 64_000_000;
 
-/** The last posts, oldest first, bounded in number and in size. */
+/** The last posts, oldest first. Their number and their size are limited. */
 export class Received {
   readonly #limit: number;
   #posts: ReceivedWebhook[] = [];

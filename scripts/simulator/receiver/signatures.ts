@@ -2,18 +2,21 @@ import { Webhook } from 'standardwebhooks';
 
 export type SignatureVerdict = 'valid' | 'INVALID' | 'unsigned' | 'no secret';
 
-/** Secrets that are remembered; the oldest path's go first. */
+/** The most paths whose secrets are remembered. When there are more, the oldest path is forgotten. */
 const MAX_PATHS = 10_000;
 
 /**
- * Checks signatures with the library that a customer would use (`standardwebhooks`), with the secrets trusted for the
- * path of the post and those trusted for every path.
+ * Checks signatures with the library that a customer would use (`standardwebhooks`). Tries the secrets of the post's path and
+ * those that are trusted on every path.
  */
 export class Signatures {
   readonly #everywhere = new Map<string, Webhook>();
   readonly #byPath = new Map<string, Map<string, Webhook>>();
 
-  /** Trusts `secret` (`whsec_…`) for one path, or for all. Throws when it is no secret. Twice is as good as once. */
+  /**
+   * Trusts `secret` (`whsec_…`) for one path, or for all paths. Throws when it is not a secret. Repeating the call changes
+   * nothing.
+   */
   trust(secret: string, path?: string): void {
     if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret))
       throw new RangeError('a webhook secret begins with whsec_ and goes on in base64');
@@ -32,7 +35,7 @@ export class Signatures {
     }
   }
 
-  /** `no secret`: signed, but nothing is known to check it with. */
+  /** Returns `no secret` if the post is signed, but there is no secret to check it with. */
   check(path: string, headers: Readonly<Record<string, string>>, body: Buffer): SignatureVerdict {
     if (headers['webhook-signature'] === undefined) return 'unsigned';
     const candidates = [...(this.#byPath.get(path)?.values() ?? []), ...this.#everywhere.values()];
@@ -46,7 +49,8 @@ function verifies(webhook: Webhook, headers: Readonly<Record<string, string>>, b
     webhook.verify(body, { ...headers }, { jsonParse: false });
     return true;
   } catch {
-    // The library throws for whatever is wrong: another key, an old timestamp, no header. All of it is one verdict.
+    // The library throws for every problem: a wrong key, an old timestamp, a missing header. All of them mean that the signature
+    // is not valid.
     return false;
   }
 }

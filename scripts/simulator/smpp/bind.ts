@@ -4,7 +4,7 @@ import { writePdu } from './write-pdu.ts';
 
 export type BindKind = 'receiver' | 'transmitter' | 'transceiver';
 
-/** bind_receiver, bind_transmitter or bind_transceiver (SMPP 3.4 §4.1). */
+/** A bind_receiver, bind_transmitter or bind_transceiver (SMPP 3.4 §4.1). */
 export interface BindRequest {
   readonly kind: BindKind;
   readonly systemId: string;
@@ -14,10 +14,10 @@ export interface BindRequest {
   readonly addressRange: string;
 }
 
-/** Optional parameters may only be sent to a peer of at least this interface_version (SMPP 3.4 §1.5). */
+/** A peer must have at least this interface_version before it may be sent optional parameters (SMPP 3.4 §1.5). */
 export const VERSION_WITH_TLVS = 0x34;
 
-/** The kind of bind that a command_id asks for, if it asks for one. */
+/** The kind of bind that a command_id means. Undefined if the command is no bind. */
 export function bindKindOf(command: number): BindKind | undefined {
   switch (command) {
     case COMMAND.bindReceiver:
@@ -31,7 +31,7 @@ export function bindKindOf(command: number): BindKind | undefined {
   }
 }
 
-/** Throws `MalformedPdu` with the command_status to answer. */
+/** Reads a bind request. Throws `MalformedPdu` with the command_status to answer. */
 export function readBind(kind: BindKind, frame: Buffer): BindRequest {
   const fields = new FieldReader(frame);
   const systemId = fields.cString(16, STATUS.invalidSystemId);
@@ -44,7 +44,7 @@ export function readBind(kind: BindKind, frame: Buffer): BindRequest {
   return { kind, systemId, password, systemType, interfaceVersion, addressRange };
 }
 
-/** The answer to a bind: our name, and our version when the peer's own allows a TLV. */
+/** The answer to a bind: our name, and also our version if the peer's version allows optional parameters. */
 export function bindResponse(command: number, sequence: number, systemId: string, interfaceVersion: number): Buffer {
   return writePdu(responseTo(command), STATUS.ok, sequence, (fields) => {
     fields.cString(systemId);

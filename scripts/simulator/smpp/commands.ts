@@ -1,6 +1,6 @@
-/** Numbers of SMPP 3.4 that the simulator speaks, written down from the specification and from nothing else. */
+/** The numbers of SMPP 3.4 that the simulator uses. They were copied from the specification only, not from the product. */
 
-/** command_id (SMPP 3.4 §5.1.2.1) of the requests; {@link responseTo} gives the responses. */
+/** The command_id of each request (SMPP 3.4 §5.1.2.1). {@link responseTo} gives the ids of responses. */
 export const COMMAND = {
   bindReceiver: 0x01,
   bindTransmitter: 0x02,
@@ -13,12 +13,12 @@ export const COMMAND = {
   genericNack: 0x80000000,
 } as const;
 
-/** The command_id that answers `command`. */
+/** The command_id of the answer to `command`. */
 export function responseTo(command: number): number {
   return (command | COMMAND.genericNack) >>> 0;
 }
 
-/** command_status (SMPP 3.4 §5.1.3), only those that the simulator answers or plays. */
+/** The values of command_status (SMPP 3.4 §5.1.3) that the simulator answers with. */
 export const STATUS = {
   ok: 0x00,
   invalidMessageLength: 0x01,
@@ -44,7 +44,7 @@ export const STATUS = {
   tlvNotAllowed: 0xc1,
 } as const;
 
-/** Optional parameters (SMPP 3.4 §5.3.2) that the simulator reads or writes by name; all others are kept as they came. */
+/** The optional parameters (SMPP 3.4 §5.3.2) that the simulator reads or writes by name. All others are kept as they came. */
 export const TAG = {
   receiptedMessageId: 0x001e,
   sarReference: 0x020c,
@@ -56,7 +56,7 @@ export const TAG = {
   messageState: 0x0427,
 } as const;
 
-/** message_state (SMPP 3.4 §5.2.28) by the word that Appendix B prints for it. */
+/** The values of message_state (SMPP 3.4 §5.2.28), by the word that Appendix B has for each. */
 export const MESSAGE_STATE: Readonly<Record<string, number>> = {
   ENROUTE: 1,
   DELIVRD: 2,
@@ -68,5 +68,5 @@ export const MESSAGE_STATE: Readonly<Record<string, number>> = {
   REJECTD: 8,
 };
 
-/** Octets of the PDU header: command_length, command_id, command_status, sequence_number (SMPP 3.4 §3.2). */
+/** The header has four fields: command_length, command_id, command_status, sequence_number (SMPP 3.4 §3.2). */
 export const HEADER_OCTETS = 16;

@@ -1,8 +1,8 @@
 import { HEADER_OCTETS } from './commands.ts';
 
 /**
- * Cuts a TCP stream into PDUs by their command_length (SMPP 3.4 §3.2), however the bytes were split on the way. Pieces of
- * an unfinished PDU are kept as they came and joined once, so that a large one in tiny pieces costs no more than its size.
+ * Cuts a TCP stream into PDUs by their command_length (SMPP 3.4 §3.2), however the stream was split on its way. Pieces of an
+ * unfinished PDU are kept and joined once. So a large PDU in tiny pieces costs no more than its size.
  */
 export class FrameReader {
   readonly #maxOctets: number;
@@ -16,9 +16,8 @@ export class FrameReader {
   }
 
   /**
-   * Gives every PDU that `chunk` completes to `take`, in order. Returns the command_length that cannot be right
-   * (below 16 or above the limit) once one was met: the stream cannot be followed any further, and all later calls
-   * return the same.
+   * Calls `take` with every PDU that `chunk` completes, in order. If a command_length cannot be right (below 16 or above the
+   * limit), the stream cannot be read any further. Then this call and all later ones return that command_length.
    */
   read(chunk: Buffer, take: (frame: Buffer) => void): number | undefined {
     if (this.#brokenBy !== undefined) return this.#brokenBy;

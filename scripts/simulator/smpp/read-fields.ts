@@ -1,6 +1,6 @@
 import { HEADER_OCTETS, STATUS } from './commands.ts';
 
-/** A PDU whose body cannot be read; `status` is the command_status to answer it with. */
+/** A PDU whose body cannot be read. The answer gets `status` as its command_status. */
 export class MalformedPdu extends Error {
   readonly status: number;
 
@@ -11,12 +11,14 @@ export class MalformedPdu extends Error {
   }
 }
 
-/** Optional parameters as they came: tag to value. The specification allows no tag twice; the last one stands. */
+/**
+ * Optional parameters as they came, by their tag. The specification allows no tag twice. If one comes twice, the last one counts.
+ */
 export type Tlvs = ReadonlyMap<number, Buffer>;
 
 const NO_TLVS: Tlvs = new Map();
 
-/** Reads the mandatory parameters of one PDU from left to right, and what is left over as TLVs. Never past its end. */
+/** Reads the mandatory parameters of a PDU from left to right, then the optional ones. Never reads past the PDU's end. */
 export class FieldReader {
   readonly #frame: Buffer;
   #at = HEADER_OCTETS;
@@ -32,7 +34,10 @@ export class FieldReader {
     return value;
   }
 
-  /** A C-octet string of at most `maxOctets` octets, its NUL counted (SMPP 3.4 §3.1); else refused with `status`. */
+  /**
+   * Reads a C-octet string of at most `maxOctets` octets, its NUL included (SMPP 3.4 §3.1). Throws with `status` when it is
+   * longer.
+   */
   cString(maxOctets: number, status: number): string {
     const end = this.#frame.indexOf(0, this.#at);
     if (end < 0) throw new MalformedPdu('a C-octet string has no end', STATUS.invalidCommandLength);

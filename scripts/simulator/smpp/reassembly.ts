@@ -1,6 +1,6 @@
 import type { Submit } from './submit.ts';
 
-/** A message as its reader would see it, with the segments it was made of, in order. */
+/** A message as a phone would show it, and the segments that it came in, in order. */
 export interface WholeText {
   readonly from: string;
   readonly to: string;
@@ -8,17 +8,17 @@ export interface WholeText {
   readonly parts: readonly Submit[];
 }
 
-/** Texts that may wait for their missing parts; beyond it the oldest is given up, as a phone does. */
+/** How many texts may wait for missing parts. When there are more, the oldest is forgotten, as on a phone. */
 const MAX_OPEN = 1_000;
 
 /**
- * Joins segments into whole texts by sender, destination and reference (3GPP TS 23.040 §9.2.3.24.1), in whatever order
- * they come. Each segment is decoded by itself, so a character torn over two of them shows as `U+FFFD`.
+ * Joins segments into whole texts by sender, destination and reference (3GPP TS 23.040 §9.2.3.24.1). They may come in any order.
+ * Each segment is decoded on its own, so a character that is cut between two segments shows as `U+FFFD`.
  */
 export class Reassembly {
   readonly #open = new Map<string, (Submit | undefined)[]>();
 
-  /** The whole text if `submit` was all of it or its last missing part. */
+  /** Returns the whole text if `submit` was its last missing part, or all of it. */
   add(submit: Submit): WholeText | undefined {
     const concatenation = submit.concatenation;
     if (concatenation === undefined || concatenation.total === 1) return join([submit]);
@@ -44,7 +44,7 @@ export class Reassembly {
   }
 }
 
-/** All whole texts among `submits`, in the order in which they were completed. */
+/** The whole texts that these submits make, in the order in which they became complete. */
 export function wholeTexts(submits: readonly Submit[]): WholeText[] {
   const reassembly = new Reassembly();
   return submits.map((submit) => reassembly.add(submit)).filter((text) => text !== undefined);

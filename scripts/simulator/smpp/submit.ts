@@ -3,15 +3,15 @@ import { FieldReader, MalformedPdu, type Tlvs } from './read-fields.ts';
 import { alphabetOf, type DefaultAlphabet, decodeDefault, decodeText, septetsOfDefault } from './text.ts';
 import { type Concatenation, concatenationOf, headerOf } from './user-data.ts';
 
-/** What one radio message carries: 140 octets, or 160 septets (3GPP TS 23.040 §9.2.3.16). */
+/** One radio message carries 140 octets, or 160 septets (3GPP TS 23.040 §9.2.3.16). */
 const USER_DATA_OCTETS = 140;
 
-/** Absolute or relative time, `YYMMDDhhmmsstnnp` (SMPP 3.4 §7.1.1); empty means none. */
+/** Absolute or relative time, `YYMMDDhhmmsstnnp` (SMPP 3.4 §7.1.1). Empty means none. */
 const TIME = /^(?:\d{15}[-+R])?$/;
 
 /**
- * One submit_sm (SMPP 3.4 §4.4.1) as it came: one segment of a message. The octets are its own copy, so it may be kept.
- * The text is decoded when someone asks: at full speed nobody does.
+ * One submit_sm (SMPP 3.4 §4.4.1) as it came. It is one segment of a message. It has its own copy of the octets, so it may be
+ * kept. The text is decoded only when somebody asks for it, because that costs time at full speed.
  */
 export class Submit {
   readonly sessionId: number;
@@ -33,16 +33,16 @@ export class Submit {
   readonly replaceIfPresent: number;
   readonly dataCoding: number;
   readonly tlvs: Tlvs;
-  /** short_message, or message_payload where that one was used: the header, if any, and the text. */
+  /** The header, if there is one, and the text. They come from short_message, or from message_payload. */
   readonly userData: Buffer;
-  /** The user data header with its length octet; empty without one. */
+  /** The user data header with its length octet. Empty if there is none. */
   readonly header: Buffer;
   readonly receivedAt: number = Date.now();
   readonly #alphabet: DefaultAlphabet;
 
-  /** Given when the message is accepted, empty before. */
+  /** Set when the message is accepted. Empty before. */
   messageId = '';
-  /** Appendix B's word for where the message stands: ENROUTE until its last receipt is due. */
+  /** State of the message, as a word of Appendix B. It is ENROUTE until the last receipt is due. */
   state = 'ENROUTE';
 
   /** Throws {@link MalformedPdu} with the command_status to answer. */
@@ -83,18 +83,18 @@ export class Submit {
     this.#check(payload !== undefined);
   }
 
-  /** The user data without its header. */
+  /** The user data after its header. */
   get body(): Buffer {
     return this.userData.subarray(this.header.length);
   }
 
-  /** What the phone shows for this segment alone. */
+  /** The text of this segment alone, as a phone would show it. */
   get text(): string {
     if (this.dataCoding === 0) return decodeDefault(this.body, this.#alphabet, this.header.length);
     return decodeText(this.body, this.dataCoding);
   }
 
-  /** `state` as message_state says it (SMPP 3.4 §5.2.28). */
+  /** `state` as a value of message_state (SMPP 3.4 §5.2.28). */
   get messageState(): number {
     return MESSAGE_STATE[this.state] ?? 0;
   }
@@ -104,7 +104,10 @@ export class Submit {
     return concatenationOf(this.header, this.tlvs);
   }
 
-  /** Refuses what a carrier could not send on; a message_payload is the carrier's to cut, so it has no such limit. */
+  /**
+   * Refuses what a carrier could not send on. A message_payload has no limit here, because the carrier itself cuts it into
+   * segments.
+   */
   #check(isPayload: boolean): void {
     if (this.to === '') throw new MalformedPdu('no destination', STATUS.invalidDestination);
     if (!TIME.test(this.scheduleTime)) throw new MalformedPdu('schedule_delivery_time', STATUS.invalidSchedule);

@@ -1,10 +1,10 @@
 import { TAG } from './commands.ts';
 import type { Tlvs } from './read-fields.ts';
 
-/** esm_class bit that says: the message begins with a user data header (SMPP 3.4 §5.2.12). */
+/** The bit of esm_class that announces a user data header at the beginning of the message (SMPP 3.4 §5.2.12). */
 const UDH_INDICATOR = 0x40;
 
-/** One part of a longer text. `kind` keeps an 8-bit reference apart from a 16-bit one of the same value. */
+/** Says which part of a longer text a segment is. `kind` separates references of 8 and 16 bits, which may have the same value. */
 export interface Concatenation {
   readonly kind: 'udh8' | 'udh16' | 'sar';
   readonly reference: number;
@@ -14,8 +14,8 @@ export interface Concatenation {
 }
 
 /**
- * The user data header with its length octet (3GPP TS 23.040 §9.2.3.24), empty when esm_class announces none,
- * `undefined` when one is announced but does not fit.
+ * The user data header with its length octet (3GPP TS 23.040 §9.2.3.24). Empty if esm_class announces none. Undefined if one is
+ * announced but does not fit.
  */
 export function headerOf(esmClass: number, userData: Buffer): Buffer | undefined {
   if ((esmClass & UDH_INDICATOR) === 0) return userData.subarray(0, 0);
@@ -23,7 +23,10 @@ export function headerOf(esmClass: number, userData: Buffer): Buffer | undefined
   return end <= userData.length ? userData.subarray(0, end) : undefined;
 }
 
-/** Which part of which text this is, by the header's element 0x00 or 0x08, or by the three sar_ parameters. */
+/**
+ * Finds out which part of which text a segment is. Looks for element 0x00 or 0x08 of the header, then for the three sar_
+ * parameters.
+ */
 export function concatenationOf(header: Buffer, tlvs: Tlvs): Concatenation | undefined {
   for (let at = 1; at + 1 < header.length; ) {
     const element = header[at];
@@ -41,7 +44,7 @@ export function concatenationOf(header: Buffer, tlvs: Tlvs): Concatenation | und
   return valid('sar', reference.readUInt16BE(), Buffer.concat([total, part]));
 }
 
-/** TS 23.040 §9.2.3.24.1: a total of 0, a part of 0 or one beyond the total means the element is ignored. */
+/** TS 23.040 §9.2.3.24.1: an element is ignored if its total is 0, or if its part is 0 or above the total. */
 function valid(kind: Concatenation['kind'], reference: number, totalAndPart: Buffer): Concatenation | undefined {
   const [total = 0, part = 0] = totalAndPart;
   return part >= 1 && part <= total ? { kind, reference, total, part } : undefined;

@@ -1,12 +1,12 @@
 import { HEADER_OCTETS } from './commands.ts';
 
-/** Largest body that is ever written: a message_payload of 65,535 octets and everything around it. */
+/** Size of the largest PDU that is written: a message_payload of 65,535 octets and everything around it. */
 const SCRATCH_OCTETS = 70_000;
 
-/** One buffer for all PDUs in the making; each finished one is copied out, so nothing outlives a call of {@link writePdu}. */
+/** PDUs are built in this one buffer. {@link writePdu} copies each finished PDU, so nothing refers to the buffer afterwards. */
 const scratch = Buffer.alloc(SCRATCH_OCTETS);
 
-/** Appends parameters to the PDU in the making. Throws RangeError when it would grow past {@link SCRATCH_OCTETS}. */
+/** Appends fields to the PDU that is being built. Throws RangeError when it would exceed {@link SCRATCH_OCTETS}. */
 class FieldWriter {
   at = HEADER_OCTETS;
 
@@ -15,7 +15,10 @@ class FieldWriter {
     return this;
   }
 
-  /** A C-octet string: one octet per character, then NUL. A NUL inside would shift all fields after it: refused. */
+  /**
+   * Writes a C-octet string: one octet per character, then a NUL. Throws if the value contains a NUL, because that would shift
+   * all fields after it.
+   */
   cString(value: string): this {
     if (value.includes('\0')) throw new RangeError('a C-octet string cannot hold NUL');
     this.at += scratch.write(value, this.at, 'latin1');
@@ -36,7 +39,7 @@ class FieldWriter {
   }
 }
 
-/** One whole PDU; `fill` writes its parameters. */
+/** Writes one whole PDU. `fill` adds its fields. */
 export function writePdu(
   command: number,
   status: number,

@@ -11,32 +11,32 @@ import { hasReceipt } from './receipt-dialects.ts';
 import { isAskedFor, isFinal, receipt } from './receipts.ts';
 import type { Session } from './session.ts';
 
-/** How much later than a receipt the answer comes that it overtakes: enough for a client to have read it. */
+/** With `after-receipt` the answer comes this much later than the request at least. By then a client has read the receipt. */
 const OVERTAKEN_MS = 50;
 
-/** User data of messages whose receipts are still to come, in octets; above it the queue is full. */
+/** The most octets of user data in messages that wait for their receipts. Above it, submits get "queue full". */
 const MAX_PENDING_OCTETS = 256_000_000;
 
 const DELIVERED: readonly ReceiptPlan[] = [{ stat: 'DELIVRD' }];
 
-/** How submits were answered. */
+/** Counts how submits were answered. */
 export interface SubmitCounts {
   submitted: number;
   accepted: number;
-  /** By command_status, as `0x58`. */
+  /** Counts by command_status, written as `0x58`. */
   readonly refused: Record<string, number>;
 }
 
-/** Where accepted messages go beside their receipts. */
+/** The places that get accepted messages, and the timers for receipts. */
 export interface AcceptanceSinks {
   readonly kept: KeptSubmits;
   readonly mailboxes: Mailboxes;
   readonly delays: Delays;
-  /** Told of each accepted message before it is answered. */
+  /** Called with each accepted message before it is answered. */
   readonly accepted: (submit: Submit) => void;
 }
 
-/** Decides about each submit_sm, answers it, and makes its receipts when their time has come. */
+/** Decides about each submit_sm, answers it, and writes its receipts when they are due. */
 export class Acceptance {
   readonly counts: SubmitCounts = { submitted: 0, accepted: 0, refused: {} };
   readonly rate: RateLimit;
@@ -57,17 +57,17 @@ export class Acceptance {
     this.rate = new RateLimit(options.ratePerSecond);
   }
 
-  /** Receipts that are due and held back. */
+  /** Number of receipts that are due and held back. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** From now on receipts that become due wait for {@link release}. */
+  /** From now on, receipts that become due wait for {@link release}. */
   hold(): void {
     this.#holding = true;
   }
 
-  /** Held receipts leave in the order in which they became due; later ones no longer wait. */
+  /** Sends the held receipts in the order in which they became due. Later receipts wait no longer. */
   release(): void {
     this.#holding = false;
     const held = this.#held;
@@ -101,7 +101,7 @@ export class Acceptance {
     this.counts.refused[name] = (this.counts.refused[name] ?? 0) + 1;
   }
 
-  /** The limits of the carrier come before what the number stands for. */
+  /** Decides about one submit. The carrier's limits are checked first, then what the destination asks for. */
   #outcome(submit: Submit): Outcome {
     if (!this.rate.admits()) return { status: STATUS.throttled };
     const pending = this.#sinks.mailboxes.pending + this.#sinks.delays.size + this.#held.length;

@@ -2,24 +2,24 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Submit } from '../smpp/submit.ts';
 
 /**
- * Appends accepted messages to a file, one line of JSON each. Lines are written before the answers of the same turn of
- * the event loop, so whatever a client was told is in the file.
+ * Appends accepted messages to a file, one line of JSON each. Lines are written before the answers of the same turn of the event
+ * loop leave. So every message that a client was told of is in the file.
  */
 export class AuditFile {
   readonly #file: number;
   #lines = '';
 
-  /** Throws what opening `path` for appending throws. */
+  /** Opens `path` for appending. Throws if that fails. */
   constructor(path: string) {
     this.#file = openSync(path, 'a');
   }
 
   add(submit: Submit): void {
-    if (this.#lines === '') setImmediate(() => this.flush()); // Where nothing is answered, nobody else flushes.
+    if (this.#lines === '') setImmediate(() => this.flush()); // If nothing is answered in this turn, nothing else flushes.
     this.#lines += `${JSON.stringify(auditLine(submit))}\n`;
   }
 
-  /** Writes what was added since. */
+  /** Writes the lines that were added since the last call. */
   flush(): void {
     if (this.#lines === '') return;
     writeSync(this.#file, this.#lines);

@@ -2,7 +2,7 @@ import { COMMAND, TAG } from '../smpp/commands.ts';
 import type { Tlvs } from '../smpp/read-fields.ts';
 import { writePdu } from '../smpp/write-pdu.ts';
 
-/** The content of one deliver_sm (SMPP 3.4 §4.6.1), a receipt or a message from a phone. */
+/** The content of one deliver_sm (SMPP 3.4 §4.6.1). It is a receipt or a message from a phone. */
 export interface DeliverSm {
   readonly from: string;
   readonly fromTon: number;
@@ -12,15 +12,15 @@ export interface DeliverSm {
   readonly toNpi: number;
   readonly esmClass: number;
   readonly dataCoding: number;
-  /** Sent as short_message up to its 254 octets, as message_payload beyond. */
+  /** Up to 254 octets are sent as short_message, more as message_payload. */
   readonly userData: Buffer;
   readonly tlvs: Tlvs;
 }
 
-/** Largest sm_length (SMPP 3.4 §4.6.1). */
+/** The largest value of sm_length (SMPP 3.4 §4.6.1). */
 const SHORT_MESSAGE_OCTETS = 254;
 
-/** The PDU. `withTlvs` is false for a peer whose interface_version is below 3.4 (§1.5). */
+/** Writes the PDU. `withTlvs` must be false for a peer whose interface_version is below 3.4 (§1.5). */
 export function writeDeliverSm(content: DeliverSm, sequence: number, withTlvs: boolean): Buffer {
   const isShort = content.userData.length <= SHORT_MESSAGE_OCTETS;
   const shortMessage = isShort ? content.userData : content.userData.subarray(0, 0);

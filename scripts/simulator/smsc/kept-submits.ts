@@ -1,9 +1,12 @@
 import type { Submit } from '../smpp/submit.ts';
 
-/** User data that is kept in all, in octets: 10,000 ordinary segments are 1.4 MB, but a message_payload may be 64 KB. */
+/** The most octets of user data that are kept. 10,000 ordinary segments have 1.4 MB, but one message_payload may have 64 KB. */
 const MAX_OCTETS = 64_000_000;
 
-/** The last `limit` accepted messages, bounded in size too: in order, and by id for query_sm. */
+/**
+ * The last accepted messages, at most `limit`, and at most `MAX_OCTETS` of user data. They are kept in order, and by id for
+ * query_sm.
+ */
 export class KeptSubmits {
   readonly #limit: number;
   readonly #byId = new Map<string, Submit>();
@@ -36,7 +39,7 @@ export class KeptSubmits {
     return this.#byId.get(messageId);
   }
 
-  /** Oldest first. */
+  /** All of them, oldest first. */
   all(): Submit[] {
     return this.#submits.slice(this.#head);
   }

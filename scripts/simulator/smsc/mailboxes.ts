@@ -1,7 +1,7 @@
 import type { Delays } from '../pace/delays.ts';
 import { type DeliverSm, writeDeliverSm } from './deliver-sm.ts';
 
-/** One deliver_sm on its way to an account. */
+/** One deliver_sm, from its queueing until it is acknowledged or given up. */
 export interface Delivery {
   readonly systemId: string;
   readonly content: DeliverSm;
@@ -12,7 +12,7 @@ export interface Delivery {
 export interface ReceivingSession {
   readonly systemId: string;
   readonly takesTlvs: boolean;
-  /** deliver_sm that this session was sent and has not answered, oldest first, by sequence number. */
+  /** The deliver_sm that were sent on this session and have no answer yet, by sequence number, oldest first. */
   readonly outstanding: Map<number, { readonly delivery: Delivery; readonly sentAt: number }>;
   nextSequence(): number;
   send(frame: Buffer): void;
@@ -21,9 +21,9 @@ export interface ReceivingSession {
 interface Mailbox {
   readonly sessions: ReceivingSession[];
   waiting: Delivery[];
-  /** Position of the first one in `waiting` that has not left. */
+  /** Index of the first delivery in `waiting` that was not sent. Those before it were sent. */
   head: number;
-  /** Whose turn it is. */
+  /** Index of the session that was used last. */
   turn: number;
 }
 
@@ -34,7 +34,7 @@ export interface MailboxLimits {
   readonly deliverTries: number;
 }
 
-/** What happened to deliver_sm so far. */
+/** Counts what happened to deliver_sm. */
 export interface DeliveryCounts {
   sent: number;
   acknowledged: number;
@@ -42,13 +42,13 @@ export interface DeliveryCounts {
   givenUp: number;
 }
 
-/** Left-over positions before a waiting list is cut. */
+/** The `waiting` list is shortened when this many of its first entries were sent. */
 const COMPACT_AT = 1_000;
 
 /**
- * What waits for each account (system_id), and who of it listens. A deliver_sm goes to any of the account's receiving
- * sessions in turn, as carriers spread them; it waits while none is bound or all windows are full, and comes again when
- * it was refused, not answered in time, or its session went away.
+ * The queue of deliver_sm for each account (system_id), and the account's sessions that can receive them. The sessions are used
+ * in turn, as carriers do. A deliver_sm waits while the account has no session, or while the windows of all its sessions are
+ * full. It is sent again if it was refused, if it was not answered in time, or if its session ended.
  */
 export class Mailboxes {
   readonly counts: DeliveryCounts = { sent: 0, acknowledged: 0, retried: 0, givenUp: 0 };
@@ -63,12 +63,12 @@ export class Mailboxes {
     this.#delays = delays;
   }
 
-  /** deliver_sm that wait, are under way or will be tried again. */
+  /** Number of deliver_sm that wait, were sent without an answer yet, or will be tried again. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Accounts with something waiting, and how much. */
+  /** How many deliver_sm wait for each account. */
   waiting(): Record<string, number> {
     return Object.fromEntries([...this.#byAccount].map(([account, box]) => [account, box.waiting.length - box.head]));
   }
@@ -84,7 +84,7 @@ export class Mailboxes {
     this.#pump(mailbox);
   }
 
-  /** The session is gone: what it had not answered goes back before everything else. */
+  /** The session has ended. The deliver_sm that it had not answered return to the front of the queue. */
   leave(session: ReceivingSession): void {
     const mailbox = this.#byAccount.get(session.systemId);
     const at = mailbox?.sessions.indexOf(session) ?? -1;
@@ -99,7 +99,7 @@ export class Mailboxes {
     if (mailbox.sessions.length === 0 && mailbox.waiting.length === 0) this.#byAccount.delete(session.systemId);
   }
 
-  /** A deliver_sm_resp or generic_nack came. Whether something was waiting for it. */
+  /** A deliver_sm_resp or generic_nack came. Returns whether it answers one of the session's deliver_sm. */
   answered(session: ReceivingSession, sequence: number, status: number): boolean {
     const sent = session.outstanding.get(sequence);
     if (sent === undefined) return false;
@@ -114,7 +114,7 @@ export class Mailboxes {
     return true;
   }
 
-  /** Takes back what was not answered in time; to be called every now and then. */
+  /** Sends again what was not answered in time. Call it often. */
   sweep(): void {
     const before = performance.now() - this.#limits.deliverTimeoutMs;
     for (const mailbox of this.#byAccount.values()) {
@@ -129,7 +129,7 @@ export class Mailboxes {
     }
   }
 
-  /** While paused nothing is sent. */
+  /** While true, nothing is sent. */
   set paused(paused: boolean) {
     this.#paused = paused;
     for (const mailbox of this.#byAccount.values()) this.#pump(mailbox);
@@ -170,7 +170,7 @@ export class Mailboxes {
     }
   }
 
-  /** The next session in turn that has room. */
+  /** The next session in turn whose window has room. */
   #next(mailbox: Mailbox): ReceivingSession | undefined {
     for (let tried = 0; tried < mailbox.sessions.length; tried++) {
       mailbox.turn = (mailbox.turn + 1) % mailbox.sessions.length;

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * How message ids are written: in submit_sm_resp and in receipts alike, except `hex-decimal`, where the answer has hex
- * and the receipt has the same number in decimal, as many carriers do.
+ * How message ids are written, in submit_sm_resp and in receipts. With `hex-decimal`, as with many carriers, submit_sm_resp has
+ * the number in hex and the receipt has the same number in decimal.
  */
 export const ID_FORMS = ['hex', 'decimal', 'uuid', 'hex-decimal'] as const;
 export type IdForm = (typeof ID_FORMS)[number];
 
-/** Ids per millisecond of start time: 2^12 keeps numbers below 2^53 until 2039, and two starts never share an id. */
+/**
+ * Ids that are reserved for each millisecond of the start time, so that two starts never give the same id. With 2^12 the numbers
+ * stay below 2^53 until 2039.
+ */
 const IDS_PER_MS = 4096;
 
-/** A source of ids, as submit_sm_resp says them, that grow by one and differ from those of every earlier start. */
+/** Makes a source of ids in the notation of submit_sm_resp. They grow by one and differ from the ids of every earlier start. */
 export function messageIds(form: IdForm): () => string {
   let next = Date.now() * IDS_PER_MS;
   switch (form) {
@@ -24,7 +27,10 @@ export function messageIds(form: IdForm): () => string {
   }
 }
 
-/** How receipts write the id that submit_sm_resp gave as `answered`; `other`: in the notation that they do not use. */
+/**
+ * The id as a receipt writes it. `answered` is the id of submit_sm_resp. With `other`, it is in the notation that receipts of
+ * this form do not use.
+ */
 export function idInReceipt(form: IdForm, answered: string, other: boolean): string {
   switch (form) {
     case 'uuid':

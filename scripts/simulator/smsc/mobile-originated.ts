@@ -1,16 +1,19 @@
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
 import type { DeliverSm } from './deliver-sm.ts';
 
-/** A message from a phone. `text` is encoded unless `userData` is given. */
+/** A message from a phone. `text` is encoded, unless `userData` is given. */
 export interface MobileOriginated extends Partial<DeliverSm> {
   readonly from: string;
   readonly to: string;
   readonly text?: string;
-  /** The account that gets it; by default the only one bound. */
+  /** The account that gets the message. If it is absent, exactly one account must be bound. */
   readonly systemId?: string;
 }
 
-/** esm_class with the UDH indicator or not is the caller's; numbers are international ISDN unless said otherwise. */
+/**
+ * Numbers are international ISDN unless the caller says otherwise. If `userData` has a header, the caller must set the UDH
+ * indicator in `esmClass`.
+ */
 const DEFAULTS = { fromTon: 1, fromNpi: 1, toTon: 1, toNpi: 1, esmClass: 0, tlvs: new Map<number, Buffer>() };
 
 export function phoneMessage(message: MobileOriginated): DeliverSm {

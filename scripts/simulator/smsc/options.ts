@@ -8,61 +8,61 @@ import type { ReceiptForm } from './receipts.ts';
 /** `in`: from the client to the SMSC. `out`: from the SMSC to the client. */
 export type Direction = 'in' | 'out';
 
-/** What a running SMSC tells those who watch it. */
+/** The events that a running SMSC reports. */
 export type SmscEvent =
   | { readonly kind: 'bound' | 'unbound'; readonly sessionId: number; readonly systemId: string; readonly as: string }
   | { readonly kind: 'bind-refused'; readonly sessionId: number; readonly systemId: string; readonly status: number }
   | { readonly kind: 'bad-frame'; readonly sessionId: number; readonly what: string }
   | { readonly kind: 'text'; readonly text: WholeText };
 
-/** Everything that can be set on a simulated SMSC; see {@link SMSC_DEFAULTS}. */
+/** Every setting of a simulated SMSC. {@link SMSC_DEFAULTS} has the defaults. */
 export interface SmscOptions {
-  /** TCP port on 127.0.0.1; 0 takes a free one. */
+  /** TCP port on 127.0.0.1. With 0 the system chooses a free one. */
   readonly port: number;
-  /** From the acceptance of a message to its receipt. */
+  /** Time between the acceptance of a message and its receipt. */
   readonly receiptDelayMs: number;
-  /** A random part added to each receipt's delay. */
+  /** Up to this much is added to each receipt's delay, at random. */
   readonly receiptJitterMs: number;
-  /** From a submit_sm to its answer. */
+  /** Time between a submit_sm and its answer. */
   readonly responseDelayMs: number;
-  /** Submits above this many in a second get 0x58 (throttled). */
+  /** The most submits in a second. Further ones are refused with 0x58 (throttled). */
   readonly ratePerSecond: number;
   readonly idForm: IdForm;
-  /** What it reads data_coding 0 as. */
+  /** The alphabet of texts with data_coding 0. */
   readonly defaultAlphabet: DefaultAlphabet;
   readonly receiptForm: ReceiptForm;
   readonly receiptDialect: ReceiptDialect;
-  /** The only system_id let in; empty: all. */
+  /** The only system_id that may bind. Empty: any may. */
   readonly systemId: string;
-  /** Its password; empty: any. */
+  /** The password for a bind. Empty: any password is accepted. */
   readonly password: string;
-  /** Time zone of the dates in receipts, minutes east of UTC. */
+  /** Time zone of the dates in receipts, in minutes east of UTC. */
   readonly utcOffsetMinutes: number;
-  /** deliver_sm that may wait for their answer on one session. */
+  /** The most deliver_sm without an answer on one session. */
   readonly deliverWindow: number;
-  /** A deliver_sm without an answer for so long is sent again. */
+  /** A deliver_sm that was not answered within this time is sent again. */
   readonly deliverTimeoutMs: number;
-  /** From a refused or unanswered deliver_sm to its next try. */
+  /** Pause before a refused or unanswered deliver_sm is sent again. */
   readonly retryDelayMs: number;
-  /** Tries of one deliver_sm before it is given up. */
+  /** How often a deliver_sm is sent before it is given up. */
   readonly deliverTries: number;
-  /** Receipts that may wait or be under way; above it submits get 0x14 (queue full). */
+  /** The most receipts that wait or have no answer yet. Above it, submits are refused with 0x14 (queue full). */
   readonly maxPending: number;
-  /** Accepted messages to remember for `messages()`, `texts()` and query_sm. */
+  /** How many accepted messages to remember for `messages()`, `texts()` and query_sm. */
   readonly keepMessages: number;
-  /** A connection on which nothing comes for so long is closed; 0: never. */
+  /** A connection is closed if nothing comes on it for this long. 0: never. */
   readonly idleTimeoutMs: number;
-  /** Every so often the SMSC itself sends enquire_link on bound sessions; 0: never. */
+  /** The SMSC sends enquire_link on bound sessions in this interval. 0: never. */
   readonly enquireLinkMs: number;
-  /** Longest command_length taken; a longer one ends the connection. */
+  /** The largest command_length. A larger one ends the connection. */
   readonly maxPduOctets: number;
-  /** File to which every accepted message is appended as one line of JSON, before it is answered; empty: none. */
+  /** File to which every accepted message is appended, before its answer, as one line of JSON. Empty: no file. */
   readonly log: string;
-  /** Receipts wait until `release()`. */
+  /** True: receipts wait until `release()`. */
   readonly holdReceipts: boolean;
-  /** Asked before the magic numbers. */
+  /** Decides what happens to a submit. Undefined leaves the decision to the magic numbers. */
   readonly behaviour: Behaviour | undefined;
-  /** Sees each PDU as it was read or is about to be written. The bytes are only good during the call. */
+  /** Called with each PDU that was read or is about to be written. The bytes are valid only during the call. */
   readonly onFrame: ((direction: Direction, bytes: Buffer, sessionId: number) => void) | undefined;
   readonly onEvent: ((event: SmscEvent) => void) | undefined;
 }

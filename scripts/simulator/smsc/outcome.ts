@@ -2,36 +2,37 @@ import type { Submit } from '../smpp/submit.ts';
 
 /** What the simulated carrier does with one submit_sm. */
 export interface Outcome {
-  /** command_status of the answer; anything but 0 means that the message is not taken and has no receipts. Default 0. */
+  /** The command_status of the answer. With any other value than 0 the message is refused and has no receipts. Default 0. */
   readonly status?: number;
   /**
-   * `normal`: after the response delay. `after-receipt`: the first receipt goes out before the answer. `never`: the
-   * message is taken and nobody is told. `cut`: the same, and the connection is broken at once. Default `normal`.
+   * When the answer comes. `normal`: after the response delay. `after-receipt`: after the first receipt. `never`: the message is
+   * accepted without an answer. `cut`: the message is accepted, and the connection breaks at once instead of an answer. Default
+   * `normal`.
    */
   readonly answer?: 'normal' | 'after-receipt' | 'never' | 'cut';
-  /** Delay of this answer, in milliseconds, instead of the configured one. */
+  /** Delay of this answer in milliseconds. It replaces the configured one. */
   readonly responseDelayMs?: number;
-  /** The receipts, each only if registered_delivery asks for its kind. Default: one that says DELIVRD. */
+  /** The receipts. Each is sent only if registered_delivery asks for its kind. Default: one receipt with DELIVRD. */
   readonly receipts?: readonly ReceiptPlan[];
 }
 
-/** One receipt to come. The last one that is final decides what query_sm answers. */
+/** A receipt that will be sent. The last final one decides what query_sm answers. */
 export interface ReceiptPlan {
-  /** Appendix B's word: DELIVRD, UNDELIV, EXPIRED, REJECTD, DELETED, ACCEPTD, UNKNOWN, ENROUTE. */
+  /** A word of Appendix B: DELIVRD, UNDELIV, EXPIRED, REJECTD, DELETED, ACCEPTD, UNKNOWN, ENROUTE. */
   readonly stat: string;
-  /** Text of `err:`, default `000`. */
+  /** The text of `err:`. Default `000`. */
   readonly err?: string;
-  /** When, in multiples of the configured receipt delay and its jitter. Default 1. */
+  /** When the receipt is sent, as a multiple of the configured delay and its jitter. Default 1. */
   readonly delays?: number;
-  /** esm_class 0x20 (intermediate notification) instead of 0x04 (SMSC delivery receipt). */
+  /** True: esm_class 0x20 (intermediate notification). Otherwise 0x04 (SMSC delivery receipt). */
   readonly intermediate?: boolean;
-  /** The message id in the notation that the configuration does not use. */
+  /** True: the receipt has the message id in the notation that the configuration does not use. */
   readonly otherNotation?: boolean;
-  /** The whole receipt text, to play what a certain carrier sends; `id` is the id in the receipt's notation. */
+  /** Writes the whole text of the receipt as a certain carrier would. `id` is in the receipt's notation. */
   readonly body?: (id: string, submit: Submit) => string;
-  /** `false`: this receipt carries no TLVs, whatever the configuration says. */
+  /** False: this receipt has no TLVs, whatever the configuration says. */
   readonly tlvs?: boolean;
 }
 
-/** A carrier's mind: what to do with this submit; `undefined` leaves it to the magic numbers. */
+/** Decides what happens to a submit. Undefined leaves the decision to the magic numbers. */
 export type Behaviour = (submit: Submit) => Outcome | undefined;

@@ -2,11 +2,17 @@ import { TAG } from '../smpp/commands.ts';
 import { encodeGsm7, encodeUcs2, fitsGsm7 } from '../smpp/text.ts';
 import type { MobileOriginated } from './mobile-originated.ts';
 
-/** How a phone's text is written: alphabets with their data_coding (SMPP 3.4 §5.2.19), and GSM packed as on the air. */
+/**
+ * The ways to write a phone's text. Each has a data_coding (SMPP 3.4 §5.2.19). `packed` is GSM in septets, as it goes over the
+ * air.
+ */
 export const CODINGS = ['gsm', 'packed', 'latin1', 'ascii', 'ucs2', 'binary'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** How a long text is sent: parts by a header with a reference of 8 or 16 bits or by sar_ parameters, or whole as message_payload. */
+/**
+ * The ways to send a long text. `udh8` and `udh16`: parts with a header that has a reference of 8 or 16 bits. `sar`: parts with
+ * the sar_ parameters. `payload`: the whole text as message_payload.
+ */
 export const SPLITS = ['udh8', 'udh16', 'sar', 'payload'] as const;
 export type Split = (typeof SPLITS)[number];
 
@@ -14,22 +20,22 @@ export interface PhoneText {
   readonly from: string;
   readonly to: string;
   readonly text: string;
-  /** By the text, GSM or UCS-2, unless told. */
+  /** Default: GSM if it has all characters of the text, otherwise UCS-2. */
   readonly coding?: Coding | undefined;
   readonly split?: Split | undefined;
-  /** Of the parts; drawn unless told. */
+  /** The reference that the parts have in common. Default: a random one. */
   readonly reference?: number | undefined;
-  /** Information elements before the one with the reference, such as ports. */
+  /** Information elements that come before the one with the reference, such as ports. */
   readonly elements?: Buffer | undefined;
   readonly systemId?: string | undefined;
 }
 
 const DATA_CODING: Readonly<Record<Coding, number>> = { gsm: 0, packed: 0, latin1: 3, ascii: 1, ucs2: 8, binary: 4 };
-/** User data of one SMS (3GPP TS 23.040 §9.2.3.24): octets, or as many septets as fill them. */
+/** One SMS carries this many octets of user data, or as many septets as fit in them (3GPP TS 23.040 §9.2.3.24). */
 const USER_DATA_OCTETS = 140;
 const UDH_INDICATOR = 0x40;
 
-/** The deliver_sm of a text, in order; several when it is long. Octets are cut wherever a part is full, also within a character. */
+/** The deliver_sm of a text, in order. A long text has several. It is cut wherever a part is full, even inside a character. */
 export function phoneParts(message: PhoneText): MobileOriginated[] {
   const { from, to, text, split = 'udh8', reference = Math.floor(Math.random() * 256), elements, systemId } = message;
   const coding = message.coding ?? (fitsGsm7(text) ? 'gsm' : 'ucs2');
@@ -94,7 +100,9 @@ function sar(reference: number, total: number, part: number): ReadonlyMap<number
   ]);
 }
 
-/** Eight septets in seven octets, the lowest bits first (3GPP TS 23.038 §6.1.2.1), behind the bits that fill up a header. */
+/**
+ * Packs eight septets into seven octets, the lowest bits first (3GPP TS 23.038 §6.1.2.1). After a header, fill bits come first.
+ */
 function pack(septets: Buffer, headerOctets: number): Buffer {
   const fill = (7 - ((headerOctets * 8) % 7)) % 7;
   const packed = Buffer.alloc(Math.ceil((fill + septets.length * 7) / 8));

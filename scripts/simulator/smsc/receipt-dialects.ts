@@ -1,6 +1,7 @@
 /**
- * How carriers write the texts of their receipts, to be chosen by name (`--receipt-dialect`). Our own reading of vendors' pages; the
- * product's tables are another. Except for `appendix-b`, receipts have no TLVs then, so that only the text can be read.
+ * How carriers write the texts of their receipts. `--receipt-dialect` chooses one by its name. These tables are our reading of
+ * the vendors' pages and independent of the product's tables. Except for `appendix-b`, the receipts have no TLVs, so that the
+ * client must read the text.
  */
 export const RECEIPT_DIALECTS = [
   'appendix-b',
@@ -30,25 +31,25 @@ export const RECEIPT_DIALECTS = [
 ] as const;
 export type ReceiptDialect = (typeof RECEIPT_DIALECTS)[number];
 
-/** What a receipt says; `submitted` and `done` are in the carrier's local time, as UTC milliseconds. */
+/** The facts that a receipt's text tells. `submitted` and `done` are in the carrier's local time, written as UTC milliseconds. */
 export interface ReceiptFacts {
   readonly id: string;
   readonly stat: string;
   readonly err: string;
   readonly submitted: number;
   readonly done: number;
-  /** How far local time is ahead of UTC. */
+  /** Local time minus UTC, in milliseconds. */
   readonly offsetMs: number;
 }
 
 interface Writing {
-  /** Its own words in place of Appendix B's. */
+  /** The carrier's own words, by the words of Appendix B that they replace. */
   readonly words?: Readonly<Record<string, string>>;
-  /** The text up to the customer's words. Default: Appendix B's form with these words. */
+  /** Writes the text that comes before the customer's text. Default: the form of Appendix B, with these words. */
   readonly write?: (facts: ReceiptFacts) => string;
-  /** esm_class 0: nothing but the text says that it is a receipt. */
+  /** The receipt has esm_class 0, so only its text shows that it is a receipt. */
   readonly plain?: true;
-  /** Only this part of a long text has a receipt. */
+  /** Only this part of a long text gets a receipt. */
   readonly only?: 'first' | 'last';
 }
 
@@ -99,13 +100,13 @@ export function isPlain(dialect: ReceiptDialect): boolean {
   return WRITINGS[dialect].plain === true;
 }
 
-/** Whether part `part` of `parts` has a receipt. */
+/** Whether part number `part` of `parts` gets a receipt. */
 export function hasReceipt(dialect: ReceiptDialect, part: number, parts: number): boolean {
   const { only } = WRITINGS[dialect];
   return only === undefined || part === (only === 'first' ? 1 : parts);
 }
 
-/** The receipt's text up to the customer's words. */
+/** The receipt's text, without the part that quotes the customer's text. */
 export function factsText(dialect: ReceiptDialect, facts: ReceiptFacts): string {
   const { words = {}, write = appendixB } = WRITINGS[dialect];
   return write({ ...facts, stat: words[facts.stat] ?? facts.stat });
@@ -132,7 +133,7 @@ function fields({ id, stat, err, submitted, done, offsetMs }: ReceiptFacts, form
 let lastMinute = Number.NaN;
 let lastDate = '';
 
-/** `YYMMDDhhmm` (Appendix B). Receipts of one minute share it. */
+/** The date as `YYMMDDhhmm` (Appendix B). It is made once for all receipts of the same minute. */
 function minutes(time: number): string {
   const minute = Math.floor(time / 60_000);
   if (minute !== lastMinute) {

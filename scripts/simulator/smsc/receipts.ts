@@ -7,18 +7,18 @@ import { type IdForm, idInReceipt } from './message-ids.ts';
 import type { ReceiptPlan } from './outcome.ts';
 import { factsText, isPlain, type ReceiptDialect } from './receipt-dialects.ts';
 
-/** Where a receipt says what it says: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
+/** Where a receipt has its facts: in the text (SMPP 3.4 Appendix B), in TLVs (§5.3.2.12, §5.3.2.35), or in both. */
 export const RECEIPT_FORMS = ['both', 'text', 'tlv'] as const;
 export type ReceiptForm = (typeof RECEIPT_FORMS)[number];
 
-/** Appendix B: the first 20 characters of the message. */
+/** Appendix B: a receipt quotes the first 20 characters of the message. */
 const ECHOED_CHARACTERS = 20;
 
-/** esm_class of deliver_sm (SMPP 3.4 §5.2.12). */
+/** The esm_class of a receipt in deliver_sm (SMPP 3.4 §5.2.12). */
 const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
 
-/** network_error_code: network type GSM (SMPP 3.4 §5.3.2.31). */
+/** The value for GSM in network_error_code (SMPP 3.4 §5.3.2.31). */
 const GSM_NETWORK = 3;
 
 const NO_TLVS: Tlvs = new Map();
@@ -29,7 +29,10 @@ export function isFinal(stat: string): boolean {
   return FINAL.has(stat);
 }
 
-/** Whether registered_delivery (SMPP 3.4 §5.2.17) asks for this receipt. Notifications come with any receipt that is asked for. */
+/**
+ * Whether registered_delivery (SMPP 3.4 §5.2.17) asks for this receipt. 1 asks for all receipts, intermediate notifications
+ * included, 2 only for failures.
+ */
 export function isAskedFor(registeredDelivery: number, plan: ReceiptPlan): boolean {
   switch (registeredDelivery & 0x03) {
     case 1:
@@ -49,7 +52,7 @@ export interface ReceiptStyle {
   readonly utcOffsetMinutes: number;
 }
 
-/** The deliver_sm that tells the sender of `submit` what became of it. */
+/** The deliver_sm that tells the sender of `submit` what became of the message. */
 export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle): DeliverSm {
   const form = style.receiptDialect === 'appendix-b' ? style.receiptForm : 'text';
   const shownId = idInReceipt(style.idForm, submit.messageId, plan.otherNotation === true);
@@ -83,7 +86,10 @@ function receiptText(submit: Submit, id: string, plan: ReceiptPlan, style: Recei
   return Buffer.concat([Buffer.from(`${facts}text:`, 'latin1'), echo(submit)]);
 }
 
-/** The octets as they came where they are GSM already; an escape at the cut would swallow nothing, but is left out. */
+/**
+ * The beginning of the message, for the receipt. GSM octets are copied as they came. An escape as the last octet is left out,
+ * because the character after it is missing.
+ */
 function echo(submit: Submit): Buffer {
   if (alphabetOf(submit.dataCoding) === 'gsm7') {
     const octets = submit.body.subarray(0, ECHOED_CHARACTERS);

@@ -2,8 +2,8 @@ import type { MobileOriginated } from './mobile-originated.ts';
 import { CODINGS, phoneParts, SPLITS } from './phone-text.ts';
 
 /**
- * `POST /smsc/says?from=…&to=…` with a text: a phone sends it to a number of ours. `coding` and `split` as in phone-text.ts; `repeat`
- * sends it so many times.
+ * Handles `POST /smsc/says?from=…&to=…`: a phone sends the text in the body to one of our numbers. `coding` and `split` are as in
+ * phone-text.ts. `repeat` says how often it is sent.
  */
 export function phoneSays(smsc: { sendMo(message: MobileOriginated): void }, url: URL, text: string): object {
   const { searchParams } = url;

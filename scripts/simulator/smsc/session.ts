@@ -16,48 +16,51 @@ import { writePdu } from '../smpp/write-pdu.ts';
 import type { Delivery, ReceivingSession } from './mailboxes.ts';
 import type { Direction } from './options.ts';
 
-/** What a session asks of, and tells to, the SMSC it belongs to. */
+/** The SMSC of a session, as the session uses it. */
 export interface SessionOwner {
-  /** Whether this client may bind: the command_status of the answer. */
+  /** Decides whether a client may bind. Returns the command_status of the answer. */
   admit(session: Session, request: BindRequest): number;
   bound(session: Session): void;
-  /** A readable submit_sm on a session that may send. The owner answers with {@link Session.answerSubmit}. */
+  /** A submit_sm came that could be read, on a session that may send. The owner answers with {@link Session.answerSubmit}. */
   submitted(session: Session, submit: Submit): void;
-  /** A submit_sm was answered with an error before anybody saw it. */
+  /** The session itself has refused a submit_sm with this command_status. */
   refused(status: number): void;
-  /** For query_sm: the state of a message, if it is known. */
+  /** Finds a message for query_sm. Undefined if it is not known. */
   find(messageId: string): Submit | undefined;
-  /** A deliver_sm_resp or generic_nack; whether something waited for it. */
+  /** A deliver_sm_resp or generic_nack came. Returns whether a deliver_sm waited for it. */
   answered(session: Session, sequence: number, status: number): boolean;
   /** The stream or a PDU could not be understood. */
   bad(session: Session, what: string): void;
-  /** Called before the bytes of a turn leave. */
+  /** Called before the bytes of one turn of the event loop are written. */
   beforeWrite(): void;
-  /** The connection is gone; called once. */
+  /** The connection has ended. Called once. */
   closed(session: Session): void;
   readonly onFrame: ((direction: Direction, bytes: Buffer, sessionId: number) => void) | undefined;
   readonly defaultAlphabet: DefaultAlphabet;
 }
 
-/** Bytes that a client may leave unread before nothing more is read from it. */
+/** If a client leaves this many bytes unread, nothing more is read from it. */
 const MAX_UNSENT_OCTETS = 1_000_000;
 
-/** What the SMSC calls itself in bind responses. */
+/** The system_id of the SMSC in bind responses. */
 const SMSC_SYSTEM_ID = 'SIMULATOR';
 
 /**
- * One connection of a client (ESME). `open` until a bind succeeds, `bound` until unbind or the end of the connection,
- * `closed` from then on: nothing is sent or read any more. Everything sent in one turn of the event loop leaves in one
- * write. Responses of the client to unknown requests are ignored.
+ * One connection of a client (ESME). It is `open` until a bind succeeds, then `bound` until an unbind or the end of the
+ * connection, then `closed`: nothing is sent or read any more. Everything that is sent in one turn of the event loop leaves in
+ * one write. A client's responses to unknown requests are ignored.
  */
 export class Session implements ReceivingSession {
   readonly id: number;
   readonly outstanding = new Map<number, { readonly delivery: Delivery; readonly sentAt: number }>();
   systemId = '';
-  /** `undefined` until bound. */
+  /** Undefined until the session is bound. */
   kind: BindKind | undefined;
   takesTlvs = false;
-  /** submit_sm that were read and whose answer has not been written yet, and the most there were: the client's window. */
+  /**
+   * The submit_sm that were read and not answered yet. `peakUnanswered` is the highest number so far: it shows the client's
+   * window.
+   */
   unanswered = 0;
   peakUnanswered = 0;
   #answered = 0;
@@ -79,11 +82,11 @@ export class Session implements ReceivingSession {
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#readIfAble());
     socket.on('timeout', () => this.cut());
-    socket.on('error', () => {}); // A reset by the client: 'close' follows and is what counts.
+    socket.on('error', () => {}); // The client has reset the connection. 'close' follows and does the rest.
     socket.on('close', () => this.#gone());
   }
 
-  /** Whether deliver_sm may be sent on it. */
+  /** Whether deliver_sm may be sent on this session. */
   get receives(): boolean {
     return this.#state === 'bound' && this.kind !== 'transmitter';
   }
@@ -97,7 +100,7 @@ export class Session implements ReceivingSession {
     return this.#sequence;
   }
 
-  /** Queues one PDU, or any other bytes, for this turn's write. */
+  /** Queues one PDU, or any other bytes, for the write at the end of this turn. */
   send(bytes: Buffer): void {
     if (this.#state === 'closed') return;
     this.#owner.onFrame?.('out', bytes, this.id);
@@ -107,7 +110,7 @@ export class Session implements ReceivingSession {
     setImmediate(() => this.#flush());
   }
 
-  /** submit_sm_resp; without a body unless the message was taken (SMPP 3.4 §4.4.2). */
+  /** Sends a submit_sm_resp. It has no body unless the message was accepted (SMPP 3.4 §4.4.2). */
   answerSubmit(sequence: number, status: number, messageId: string): void {
     this.#answered += 1;
     const command = responseTo(COMMAND.submitSm);
@@ -115,19 +118,19 @@ export class Session implements ReceivingSession {
     else this.send(writePdu(command, status, sequence, (fields) => fields.cString(messageId)));
   }
 
-  /** A request of the SMSC without parameters: enquire_link or unbind. */
+  /** Sends a request without parameters: enquire_link or unbind. */
   request(command: number): void {
     this.send(writePdu(command, 0, this.nextSequence()));
   }
 
-  /** Nothing is read or written until it is set back. */
+  /** While true, nothing is read or written. */
   set paused(paused: boolean) {
     this.#paused = paused;
     this.#readIfAble();
     this.#flush();
   }
 
-  /** Breaks the connection without a word, after what this turn has to say. */
+  /** Breaks the connection without an unbind, after the writes of this turn. */
   cut(): void {
     if (this.#state === 'closed') return;
     this.#flush();
@@ -135,7 +138,7 @@ export class Session implements ReceivingSession {
     this.#gone();
   }
 
-  /** As `cut`, by a reset (RST): what was on its way is lost, too. */
+  /** Like `cut`, but with a reset (RST), so that bytes on their way are lost too. */
   reset(): void {
     if (this.#state === 'closed') return;
     this.#socket.resetAndDestroy();
@@ -176,12 +179,12 @@ export class Session implements ReceivingSession {
     this.#end();
   }
 
-  // A method, because the compiler cannot know that reading a chunk may close the session.
+  // This is a method because the compiler cannot know that reading a chunk may close the session.
   #isClosed(): boolean {
     return this.#state === 'closed';
   }
 
-  /** Closes after what is queued has left. */
+  /** Closes the connection after the queued bytes have left. */
   #end(): void {
     this.#flush();
     this.#socket.destroySoon();
@@ -261,7 +264,7 @@ export class Session implements ReceivingSession {
     this.#owner.submitted(this, submit);
   }
 
-  /** query_sm_resp (SMPP 3.4 §4.8.2): message_id, final_date, message_state, error_code. */
+  /** Answers query_sm (SMPP 3.4 §4.8.2) with message_id, final_date, message_state and error_code. */
   #query(sequence: number, frame: Buffer): void {
     const messageId = new FieldReader(frame).cString(65, STATUS.invalidMessageId);
     const submit = this.#owner.find(messageId);

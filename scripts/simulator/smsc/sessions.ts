@@ -11,10 +11,10 @@ import { Session, type SessionOwner } from './session.ts';
 
 export interface SessionInfo {
   readonly id: number;
-  /** Empty until bound. */
+  /** Empty until the session is bound. */
   readonly systemId: string;
   readonly kind: 'unbound' | 'receiver' | 'transmitter' | 'transceiver';
-  /** deliver_sm sent and not answered, submit_sm taken and not answered. */
+  /** How many deliver_sm the client has not answered. `unanswered`: how many submit_sm the SMSC has not answered. */
   readonly outstanding: number;
   readonly unanswered: number;
 }
@@ -27,7 +27,7 @@ interface SessionsDeps {
   readonly audit: AuditFile | undefined;
 }
 
-/** The connections of all clients, and what they have done so far. */
+/** The connections of all clients, with their counts. */
 export class Sessions implements SessionOwner {
   readonly onFrame: SessionOwner['onFrame'];
   readonly defaultAlphabet: SessionOwner['defaultAlphabet'];
@@ -56,7 +56,7 @@ export class Sessions implements SessionOwner {
     session.paused = this.#paused;
   }
 
-  /** All of them, or the one with that id. */
+  /** All sessions, or the one with that id. */
   addressed(sessionId?: number): readonly Session[] {
     return [...this.#sessions.values()].filter(({ id }) => sessionId === undefined || id === sessionId);
   }
@@ -71,7 +71,7 @@ export class Sessions implements SessionOwner {
     }));
   }
 
-  /** The most submits on one session without an answer. */
+  /** The most submits that had no answer at one time on one session. */
   get peakUnanswered(): number {
     return Math.max(this.#peakUnanswered, ...this.addressed().map((session) => session.peakUnanswered));
   }
@@ -81,12 +81,12 @@ export class Sessions implements SessionOwner {
     for (const session of this.addressed()) session.paused = paused;
   }
 
-  /** Sends a request to all bound sessions. */
+  /** Sends a request on all bound sessions. */
   requestAll(command: number): void {
     for (const session of this.addressed()) if (session.bound) session.request(command);
   }
 
-  /** The only account with a session that receives. Throws RangeError when there is none, or more than one. */
+  /** The account of all receiving sessions. Throws RangeError when there is none, or more than one. */
   onlyAccount(): string {
     const accounts = new Set(this.addressed().flatMap(({ receives, systemId }) => (receives ? [systemId] : [])));
     const [account] = accounts;
@@ -97,7 +97,7 @@ export class Sessions implements SessionOwner {
   /** Breaks all connections. */
   close(): void {
     for (const session of this.addressed()) session.cut();
-    for (const socket of this.#sockets) socket.destroy(); // Those that were ended but whose client does not read.
+    for (const socket of this.#sockets) socket.destroy(); // Sockets that were ended, but whose client does not read.
   }
 
   admit(session: Session, request: BindRequest): number {

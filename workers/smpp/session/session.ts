@@ -222,7 +222,7 @@ export class Session<Context extends Submit> {
         break;
       case COMMAND.alertNotification:
       case COMMAND.outbind:
-        break; // Have no answer (§4.12, §4.1.7).
+        break; // These requests have no answer (§4.12, §4.1.7).
       default:
         this.#nack(header, STATUS.invalidCommandId);
     }
