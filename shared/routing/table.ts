@@ -50,7 +50,8 @@ export class RouteTable {
   }
 
   resolve(message: Routable): Resolution {
-    if (this.routes.length === 0) return this.#byGroup(message);
+    // Without routes the carriers' own `paths` say who takes what, and messages wait for the first carrier with theirs.
+    if (this.routes.length === 0) return { kind: 'path', path: pathOf(message.route) };
     const [best] = this.matches(message);
     if (best === undefined) return { kind: 'no_route', why: 'no route matches it' };
     if (best.groups.length === 0) return { kind: 'no_route', why: `the route ${best._id} refuses it`, route: best };
@@ -97,13 +98,6 @@ export class RouteTable {
       fresh = [...next];
     }
     return found;
-  }
-
-  /** Without routes the carriers' own `paths` say who may take what. An installation without carriers waits for its first. */
-  #byGroup({ route }: Routable): Resolution {
-    const path = pathOf(route);
-    if (this.#carriers.length === 0 || this.#ofGroup(path).length > 0) return { kind: 'path', path };
-    return { kind: 'no_route', why: `no carrier serves ${path} messages` };
   }
 
   #ofGroup(path: string): readonly string[] {
