@@ -48,7 +48,7 @@ What the customer writes, a text while the session is open, and one where it is 
   ${post('/v2/chatapp/send-text', '{"to":"919876500000","message":"Refused: this customer has not written."}')}
 
 The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is rejected, 104 is delivered late,
-108 is refused at submit; all of them are in scripts/simulator/README.md. By hand: npm run ops -- --help
+108 is refused at submit; all of them are in docs/magic-numbers.md. By hand: npm run ops -- --help
 
 Ctrl-C stops everything. What the carrier, the provider and the webhook receiver see:
 `;

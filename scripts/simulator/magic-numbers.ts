@@ -16,7 +16,7 @@ export interface MagicNumber {
 
 const DELIVERED: Outcome = { receipts: [{ stat: 'DELIVRD' }] };
 
-/** The whole table. README.md has the same table for people. */
+/** The whole table. docs/magic-numbers.md has the same table for people. */
 export const MAGIC_NUMBERS: readonly MagicNumber[] = [
   { ending: '101', meaning: 'failed', outcome: { receipts: [{ stat: 'UNDELIV', err: '001' }] } },
   { ending: '102', meaning: 'expired', outcome: { receipts: [{ stat: 'EXPIRED', err: '027' }] } },

@@ -157,6 +157,6 @@ function help(): string {
     ...lines,
     '',
     'Each can be an environment variable instead: --smsc-port is SIMULATOR_SMSC_PORT.',
-    'The last digits of a destination choose what happens to a message: see scripts/simulator/README.md.',
+    'The last digits of a destination choose what happens to a message: see docs/magic-numbers.md.',
   ].join('\n');
 }

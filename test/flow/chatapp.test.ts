@@ -10,7 +10,7 @@ const SETTLED_MS = 60_000;
 const BUSINESS_PRICE = 2;
 const USER_PRICE = 1;
 
-/** What a caller sees of a template to a customer whose number ends in these digits (scripts/simulator/README.md). */
+/** What a caller sees of a template to a customer whose number ends in these digits (docs/magic-numbers.md). */
 interface MagicCase {
   readonly ending: string;
   readonly status: string;

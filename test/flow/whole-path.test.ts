@@ -6,7 +6,7 @@ import { type Answer, type Product, startProduct } from '../support/product.ts';
 /** Retries of a full queue wait 5 s and 15 s (shared/settlement/decide-outcome.ts), and a busy machine takes its time. */
 const SETTLED_MS = 60_000;
 
-/** What a caller sees of a destination that ends in these digits (scripts/simulator/README.md). */
+/** What a caller sees of a destination that ends in these digits (docs/magic-numbers.md). */
 const MAGIC = [
   { ending: '101', status: 'failed', events: ['sent', 'failed'], errorCode: '001' },
   { ending: '102', status: 'expired', events: ['sent', 'expired'], errorCode: '027' },

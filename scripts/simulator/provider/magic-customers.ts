@@ -81,7 +81,7 @@ function error(http: number, code: number, title: string, details: string): Grap
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
 
-/** The whole table. README.md has the same table for people. */
+/** The whole table. docs/magic-numbers.md has the same table for people. */
 export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: string; readonly meaning: string })[] = [
   {
     ending: '301',

@@ -1,7 +1,7 @@
 /** "States and transitions": the specification names states, decisions.md (Messages, Schedules) their order. */
 export interface StateRow {
   readonly channel: 'sms' | 'chatapp';
-  /** Last digits of the recipient (scripts/simulator/README.md). */
+  /** Last digits of the recipient (docs/magic-numbers.md). */
   readonly ending: string;
   /** The states that it goes through, the last one is where it stays. */
   readonly path: readonly string[];
