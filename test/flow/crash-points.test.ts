@@ -69,7 +69,7 @@ describe('kill at every named place between two effects', function () {
         () => {
           const posts = product.receiver
             .received()
-            .filter(({ json }) => recipients.includes(String(json.from ?? json.to)));
+            .filter(({ json }) => recipients.includes(String(json.from ?? json.recipient ?? json.to)));
           expect([...new Set(posts.map(({ id }) => id))].sort()).deep.equal(events);
           return true;
         },

@@ -102,6 +102,15 @@ describe('the audit', () => {
     await change(`opt-in remove ${account} 919876543210`);
     await change(`opt-in import ${account} ${file('customers.txt', '919876543211\n919876543212\n')}`);
     expect((await newest()).after).to.include({ added: 2 });
+    await change(`opt-out add ${account} 919876543210`);
+    expect((await newest()).subject).to.deep.equal({ kind: 'opt-out', id: '9198******10' });
+    await change(`opt-out remove ${account} 919876543210`);
+    await change(`opt-out import ${account} ${file('opt-outs.csv', 'customer,number\n919876543211,56161\n')}`);
+    expect((await newest()).after).to.include({ imported: 1 });
+    await change(`opt-out export ${account}`);
+    await change(`opt-out words ${account} --languages en`);
+    await change(`number add 56161 ${account}`);
+    await change('number remove 56161');
     const { webhook, secret } = await change(`webhook create ${account} http://127.0.0.1:9/`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'webhook', id: webhook } });
     for (const verb of ['rotate', 'disable', 'enable']) await change(`webhook ${verb} ${webhook}`);
