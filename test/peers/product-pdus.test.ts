@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
+import type { DefaultAlphabet } from '../../scripts/simulator/smpp/text.ts';
+import type { NewCarrier } from '../../shared/carriers/store.ts';
 import { debianProgram, perlModule } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { type CapturedFrame, writePcap } from '../support/pcap.ts';
@@ -15,6 +17,27 @@ import { dissect } from '../support/tshark.ts';
 const HINDI = 'नमस्ते, आपका OTP 123456 है। कृपया इसे किसी के साथ साझा न करें। यह 10 मिनट के लिए मान्य है। धन्यवाद।';
 const LONG = 'Dear customer, your order {42} is on its way [today]. '.repeat(8);
 
+/** Both kinds of bind, and carriers with settings that change the form of a PDU. */
+const CARRIERS: readonly (readonly [Partial<NewCarrier>, DefaultAlphabet])[] = [
+  [{ bindKind: 'transceiver' }, 'gsm7'],
+  [{ bindKind: 'pair' }, 'gsm7'],
+  [
+    { texts: { alphabet: 'latin1', longText: 'sar' }, addresses: { bindAddress: '1/1', addressRange: '^56' } },
+    'latin1',
+  ],
+  [
+    {
+      texts: { longText: 'payload' },
+      submits: {
+        ...{ validity: 'absolute', serviceType: 'BULK', priorities: [3, 2, 1, 0, 0] },
+        tlvs: [{ tag: 0x1403, type: 'string', value: '40410' }],
+      },
+    },
+    'gsm7',
+  ],
+  [{ texts: { alphabet: 'gsm-packed', longText: 'udh16' }, submits: { validity: 'none' } }, 'gsm7-packed'],
+];
+
 describe("the product's PDUs, judged by others", () => {
   const folder = mkdtempSync(join(tmpdir(), 'product-pdus-'));
   const frames: CapturedFrame[] = [];
@@ -22,14 +45,15 @@ describe("the product's PDUs, judged by others", () => {
 
   /** Everything that the worker ever sends: binds of all kinds, submits, answers, unbind. */
   before(async () => {
-    for (const bindKind of ['transceiver', 'pair'] as const) {
+    for (const [index, [carrier, defaultAlphabet]] of CARRIERS.entries()) {
       const first = frames.length;
       const options: WorldOptions = {
-        carrier: { ...QUICK, bindKind },
+        carrier: { ...QUICK, ...carrier },
         smsc: {
+          defaultAlphabet,
           deliverTries: 1,
           onFrame: (direction, bytes, sessionId) =>
-            frames.push({ direction, bytes: Buffer.from(bytes), sessionId: sessionId + (first === 0 ? 0 : 100) }),
+            frames.push({ direction, bytes: Buffer.from(bytes), sessionId: sessionId + 100 * index }),
         },
       };
       const world = await openWorld(options);
