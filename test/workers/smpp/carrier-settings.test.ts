@@ -115,6 +115,15 @@ describe('smpp worker: settings of a carrier, as its SMSC gets them', () => {
     expect(await seen('447911123456')).to.equal(`2/1 7911123456 → ${to}`);
   });
 
+  it('a rewritten recipient gets the message, and its receipt still finds it', async () => {
+    const rewriteRecipient = [{ prefix: '910', replacement: '91' }];
+    const world = await opened({ addresses: { rewriteRecipient } });
+
+    const { parts } = await sent(world, { to: '9109876543210' });
+
+    expect(parts[0]?.to).to.equal('919876543210');
+  });
+
   it('the other fields of submit_sm', async () => {
     const world = await opened({
       submits: {

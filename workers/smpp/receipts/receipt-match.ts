@@ -28,6 +28,8 @@ export interface IncomingReceipt {
 const CLOCKS_MS = 5_000;
 /** An address with fewer digits says nothing. */
 const MIN_DIGITS = 6;
+/** As many digits at the end of two numbers are the same subscriber's, where the id is the same too. */
+const SUBSCRIBER_DIGITS = 9;
 
 /** Every id of its segments, of all copies. */
 export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlySet<string> {
@@ -96,7 +98,13 @@ function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): bool
   const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
   if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;
   // Some carriers swap the two.
-  return numbers.some((address) => isNumberOf(address, message.to));
+  return numbers.some((address) => isNumberOf(address, message.to) || endsAlike(address, message.to));
+}
+
+/** A carrier's rewrite rules change how a number begins (`rewriteRecipient`), and the receipt has the number as it was sent. */
+function endsAlike(address: string, to: string): boolean {
+  const end = digitsOf(address).slice(-SUBSCRIBER_DIGITS);
+  return end.length === SUBSCRIBER_DIGITS && to.endsWith(end);
 }
 
 /** One is the other, or the other without country code or with a trunk prefix. */
