@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
 import { recordInbound } from '../../shared/conversations/store.ts';
 import { readStatement } from '../../shared/ledger/statement.ts';
 import type { ProviderChange } from '../../shared/providers/store.ts';
 import { type AccountGateway, accountAtGateway } from './account-gateway.ts';
+import { balanceOf } from './balance.ts';
 import { makeChatTemplate, makeProvider } from './chatapp.ts';
 
 export const CUSTOMER = '919876543210';
@@ -27,8 +27,7 @@ export interface ChatGateway extends AccountGateway {
 export function chatAtGateway(credits: number): ChatGateway {
   const world = accountAtGateway(credits);
   const bearer = () => `Bearer ${world.key}`;
-  const balance = async () =>
-    (await world.db.collection<AccountDocument>('accounts').findOne({ _id: world.account }))?.balance;
+  const balance = () => balanceOf(world.db, world.account);
   const chat = {
     post(path: string, body: object, idempotencyKey?: string) {
       const asked = request(world.url).post(path).set('Authorization', bearer());

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../gateway/idempotency/key-claim.ts';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
@@ -55,10 +55,6 @@ export function idempotencyWorld() {
       .send(body);
   }
 
-  async function balanceOf({ account }: Customer): Promise<number | undefined> {
-    return (await world.store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
-  }
-
   const messagesOf = ({ account }: Customer): Promise<MessageDocument[]> =>
     world.store.db.collection<MessageDocument>('messages').find({ account }).toArray();
 
@@ -79,7 +75,15 @@ export function idempotencyWorld() {
     return changeClaim(customer, { payBy: new Date(Date.now() - 1) });
   }
 
-  const helpers = { makeCustomer, send, balanceOf, messagesOf, claimOf, changeClaim, agePayBy };
+  const helpers = {
+    makeCustomer,
+    send,
+    balanceOf: ({ account }: Customer) => balanceOf(world.store.db, account),
+    messagesOf,
+    claimOf,
+    changeClaim,
+    agePayBy,
+  };
   return Object.defineProperties(helpers, Object.getOwnPropertyDescriptors(world)) as typeof helpers & typeof world;
 }
 

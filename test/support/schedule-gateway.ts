@@ -5,6 +5,7 @@ import { readStatement } from '../../shared/ledger/statement.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
@@ -47,10 +48,6 @@ export function scheduleGateway() {
     return (idempotencyKey === undefined ? asked : asked.set('Idempotency-Key', idempotencyKey)).send(body);
   }
 
-  async function balanceOf(account: AccountId): Promise<number | undefined> {
-    return (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
-  }
-
   async function makeCustomer(
     credits: number,
     scopes: readonly KeyScope[] = ['send', 'read'],
@@ -79,7 +76,7 @@ export function scheduleGateway() {
     schedules,
     messages,
     schedule,
-    balanceOf,
+    balanceOf: (account: AccountId) => balanceOf(store.db, account),
     makeCustomer,
     tracesOf,
   };

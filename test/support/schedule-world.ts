@@ -8,6 +8,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { silentLog } from '../../shared/runtime/log.ts';
 import type { Booking, ScheduleDocument } from '../../shared/schedules/schedule.ts';
 import { releaseDue } from '../../workers/schedules/release.ts';
+import { balanceOf } from './balance.ts';
 import { ManualClock } from './manual-clock.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
@@ -38,7 +39,6 @@ export function scheduleWorld() {
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(bookings.map(() => 'accepted'));
   }
   const release = () => releaseDue(store.db, clock, clock.now());
-  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
   const messagesOf = (account: AccountId) => messages().find({ account }).toArray();
   const expectWholeLedger = async (account: AccountId, balance: number) =>
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance, problems: [] });
@@ -55,7 +55,7 @@ export function scheduleWorld() {
     accepter,
     book,
     release,
-    balanceOf,
+    balanceOf: (account: AccountId) => balanceOf(store.db, account),
     messagesOf,
     expectWholeLedger,
   };

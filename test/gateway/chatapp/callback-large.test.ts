@@ -1,15 +1,10 @@
 import { expect } from 'chai';
-import request from 'supertest';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../support/chat-callback.ts';
-import { makeProvider } from '../../support/chatapp.ts';
-import { openGateway, type TestGateway } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { ManyRequests } from '../../support/many-requests.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { callbackWorld, postSigned } from './callback-world.ts';
 
 function shuffled<T>(list: readonly T[]): T[] {
   return list
@@ -19,40 +14,8 @@ function shuffled<T>(list: readonly T[]): T[] {
 }
 
 describe('/chatapp/callback/{callback}: large posts', () => {
-  let store: TestStore;
-
-  let gateway: TestGateway;
-
-  let account: AccountId;
-
-  let path: string;
-
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
-
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
-    const made = await makeProvider(store.db, account);
-    path = `/chatapp/callback/${made.provider.callback}`;
-  });
-
-  const itemsOf = (): Promise<InboxItemDocument[]> =>
-    store.db.collection<InboxItemDocument>('chat_inbox').find({ account }).sort({ _id: 1 }).toArray();
-
-  const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, to = path) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return request(gateway.url)
-      .post(to)
-      .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(text), ...headers })
-      .send(text);
-  };
+  const world = callbackWorld();
+  const { gateway, itemsOf, post } = world;
 
   it('takes 3 MB with thousands of entries, and no more', async function () {
     this.timeout(30_000);
@@ -69,7 +32,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
     expect(large.status).to.equal(200);
     expectProblem(larger, 'body_too_large');
     expect(await itemsOf()).to.have.lengthOf(8_000);
-    expect(await store.db.collection('conversations').countDocuments({ account })).to.equal(8_000);
+    expect(await gateway.db.collection('conversations').countDocuments({ account: gateway.account })).to.equal(8_000);
   });
 
   it('keeps a large item for what it is known by, and all that came with it', async () => {
@@ -91,12 +54,9 @@ describe('/chatapp/callback/{callback}: large posts', () => {
     const body = JSON.stringify(callbackPost(value)).replace('"deep"', deep);
     const told: unknown[] = [];
     const log = { ...silentLog, warn: (event: string, fields?: object) => void told.push({ event, ...fields }) };
-    const other = await openGateway(store.db, { log });
+    const other = await openGateway(gateway.db, { log });
 
-    const answer = await request(other.url)
-      .post(path)
-      .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(body) })
-      .send(body);
+    const answer = await postSigned(other.url + world.path, body);
     await other.close();
 
     expect(answer.status).to.equal(200);
@@ -110,9 +70,9 @@ describe('/chatapp/callback/{callback}: large posts', () => {
       ['wamid.small', 'hi'],
       ['wamid.text', 'x'.repeat(16_384)],
     ]);
-    expect(await store.db.collection('conversations').countDocuments({ account })).to.equal(1);
+    expect(await gateway.db.collection('conversations').countDocuments({ account: gateway.account })).to.equal(1);
     // What only lies too deep is left out of its item, which is kept whole besides.
-    expect(told).to.deep.include({ event: 'callback_items_cut', account, items: 3 });
+    expect(told).to.deep.include({ event: 'callback_items_cut', account: gateway.account, items: 3 });
   });
 
   it('says 400 to more values than any post has, and to megabytes that are no JSON object', async function () {
@@ -152,7 +112,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
     const answers = await Promise.all(
       posts.map(({ body, ...one }) =>
         many.send({
-          url: gateway.url + path,
+          url: gateway.url + world.path,
           method: 'POST',
           headers: {
             'content-type': 'application/json',

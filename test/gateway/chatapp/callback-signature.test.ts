@@ -1,60 +1,24 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { callbackPost, callbackSignature, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
-import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
+import { openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { callbackWorld } from './callback-world.ts';
 
 describe('/chatapp/callback/{callback}: who may post', () => {
-  let store: TestStore;
-
-  let gateway: TestGateway;
-
-  let account: AccountId;
-
-  let path: string;
-
-  let verifyToken: string;
-
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
-
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
-    const made = await makeProvider(store.db, account);
-    path = `/chatapp/callback/${made.provider.callback}`;
-    verifyToken = made.verifyToken ?? '';
-  });
-
-  const itemsOf = (): Promise<InboxItemDocument[]> =>
-    store.db.collection<InboxItemDocument>('chat_inbox').find({ account }).sort({ _id: 1 }).toArray();
-
-  const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, to = path) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return request(gateway.url)
-      .post(to)
-      .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(text), ...headers })
-      .send(text);
-  };
+  const world = callbackWorld();
+  const { gateway, itemsOf, post } = world;
 
   describe('GET, the verify challenge', () => {
-    const verify = (query: Readonly<Record<string, string>>, to = path) => request(gateway.url).get(to).query(query);
+    const verify = (query: Readonly<Record<string, string>>, to = world.path) =>
+      request(gateway.url).get(to).query(query);
 
     it('answers with the bare challenge when mode and token are right', async () => {
       const answer = await verify({
         'hub.mode': 'subscribe',
-        'hub.verify_token': verifyToken,
+        'hub.verify_token': world.verifyToken,
         'hub.challenge': '1158201444',
       });
 
@@ -64,9 +28,9 @@ describe('/chatapp/callback/{callback}: who may post', () => {
     });
 
     it('refuses another token, another mode, and no query at all', async () => {
-      const right = { 'hub.mode': 'subscribe', 'hub.verify_token': verifyToken, 'hub.challenge': '1' };
+      const right = { 'hub.mode': 'subscribe', 'hub.verify_token': world.verifyToken, 'hub.challenge': '1' };
       for (const query of [
-        { ...right, 'hub.verify_token': `${verifyToken}x` },
+        { ...right, 'hub.verify_token': `${world.verifyToken}x` },
         { ...right, 'hub.verify_token': '' },
         { ...right, 'hub.mode': 'unsubscribe' },
         {},
@@ -76,7 +40,7 @@ describe('/chatapp/callback/{callback}: who may post', () => {
     });
 
     it('knows no other address', async () => {
-      const query = { 'hub.mode': 'subscribe', 'hub.verify_token': verifyToken, 'hub.challenge': '1' };
+      const query = { 'hub.mode': 'subscribe', 'hub.verify_token': world.verifyToken, 'hub.challenge': '1' };
 
       expectProblem(await verify(query, '/chatapp/callback/cbk_00000000000000000000000000'), 'not_found');
       expectProblem(await verify(query, '/chatapp/callback/x'), 'not_found');
@@ -98,7 +62,7 @@ describe('/chatapp/callback/{callback}: who may post', () => {
     ]) {
       expectProblem(await post(body, { 'X-Hub-Signature-256': signature }), 'signature_invalid');
     }
-    expectProblem(await request(gateway.url).post(path).type('json').send(body), 'signature_invalid');
+    expectProblem(await request(gateway.url).post(world.path).type('json').send(body), 'signature_invalid');
     expect(await itemsOf()).to.deep.equal([]);
   });
 
@@ -112,22 +76,22 @@ describe('/chatapp/callback/{callback}: who may post', () => {
   });
 
   it('takes the signature of one account for no other', async () => {
-    const other = await makeProvider(store.db, await makeAccount(store.db, 0), { appSecret: 'theirs' });
+    const other = await makeProvider(gateway.db, await makeAccount(gateway.db, 0), { appSecret: 'theirs' });
     const body = callbackPost({ messages: [textMessage('wamid.A')] });
 
     expectProblem(await post(body, {}, `/chatapp/callback/${other.provider.callback}`), 'signature_invalid');
     expectProblem(await post(body, {}, '/chatapp/callback/cbk_00000000000000000000000000'), 'not_found');
     expectProblem(await post(body, {}, '/chatapp/callback/'), 'not_found');
-    expect(await store.db.collection('chat_inbox').countDocuments({ account: other.provider._id })).to.equal(0);
+    expect(await gateway.db.collection('chat_inbox').countDocuments({ account: other.provider._id })).to.equal(0);
   });
 
   it('limits who has no good signature, by address; good ones from there are answered', async () => {
     const config = { ...TEST_CONFIG, authFailuresPerMinute: 3, trustProxy: ['127.0.0.1'] };
-    const strict = await openGateway(store.db, { config });
+    const strict = await openGateway(gateway.db, { config });
     const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.A')] }));
     const send = (signature: string) =>
       request(strict.url)
-        .post(path)
+        .post(world.path)
         .set({
           'X-Forwarded-For': '203.0.113.7',
           'Content-Type': 'application/json',

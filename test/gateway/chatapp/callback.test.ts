@@ -3,55 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { dyingDb } from '../../support/dying-db.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { callbackWorld, postSigned } from './callback-world.ts';
 
 describe('/chatapp/callback/{callback}', () => {
-  let store: TestStore;
-
-  let gateway: TestGateway;
-
-  let account: AccountId;
-
-  let path: string;
-
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
-
-  beforeEach(async () => {
-    account = await makeAccount(store.db, 0);
-    const made = await makeProvider(store.db, account);
-    path = `/chatapp/callback/${made.provider.callback}`;
-  });
-
-  const itemsOf = (): Promise<InboxItemDocument[]> =>
-    store.db.collection<InboxItemDocument>('chat_inbox').find({ account }).sort({ _id: 1 }).toArray();
-
-  const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, to = path) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return request(gateway.url)
-      .post(to)
-      .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(text), ...headers })
-      .send(text);
-  };
+  const world = callbackWorld();
+  const { gateway, itemsOf, post } = world;
 
   it('stores message and status before it answers, and the session is open then', async () => {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000 - 5_000);
@@ -65,31 +31,31 @@ describe('/chatapp/callback/{callback}', () => {
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.equal({ status: 'success' });
     const items = await itemsOf();
-    expect(items.map(({ _id }) => _id)).to.deep.equal([`${account}:in:wamid.A`, `${account}:read:wamid.B`]);
+    expect(items.map(({ _id }) => _id)).to.deep.equal([
+      `${gateway.account}:in:wamid.A`,
+      `${gateway.account}:read:wamid.B`,
+    ]);
     expect(items.every(({ due }) => due !== undefined)).to.equal(true);
-    const conversation = await store.db
+    const conversation = await gateway.db
       .collection<ConversationDocument>('conversations')
-      .findOne({ _id: conversationKey(account, '919876543210') });
-    expect(conversation).to.deep.include({ account, customer: '919876543210', lastInboundAt: at });
+      .findOne({ _id: conversationKey(gateway.account, '919876543210') });
+    expect(conversation).to.deep.include({ account: gateway.account, customer: '919876543210', lastInboundAt: at });
   });
 
   it('opens the session before anybody can hear of the message: an answer that comes at once is not refused', async () => {
-    const died = dyingDb(store.db, 2, 'before');
+    const died = dyingDb(gateway.db, 2, 'before');
     const heard = await openGateway(died);
     try {
       const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.early')] }));
-      const answer = await request(heard.url)
-        .post(path)
-        .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(body) })
-        .send(body);
+      const answer = await postSigned(heard.url + world.path, body);
       expect(answer.status).to.equal(500);
     } finally {
       await heard.close();
     }
 
-    const session = await store.db
+    const session = await gateway.db
       .collection<ConversationDocument>('conversations')
-      .findOne({ _id: conversationKey(account, '919876543210') });
+      .findOne({ _id: conversationKey(gateway.account, '919876543210') });
     expect(session).to.have.property('lastInboundAt');
     expect(await itemsOf()).to.deep.equal([]);
   });
@@ -97,7 +63,7 @@ describe('/chatapp/callback/{callback}', () => {
   it('stores the same post once, also when copies come at the same time, and brings nothing back that is worked off', async () => {
     const body = callbackPost({ messages: [textMessage('wamid.A')], statuses: [statusOf('wamid.B', 'sent')] });
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
-    await store.db.collection('chat_inbox').updateMany({ account }, { $unset: { due: '' } });
+    await gateway.db.collection('chat_inbox').updateMany({ account: gateway.account }, { $unset: { due: '' } });
 
     const again = await post(body);
 
@@ -115,9 +81,9 @@ describe('/chatapp/callback/{callback}', () => {
       await post(callbackPost({ messages: [textMessage(`wamid.${age}`, '919876543210', new Date(now - age * 1000))] }));
     }
 
-    const conversation = await store.db
+    const conversation = await gateway.db
       .collection<ConversationDocument>('conversations')
-      .findOne({ _id: conversationKey(account, '919876543210') });
+      .findOne({ _id: conversationKey(gateway.account, '919876543210') });
     expect(conversation?.lastInboundAt).to.deep.equal(new Date(now - 5_000));
     expect(await itemsOf()).to.have.lengthOf(ages.length);
   });
@@ -128,7 +94,7 @@ describe('/chatapp/callback/{callback}', () => {
     }
     const latin = Buffer.from('{"entry": "\xe9"}', 'latin1');
     const notUtf8 = await request(gateway.url)
-      .post(path)
+      .post(world.path)
       .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(latin) })
       .serialize((bytes: unknown) => bytes as string) // as it is
       .send(latin);
@@ -165,11 +131,7 @@ describe('/chatapp/callback/{callback}', () => {
     const cutOff = await openGateway(connected.db);
     const made = await makeProvider(connected.db, await makeAccount(connected.db, 0));
     const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.A')] }));
-    const send = () =>
-      request(cutOff.url)
-        .post(`/chatapp/callback/${made.provider.callback}`)
-        .set({ 'Content-Type': 'application/json', 'X-Hub-Signature-256': callbackSignature(body) })
-        .send(body);
+    const send = () => postSigned(`${cutOff.url}/chatapp/callback/${made.provider.callback}`, body);
 
     await server.close();
     const away = await send();

@@ -1,44 +1,10 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
-import { makeKey } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { smsWorld } from './world.ts';
-
-const GOOD = { to: ['919876543210', '919876543211'], message: 'Sale today', sender: 'HARKRA', route: 'promotional' };
-const DLT_ID = '1107160000000012345';
-const { to: _to, message: _message, ...BASE } = GOOD;
-
-function numbers(count: number): string[] {
-  return Array.from({ length: count }, (_, i) => `9190${String(i).padStart(8, '0')}`);
-}
+import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
 describe('POST /v2/send-bulk', function () {
   this.timeout(20_000);
-  const { store, send } = smsWorld('/v2/send-bulk');
-  const batches = () => store.db.collection<BatchDocument>('batches');
-  const balanceOf = async (account: AccountId) => (await verifyLedger(store.db, account)).balance;
-  const caller = async (credits: number, overrides: Partial<AccountDocument> = {}) => {
-    const account = await makeAccount(store.db, credits, overrides);
-    return { account, key: await makeKey(store.db, account) };
-  };
-  const withTemplate = async (credits: number) => {
-    const { account, key } = await caller(credits);
-    const template = makeTemplate({
-      dltId: DLT_ID,
-      content: 'Hi {#var#}, pay {#numeric#}',
-      senders: ['HARKRA'],
-      routes: ['transactional', 'promotional'],
-    });
-    await createTemplate(store.db, systemClock, account, template);
-    return { account, key };
-  };
+  const { send, caller, withTemplate, batches, balanceOf } = bulkWorld();
 
   describe('400', () => {
     const cases: readonly [string, object, readonly { field: string; code: string }[]][] = [

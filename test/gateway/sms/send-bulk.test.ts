@@ -1,30 +1,16 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
-import type { BatchChunkDocument, BatchDocument } from '../../../shared/batches/batch.ts';
+import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
 import { readStatement } from '../../../shared/ledger/statement.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import type { BatchId } from '../../../shared/runtime/ids.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { smsWorld } from './world.ts';
-
-const GOOD = { to: ['919876543210', '919876543211'], message: 'Sale today', sender: 'HARKRA', route: 'promotional' };
-const DLT_ID = '1107160000000012345';
-const { to: _to, message: _message, ...BASE } = GOOD;
-
-function numbers(count: number): string[] {
-  return Array.from({ length: count }, (_, i) => `9190${String(i).padStart(8, '0')}`);
-}
+import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
 describe('POST /v2/send-bulk', function () {
   this.timeout(20_000);
-  const { store, send } = smsWorld('/v2/send-bulk');
-  const batches = () => store.db.collection<BatchDocument>('batches');
+  const { store, send, caller, withTemplate, batches, balanceOf } = bulkWorld();
   const batchOf = (id: unknown) => batches().findOne({ _id: id as BatchId });
   const chunksOf = (id: string) =>
     store.db
@@ -32,22 +18,6 @@ describe('POST /v2/send-bulk', function () {
       .find({ _id: { $gt: `${id}:` as BatchChunkDocument['_id'], $lt: `${id}:~` as BatchChunkDocument['_id'] } })
       .sort({ _id: 1 })
       .toArray();
-  const balanceOf = async (account: AccountId) => (await verifyLedger(store.db, account)).balance;
-  const caller = async (credits: number, overrides: Partial<AccountDocument> = {}) => {
-    const account = await makeAccount(store.db, credits, overrides);
-    return { account, key: await makeKey(store.db, account) };
-  };
-  const withTemplate = async (credits: number) => {
-    const { account, key } = await caller(credits);
-    const template = makeTemplate({
-      dltId: DLT_ID,
-      content: 'Hi {#var#}, pay {#numeric#}',
-      senders: ['HARKRA'],
-      routes: ['transactional', 'promotional'],
-    });
-    await createTemplate(store.db, systemClock, account, template);
-    return { account, key };
-  };
 
   describe('200', () => {
     it('answers exactly the four fields, stores the batch paid and charges a credit for each recipient', async () => {

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { readStatement } from '../../../shared/ledger/statement.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { balanceOf } from '../../support/balance.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -48,9 +48,7 @@ export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
     post,
     send: (key: string, body: object | string, idempotencyKey?: string) => post(path, key, body, idempotencyKey),
 
-    async balanceOf(account: AccountId): Promise<number | undefined> {
-      return (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
-    },
+    balanceOf: (account: AccountId) => balanceOf(store.db, account),
 
     /** Schedules, batches, messages and debits. */
     async tracesOf(account: AccountId): Promise<number> {

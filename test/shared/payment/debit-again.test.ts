@@ -1,41 +1,14 @@
 import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
-import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { debitWorld } from './world.ts';
 
 /** A gateway that stands still for longer than the sweep waits, at the worst moment. */
 describe('a debit whose gateway slept', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
-
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
-  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
-  const problemsOf = async (account: AccountId) => (await verifyLedger(store.db, account)).problems;
-  const makeRequest = (account: AccountId): DebitRequest => {
-    const group = newId('grp');
-    const messages = [queuedMessage(account, group, makeDraft())];
-    return { account, group, messages, today: '2026-11-21', done: [] };
-  };
-  const debits = (db: Db) => (requests: readonly DebitRequest[]) =>
-    debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
-      beganMs: systemClock.monotonicMs(),
-      paid: debitEach(db, requests),
-    });
-  const sweep = () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
 
   /** `then` happens when the store has done the first debit, before anybody hears of it. */
   function afterFirstDebit(then: () => Promise<void>): Db {
@@ -74,7 +47,7 @@ describe('a debit whose gateway slept', () => {
       const payers = await Promise.all(Array.from({ length: count }, () => makeAccount(store.db, 3)));
       const slept = afterFirstDebit(async () => void (await sweep()));
 
-      const answers = await debits(slept)(payers.map(makeRequest));
+      const answers = await debits(slept)(payers.map((payer) => makeRequest(payer)));
 
       expect(answers.map(({ kind }) => kind)).to.deep.equal(payers.map(() => 'paid'));
       for (const payer of payers) expect(await balanceOf(payer)).to.equal(2);
@@ -88,7 +61,7 @@ describe('a debit whose gateway slept', () => {
         throw new MongoNetworkError('the connection broke');
       });
 
-      const answers = await debits(lost)(payers.map(makeRequest));
+      const answers = await debits(lost)(payers.map((payer) => makeRequest(payer)));
 
       expect(answers.map(({ kind }) => kind)).to.deep.equal(payers.map(() => 'paid'));
       for (const payer of payers) expect(await balanceOf(payer)).to.equal(2);
@@ -102,7 +75,7 @@ describe('a debit whose gateway slept', () => {
       const poor = await makeAccount(store.db, 0);
       const cut = afterFirstDebit(() => Promise.reject(new MongoNetworkError('the connection broke')));
 
-      const answers = await debits(cut)([...payers, poor].map(makeRequest));
+      const answers = await debits(cut)([...payers, poor].map((payer) => makeRequest(payer)));
 
       const told = answers.map((answer) => (answer.kind === 'refused' ? answer.why.kind : answer.kind));
       const wanted = payers.map((_, i) => (i % 2 === 1 ? 'account_suspended' : 'paid'));

@@ -1,43 +1,18 @@
 import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
-import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
+import { debitEach } from '../../../shared/payment/debit.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { debitWorld } from './world.ts';
 
 describe('accounts that pay together', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
-
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
-  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
+  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
   const storedOf = (account: AccountId) => store.db.collection('messages').countDocuments({ account });
-  const problemsOf = async (account: AccountId) => (await verifyLedger(store.db, account)).problems;
-  const debits =
-    (db: Db = store.db) =>
-    (requests: readonly DebitRequest[]) =>
-      debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
-        beganMs: systemClock.monotonicMs(),
-        paid: debitEach(db, requests),
-      });
-  const makeRequest = (account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest => {
-    const group = newId('grp');
-    const messages = [queuedMessage(account, group, makeDraft())];
-    return { account, group, messages, today: '2026-11-21', done: [], ...overrides };
-  };
 
   /** The store does the first command of this name, but its answer never arrives. */
   function losingAnswerOf(name: string): Db {
@@ -122,7 +97,7 @@ describe('accounts that pay together', () => {
     for (let i = 0; i < 2; i++) await accepter.accept(account, [makeDraft()]);
 
     expect(await problemsOf(account)).to.deep.equal([]);
-    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    await sweep();
     expect(await problemsOf(account)).to.deep.equal([]);
     expect(await accounts().findOne({ _id: account })).not.to.have.property('pending');
   });
@@ -159,7 +134,7 @@ describe('accounts that pay together', () => {
       payers.map((account) => makeRequest(account)),
     );
 
-    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    await sweep();
 
     expect(await Promise.all(payers.map(storedOf))).to.deep.equal([1, 1, 0]);
     expect(await Promise.all(payers.map(balanceOf))).to.deep.equal([1, 1, 0]);

@@ -9,20 +9,12 @@ import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../../shared/runtime/log.ts';
-import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { debitWorld } from './world.ts';
 
 describe('paying by a time', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
-
-  const accounts = () => store.db.collection<AccountDocument>('accounts');
-  const balanceOf = async (account: AccountId) => (await accounts().findOne({ _id: account }))?.balance;
+  const { store, balanceOf } = debitWorld();
   const over = (): Date => new Date(Date.now() - 1);
   const ahead = (): Date => new Date(Date.now() + 60_000);
 
@@ -90,11 +82,7 @@ describe('paying by a time', () => {
 });
 
 describe('what a debit would say', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const { store, balanceOf } = debitWorld();
 
   const rows: readonly [string, number, Partial<AccountDocument>, string | undefined][] = [
     ['nothing against it', 2, {}, undefined],
@@ -110,18 +98,13 @@ describe('what a debit would say', () => {
       const refused = await wouldRefuse(store.db, account, 2, '2026-11-21');
 
       expect(refused?.kind).to.equal(kind);
-      const after = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
-      expect(after?.balance).to.equal(credits);
+      expect(await balanceOf(account)).to.equal(credits);
     });
   }
 });
 
 describe('finding what was accepted', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const { store, sweep } = debitWorld();
 
   it('finds a message that is paid and not stored yet, and when it is stored, and for its account only', async () => {
     const account = await makeAccount(store.db, 5);
@@ -134,7 +117,7 @@ describe('finding what was accepted', () => {
     const messages = [queuedMessage(account, group, makeDraft()), message];
     await debitEach(store.db, [{ account, group, messages, today: '2026-11-21', done: [] }]);
     const pending = await find(account);
-    await finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    await sweep();
     const stored = await find(account);
 
     expect(pending).to.include({ _id: message._id, to: message.to });

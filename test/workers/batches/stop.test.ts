@@ -3,74 +3,45 @@ import type { Db } from 'mongodb';
 import { readWholeMessage } from '../../../gateway/messages/read-whole.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, groupRefundId, refundedCredits } from '../../../shared/batches/progress.ts';
-import { advance, batchCollection, beginStop, decideStopGroup } from '../../../shared/batches/store.ts';
+import { advance, beginStop, decideStopGroup } from '../../../shared/batches/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { refundMessages } from '../../../shared/ledger/refund.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { cancelGroup } from '../../../workers/batches/cancel-group.ts';
 import { makeReserved } from '../../../workers/batches/split.ts';
 import { type StopDeps, stopBatch, stopLeftovers } from '../../../workers/batches/stop.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
+import { ledgerBalanceOf } from '../../support/balance.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { batchesWorld, PLAIN } from './world.ts';
 
 describe('stopping a batch in groups', function () {
   this.timeout(60_000);
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
-
-  const render = () => Promise.reject(new Error('a plain text needs no thread'));
-  const messages = () => store.db.collection<MessageDocument>('messages');
+  const { store, messages, read, tellRejected } = batchesWorld();
   const depsOf = (db: Db): StopDeps => ({
     db,
-    render,
+    ...PLAIN,
     clock: systemClock,
     announcer: createAnnouncer({ db, clock: systemClock }),
     held: () => true,
   });
-  const read = async (id: BatchId): Promise<BatchDocument> => {
-    const batch = await batchCollection(store.db).findOne({ _id: id });
-    if (batch === null) throw new Error('no such batch');
-    return batch;
-  };
   const refundsOf = (account: AccountId) =>
     store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).sort({ seq: 1 }).toArray();
-  const expectWhole = async (account: AccountId, balance: number): Promise<void> => {
-    const verdict = await verifyLedger(store.db, account);
-    expect(verdict.problems).to.deep.equal([]);
-    expect(verdict.balance).to.equal(balance);
-  };
-
   /** Paid, with `made` of `total` entries made messages, the first `back` of which were with a carrier and came back; and stopped. */
   async function stopping(total: number, made: number, back = 0): Promise<BatchDocument> {
     const account = await makeAccount(store.db, total);
-    await store.db.collection<EndpointDocument>('endpoints').insertOne({
-      _id: newId('whk'),
-      account,
-      channel: 'sms',
-      url: 'https://example.com/',
-      events: ['message.rejected'],
-      secrets: [],
-      status: 'active',
-      createdAt: new Date(),
-    });
+    await tellRejected(account);
     const unpaid = makeBatch(account, total, { perChunk: made });
     const { _id } = unpaid;
     await payBatch(store.db, unpaid);
     await advance(store.db, await read(_id));
-    await makeReserved({ db: store.db, render }, await read(_id));
+    await makeReserved({ db: store.db, ...PLAIN }, await read(_id));
     const ids = Array.from({ length: back }, (_, i) => batchMessageIds(_id)(i));
     await messages().updateMany({ _id: { $in: ids } }, { $set: { state: 'waiting' }, $inc: { v: 2 } });
     await beginStop(store.db, _id);
@@ -99,7 +70,7 @@ describe('stopping a batch in groups', function () {
     expect(whole?.refunded).to.include({ change: groupRefundId(batch._id, 1) });
     expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_200, stopGroups: 2 });
     expect(await refundedCredits(store.db, batch)).to.equal(1_200);
-    await expectWhole(batch.account, 1_200);
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(1_200);
   });
 
   it('leaves out of a decided group what has left since, and what has left and come back', async () => {
@@ -121,7 +92,7 @@ describe('stopping a batch in groups', function () {
     await cancelGroup(depsOf(store.db), batch, 1, group);
     expect(await read(batch._id)).to.include({ stopped: 5, stopGroups: 4 });
     expect(await refundedCredits(store.db, batch)).to.equal(5);
-    await expectWhole(batch.account, 5);
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(5);
   });
 
   it('leaves what may have left before and waits to be sent again: it is refused when it would leave, and not refunded', async () => {
@@ -142,7 +113,7 @@ describe('stopping a batch in groups', function () {
     expect(refusals.get(resent._id)).to.include({ code: 'cancelled' });
     expect(over).to.equal(false);
     expect(await read(batch._id)).to.include({ stopped: 4 });
-    await expectWhole(batch.account, 4);
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(4);
   });
 
   it('is not refunded a second time by a worker that had the messages in hand and does its follow-up again', async () => {
@@ -151,7 +122,7 @@ describe('stopping a batch in groups', function () {
 
     await refundMessages(store.db, await messages().find({ batch: batch._id }).toArray());
 
-    await expectWhole(batch.account, 20);
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(20);
   });
 
   it('by two workers at once refunds once', async () => {
@@ -165,7 +136,7 @@ describe('stopping a batch in groups', function () {
     await Promise.all([play(), play(), play()]);
 
     expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_300 });
-    await expectWhole(batch.account, 1_300);
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(1_300);
     expect(await refundedCredits(store.db, batch)).to.equal(1_300);
   });
 
@@ -194,7 +165,7 @@ describe('stopping a batch in groups', function () {
         expect(await countBatch(store.db, await read(batch._id)), at).to.include({ rejected: 30, queued: 0 });
         await finishPending(store.db, { ...systemClock, now: () => new Date(Date.now() + 600_000) });
         expect(await refundedCredits(store.db, batch), at).to.equal(30);
-        await expectWhole(batch.account, 30);
+        expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(30);
         const told = store.db.collection<DeliveryDocument>('deliveries').countDocuments({ account: batch.account });
         expect(await told, at).to.equal(20);
       }

@@ -1,74 +1,24 @@
 import { expect } from 'chai';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
 import { advance, batchCollection, beginStop } from '../../../shared/batches/store.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, batchMessageIds } from '../../../shared/runtime/ids.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
-import type { BatchWorker } from '../../../workers/batches/worker.ts';
 import { Claimer } from '../../../workers/smpp/claim/claim.ts';
-import { makeBatch, payBatch, startBatchWorker } from '../../support/batches.ts';
+import { ledgerBalanceOf } from '../../support/balance.ts';
+import { makeBatch, payBatch } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
-
-const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
-const SETTLED_MS = 30_000;
+import { batchesWorld, PLAIN } from './world.ts';
 
 describe('batches worker: stops', function () {
   this.timeout(60_000);
 
-  let store: TestStore;
+  const { store, messages, messagesOf, read, work, closed, stoppedOnce, tellRejected } = batchesWorld();
 
-  const workers: BatchWorker[] = [];
-
-  before(async () => {
-    store = await openTestStore();
-  });
-
-  after(() => store.close());
-
-  afterEach(async () => {
-    for (const worker of workers.splice(0)) await worker.stop();
-  });
-
-  const messages = () => store.db.collection<MessageDocument>('messages');
-
-  const messagesOf = (batch: BatchId) => messages().find({ batch }).sort({ _id: 1 }).toArray();
-
-  const read = async (id: BatchId): Promise<BatchDocument> => {
-    const batch = await batchCollection(store.db).findOne({ _id: id });
-    if (batch === null) throw new Error('no such batch');
-    return batch;
-  };
-
-  const work = async (): Promise<void> => {
-    workers.push(await startBatchWorker(store.db));
-  };
-
-  const readOnce = async (
-    id: BatchId,
-    what: string,
-    holds: (batch: BatchDocument) => boolean,
-  ): Promise<BatchDocument> => {
-    await eventually(async () => holds(await read(id)), what, SETTLED_MS);
-    return read(id);
-  };
-
-  const closed = (id: BatchId) => readOnce(id, 'closed', ({ open }) => open === undefined);
-
-  const stoppedOnce = (id: BatchId) => readOnce(id, 'stopped', ({ state }) => state === 'stopped');
-
-  const balanceOf = async (account: AccountId) => {
-    const { balance, problems } = await verifyLedger(store.db, account);
-    expect(problems).to.deep.equal([]);
-    return balance;
-  };
+  const balanceOf = (account: AccountId) => ledgerBalanceOf(store.db, account);
 
   describe('stops', () => {
     it('a batch that nobody has begun: nothing becomes a message, all is refunded at once', async () => {
@@ -90,16 +40,7 @@ describe('batches worker: stops', function () {
 
     it('one half way: what waits is rejected as cancelled, told and refunded, what has left stays', async () => {
       const account = await makeAccount(store.db, 3_000);
-      await store.db.collection<EndpointDocument>('endpoints').insertOne({
-        _id: newId('whk'),
-        account,
-        channel: 'sms',
-        url: 'https://example.com/',
-        events: ['message.rejected'],
-        secrets: [],
-        status: 'active',
-        createdAt: new Date(),
-      });
+      await tellRejected(account);
       const batch = makeBatch(account, 3_000);
       await payBatch(store.db, batch);
       await advance(store.db, await read(batch._id));

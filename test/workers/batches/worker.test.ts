@@ -1,61 +1,18 @@
 import { expect } from 'chai';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { advance, batchCollection, readChunk } from '../../../shared/batches/store.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type BatchId, batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
+import { batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
-import type { BatchWorker } from '../../../workers/batches/worker.ts';
-import { makeBatch, makeEntries, payBatch, startBatchWorker } from '../../support/batches.ts';
+import { makeBatch, makeEntries, payBatch } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
-
-const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
-const SETTLED_MS = 30_000;
+import { batchesWorld, PLAIN } from './world.ts';
 
 describe('batches worker', function () {
   this.timeout(60_000);
 
-  let store: TestStore;
-
-  const workers: BatchWorker[] = [];
-
-  before(async () => {
-    store = await openTestStore();
-  });
-
-  after(() => store.close());
-
-  afterEach(async () => {
-    for (const worker of workers.splice(0)) await worker.stop();
-  });
-
-  const messages = () => store.db.collection<MessageDocument>('messages');
-
-  const messagesOf = (batch: BatchId) => messages().find({ batch }).sort({ _id: 1 }).toArray();
-
-  const read = async (id: BatchId): Promise<BatchDocument> => {
-    const batch = await batchCollection(store.db).findOne({ _id: id });
-    if (batch === null) throw new Error('no such batch');
-    return batch;
-  };
-
-  const work = async (): Promise<void> => {
-    workers.push(await startBatchWorker(store.db));
-  };
-
-  const readOnce = async (
-    id: BatchId,
-    what: string,
-    holds: (batch: BatchDocument) => boolean,
-  ): Promise<BatchDocument> => {
-    await eventually(async () => holds(await read(id)), what, SETTLED_MS);
-    return read(id);
-  };
-
-  const closed = (id: BatchId) => readOnce(id, 'closed', ({ open }) => open === undefined);
+  const { store, messages, messagesOf, read, work, closed } = batchesWorld();
 
   describe('splits', () => {
     it('a plain batch into one queued message for each entry, with ids in their order, and removes the chunks', async () => {
@@ -159,7 +116,7 @@ describe('batches worker', function () {
 
       await work();
 
-      await eventually(async () => (await read(second._id)).state === 'split', 'the small one', SETTLED_MS);
+      await eventually(async () => (await read(second._id)).state === 'split', 'the small one', 30_000);
       expect((await read(first._id)).state).to.equal('paid');
       await closed(first._id);
     });

@@ -1,41 +1,9 @@
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
-import { Poster, type PostResult } from '../../../workers/webhooks/post.ts';
-import { openReceiver, type Receiver } from './receiver.ts';
-
-const LOOPBACK = ['127.0.0.0/8'];
+import { posterWorld } from './poster.ts';
 
 describe('webhooks worker: where a post may go', () => {
-  const closing: (() => Promise<unknown>)[] = [];
-
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-
-  function poster(options: { timeoutMs?: number; allowSubnets?: string[]; resolve?: ResolveHost } = {}): Poster {
-    const { timeoutMs = 10_000, allowSubnets = LOOPBACK, resolve } = options;
-    const guard = new AddressGuard({ allowHttp: true, allowSubnets, ...(resolve === undefined ? {} : { resolve }) });
-    const made = new Poster({ guard, clock: systemClock, timeoutMs, onConnected: () => {} });
-    closing.push(() => made.close());
-    return made;
-  }
-
-  async function receiver(...args: Parameters<typeof openReceiver>): Promise<Receiver> {
-    const made = await openReceiver(...args);
-    closing.push(() => made.close());
-    return made;
-  }
-
-  function post(client: Poster, origin: string, path = '/'): Promise<PostResult> {
-    return client.post({
-      origin,
-      path,
-      headers: ['content-type', 'application/json', 'webhook-id', 'evt_1_sent'],
-      body: Buffer.from('{"name":"नमस्ते"}'),
-    });
-  }
+  const { guarded, poster, receiver, post } = posterWorld();
 
   describe('the address guard', () => {
     it('a literal address that is not public is not connected to', async () => {
@@ -57,8 +25,7 @@ describe('webhooks worker: where a post may go', () => {
       const origin = target.url.replace('127.0.0.1', 'rebinding.example');
       const answers = [['8.8.8.8'], ['127.0.0.1']];
       const guard = new AddressGuard({ allowHttp: true, allowSubnets: [], resolve: async () => answers.shift() ?? [] });
-      const client = new Poster({ guard, clock: systemClock, timeoutMs: 10_000, onConnected: () => {} });
-      closing.push(() => client.close());
+      const client = guarded(guard);
 
       expect(await guard.checkUrl(origin)).to.deep.equal({ ok: true });
       expect(await post(client, origin)).to.include({ result: 'refused_address' });

@@ -1,33 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
-import { Poster, type PostResult } from '../../../workers/webhooks/post.ts';
-import { openReceiver, type Receiver } from './receiver.ts';
-
-const LOOPBACK = ['127.0.0.0/8'];
+import { posterWorld } from './poster.ts';
+import { openReceiver } from './receiver.ts';
 
 describe('webhooks worker: post', () => {
-  const closing: (() => Promise<unknown>)[] = [];
-
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-
-  function poster(options: { timeoutMs?: number; allowSubnets?: string[]; resolve?: ResolveHost } = {}): Poster {
-    const { timeoutMs = 10_000, allowSubnets = LOOPBACK, resolve } = options;
-    const guard = new AddressGuard({ allowHttp: true, allowSubnets, ...(resolve === undefined ? {} : { resolve }) });
-    const made = new Poster({ guard, clock: systemClock, timeoutMs, onConnected: () => {} });
-    closing.push(() => made.close());
-    return made;
-  }
-
-  async function receiver(...args: Parameters<typeof openReceiver>): Promise<Receiver> {
-    const made = await openReceiver(...args);
-    closing.push(() => made.close());
-    return made;
-  }
+  const { onClose, poster, receiver, post } = posterWorld();
 
   /** A TCP server that does whatever it likes with a connection. */
   async function rawServer(onSocket: (socket: Socket) => void): Promise<string> {
@@ -38,21 +15,12 @@ describe('webhooks worker: post', () => {
       onSocket(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closing.push(() => {
+    onClose(() => {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(resolve));
     });
     const address = server.address();
     return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  }
-
-  function post(client: Poster, origin: string, path = '/'): Promise<PostResult> {
-    return client.post({
-      origin,
-      path,
-      headers: ['content-type', 'application/json', 'webhook-id', 'evt_1_sent'],
-      body: Buffer.from('{"name":"नमस्ते"}'),
-    });
   }
 
   it('posts the bytes and headers as they are, path and query included', async () => {

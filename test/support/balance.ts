@@ -1,0 +1,16 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { verifyLedger } from '../../shared/ledger/verify.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+
+export async function balanceOf(db: Db, account: AccountId): Promise<number | undefined> {
+  return (await db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
+}
+
+/** The balance that its ledger, which must be whole, adds up to. */
+export async function ledgerBalanceOf(db: Db, account: AccountId): Promise<number> {
+  const { balance, problems } = await verifyLedger(db, account);
+  expect(problems).to.deep.equal([]);
+  return balance;
+}

@@ -1,0 +1,71 @@
+import type { Db } from 'mongodb';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { batchCollection } from '../../../shared/batches/store.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { type AccountId, type BatchId, newId } from '../../../shared/runtime/ids.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import type { BatchWorker } from '../../../workers/batches/worker.ts';
+import { startBatchWorker } from '../../support/batches.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const SETTLED_MS = 30_000;
+
+export const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
+
+/** A store for a suite, and the batch workers that a test starts on it. For the body of a `describe`. */
+export function batchesWorld() {
+  let store: TestStore | undefined;
+  const workers: BatchWorker[] = [];
+  before(async () => {
+    store = await openTestStore();
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.stop();
+  });
+  after(() => store?.close());
+
+  const world = {
+    get db(): Db {
+      if (store === undefined) throw new Error('it is opened before the first test');
+      return store.db;
+    },
+  };
+  const messages = () => world.db.collection<MessageDocument>('messages');
+  const read = async (id: BatchId): Promise<BatchDocument> => {
+    const batch = await batchCollection(world.db).findOne({ _id: id });
+    if (batch === null) throw new Error('no such batch');
+    return batch;
+  };
+  const readOnce = async (id: BatchId, what: string, holds: (batch: BatchDocument) => boolean) => {
+    await eventually(async () => holds(await read(id)), what, SETTLED_MS);
+    return read(id);
+  };
+
+  return {
+    store: world,
+    messages,
+    messagesOf: (batch: BatchId) => messages().find({ batch }).sort({ _id: 1 }).toArray(),
+    read,
+    closed: (id: BatchId) => readOnce(id, 'closed', ({ open }) => open === undefined),
+    stoppedOnce: (id: BatchId) => readOnce(id, 'stopped', ({ state }) => state === 'stopped'),
+
+    async work(): Promise<void> {
+      workers.push(await startBatchWorker(world.db));
+    },
+
+    /** The account is told of each message that is rejected. */
+    async tellRejected(account: AccountId): Promise<void> {
+      await world.db.collection<EndpointDocument>('endpoints').insertOne({
+        _id: newId('whk'),
+        account,
+        channel: 'sms',
+        url: 'https://example.com/',
+        events: ['message.rejected'],
+        secrets: [],
+        status: 'active',
+        createdAt: new Date(),
+      });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
+import { Poster, type PostResult } from '../../../workers/webhooks/post.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+interface PosterChoices {
+  readonly timeoutMs?: number;
+  readonly allowSubnets?: string[];
+  readonly resolve?: ResolveHost;
+}
+
+/** Posters and receivers without a worker, closed after each test. For the body of a `describe`. */
+export function posterWorld() {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  const onClose = (close: () => Promise<unknown>): void => void closing.push(close);
+
+  function guarded(guard: AddressGuard, timeoutMs = 10_000): Poster {
+    const made = new Poster({ guard, clock: systemClock, timeoutMs, onConnected: () => {} });
+    onClose(() => made.close());
+    return made;
+  }
+
+  return {
+    onClose,
+    guarded,
+
+    /** It may post to this machine, unless told otherwise. */
+    poster({ timeoutMs, allowSubnets = ['127.0.0.0/8'], resolve }: PosterChoices = {}): Poster {
+      const resolver = resolve === undefined ? {} : { resolve };
+      return guarded(new AddressGuard({ allowHttp: true, allowSubnets, ...resolver }), timeoutMs);
+    },
+
+    async receiver(...args: Parameters<typeof openReceiver>): Promise<Receiver> {
+      const made = await openReceiver(...args);
+      onClose(() => made.close());
+      return made;
+    },
+
+    post(client: Poster, origin: string, path = '/'): Promise<PostResult> {
+      return client.post({
+        origin,
+        path,
+        headers: ['content-type', 'application/json', 'webhook-id', 'evt_1_sent'],
+        body: Buffer.from('{"name":"नमस्ते"}'),
+      });
+    },
+  };
+}
