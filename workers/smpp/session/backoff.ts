@@ -11,7 +11,7 @@ export type BindEnd =
 
 /** Counts how the last connections of a bind ended. A bind that has not connected yet has `FRESH`. */
 export interface Streak {
-  /** Connections in a row that did not work. */
+  /** Connections in a row that did not work. Without a limit: hosts take turns by it. */
   readonly failed: number;
   /** Connections in a row that worked, each for less than `QUICK_MS`. */
   readonly quick: number;
@@ -37,12 +37,14 @@ const SLOW_STATUSES: ReadonlySet<number> = new Set([STATUS.bindFailed, STATUS.in
  * While no bind works, the limit of the wait doubles up to one minute. After a bind that worked the limit is one second, or up to
  * five if binds are lost quickly again and again. The wait is a random part of its limit (`random`, from 0 to 1: full jitter), so
  * that not all clients connect at once when a carrier comes back. Some refusals can only be corrected by a person. Those wait one
- * minute longer, because carriers lock accounts that repeat a wrong password.
+ * minute longer, because carriers lock accounts that repeat a wrong password. A host that cannot bind says nothing of the carrier's
+ * other hosts: of several `hosts`, each is tried before that minute.
  */
 export function pauseAfter(
   end: BindEnd,
   streak: Streak,
   random: number,
+  hosts = 1,
 ): { readonly waitMs: number; readonly streak: Streak } {
   if (end.kind === 'worked') {
     const quick = end.boundMs < QUICK_MS ? Math.min(streak.quick + 1, MAX_COUNT) : 0;
@@ -50,11 +52,10 @@ export function pauseAfter(
     return { waitMs: jittered(ceilingMs, random), streak: { failed: 0, quick } };
   }
   const ceilingMs = Math.min(FIRST_MS * 2 ** streak.failed, LONGEST_MS);
-  const extraMs = end.kind === 'refused' ? extraMsOf(end.status) : 0;
-  return {
-    waitMs: extraMs + jittered(ceilingMs, random),
-    streak: { failed: Math.min(streak.failed + 1, MAX_COUNT), quick: streak.quick },
-  };
+  const failed = streak.failed + 1;
+  const goesOn = end.kind === 'refused' && end.status === STATUS.bindFailed && failed % hosts !== 0;
+  const extraMs = end.kind === 'refused' && !goesOn ? extraMsOf(end.status) : 0;
+  return { waitMs: extraMs + jittered(ceilingMs, random), streak: { failed, quick: streak.quick } };
 }
 
 function jittered(ceilingMs: number, random: number): number {

@@ -31,11 +31,25 @@ export function bindFields(carrier: CarrierDocument, password: string): BindFiel
 
 /**
  * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked; each goes to
- * the next host.
+ * the next host. For a pair with two lists of hosts, each host of one is tried with each of the other: any of them may be down.
  */
 export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: number): HostAndPort {
+  const { usual, receivers } = hostsOf(carrier);
+  const isReceiver = command === 'bind_receiver' && receivers.length > 0;
+  const hosts = isReceiver ? receivers : usual;
+  return hosts[(isReceiver ? Math.floor(turn / usual.length) : turn) % hosts.length] ?? usual[0];
+}
+
+/** How many tries it takes until each host, or each pair of hosts, was tried. */
+export function turnsOf(carrier: CarrierDocument): number {
+  const { usual, receivers } = hostsOf(carrier);
+  return usual.length * Math.max(receivers.length, 1);
+}
+
+function hostsOf(carrier: CarrierDocument): {
+  readonly usual: readonly [HostAndPort, ...HostAndPort[]];
+  readonly receivers: readonly HostAndPort[];
+} {
   const { otherHosts, receiverHosts } = withDefaults(LINKS, carrier.links);
-  const first = { host: carrier.host, port: carrier.port };
-  const hosts = command === 'bind_receiver' && receiverHosts.length > 0 ? receiverHosts : [first, ...otherHosts];
-  return hosts[turn % hosts.length] ?? first;
+  return { usual: [{ host: carrier.host, port: carrier.port }, ...otherHosts], receivers: receiverHosts };
 }

@@ -4,7 +4,7 @@ import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Log } from '../../../shared/runtime/log.ts';
 import { FRESH, pauseAfter, type Streak } from './backoff.ts';
-import { BIND_COMMANDS, bindFields, hostOf } from './bind-request.ts';
+import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
 import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
 import type { BindCommand } from './pdu.ts';
@@ -169,7 +169,8 @@ export class Bind<Context extends Submit> {
     if (!this.#stopped) log.info('bind_closed', { carrier: carrier._id, bind: index, reason, state: this.#state });
     this.#endSessions('pair_closed');
     if (this.#sessions.length > 0 || this.#stopped) return;
-    const pause = pauseAfter(this.#connection.end(clock.monotonicMs()), this.#streak, Math.random());
+    const end = this.#connection.end(clock.monotonicMs());
+    const pause = pauseAfter(end, this.#streak, Math.random(), turnsOf(carrier));
     const waitMs = Math.max(pause.waitMs, carrier.links?.reconnectMs ?? 0);
     this.#streak = pause.streak;
     log.info('bind_waits', { carrier: carrier._id, bind: index, wait_ms: Math.round(waitMs) });
