@@ -33,7 +33,7 @@ import { Dispatch } from './submit/dispatch.ts';
 import { References } from './submit/references.ts';
 import type { Segment } from './submit/submission.ts';
 
-/** What a carrier's parts are made of, whoever holds it. */
+/** What the parts of a carrier need. It does not depend on which process runs the carrier. */
 export interface CarrierSupplies {
   readonly db: Db;
   readonly listen?: ListenForChanges | undefined;
@@ -48,28 +48,29 @@ export interface CarrierSupplies {
   readonly teller: Teller;
   readonly inboundRules: InboundRules;
   readonly carrier: CarrierDocument;
-  /** Opened. */
+  /** The password, decrypted. */
   readonly password: string;
 }
 
-/** Under which lease they work. */
+/** The lease that the parts work under. */
 export interface Holding {
   readonly lease: string;
   readonly epoch: number;
-  /** Whether the lease is held at this moment: asked before each write to a socket. */
+  /** Whether the lease is held at this moment. Asked before each write to a socket. */
   held(): boolean;
   onBindState(index: number, state: BindState, trouble?: BindTrouble): void;
   guarded(what: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** How long a receipt waits for answers that are just being stored. */
+/** A receipt may come right after its answer. It waits at most this long until the answer is stored. */
 const ANSWERS_STORED_MS = 250;
-/** No receipts are read for so long after one could not be stored. */
+/** After a receipt could not be stored, no receipts are read for this long. */
 const SLOW_DOWN_MS = 1_000;
 
 /**
- * What sends a carrier's messages, hears of them and settles them. The constructor makes the parts from the bottom up: what writes
- * to the store, then the binds, then what fills them. Nothing works before `start`, which tells the binds whom to call.
+ * The parts that send a carrier's messages, read its receipts and settle both. The constructor makes them in the order of their
+ * dependencies: first what writes to the store, then the binds, then what gives work to the binds. Nothing works before `start`,
+ * which tells the binds whom to call.
  */
 export class CarrierParts {
   readonly #supplies: CarrierSupplies;
@@ -84,7 +85,7 @@ export class CarrierParts {
   readonly measurements: Measurements;
   readonly rate: Pick<CarrierRate, 'perSecond'>;
   readonly binds: readonly Bind<Segment>[];
-  /** One for each of the binds, in their order. */
+  /** One submitter for each bind, in the order of the binds. */
   readonly submitters: readonly BindSubmitter<Segment>[];
   readonly dispatch: Dispatch;
 
@@ -132,7 +133,7 @@ export class CarrierParts {
     const { answers, dispatch } = this;
     for (const [index, bind] of this.binds.entries()) {
       const submitter = this.submitters[index];
-      if (submitter === undefined) continue; // there is one for each
+      if (submitter === undefined) continue; // Never: each bind has a submitter.
       bind.start({
         onState: (state, trouble) => {
           if (state === 'bound') dispatch.room();
@@ -213,7 +214,7 @@ export class CarrierParts {
     return new Settler({ db, announcer, lease, epoch, stream });
   }
 
-  /** Answers brought ids: receipts with these ids are on their way, or came before and wait as orphans. */
+  /** New answers brought ids. Receipts with these ids will come, or came earlier and wait as orphans. */
   #onKeys(messages: readonly MessageDocument[]): void {
     for (const message of messages) this.receipts.expect(message);
     const keys = messages.flatMap((message) => [...keysOf(message)]);

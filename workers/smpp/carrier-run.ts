@@ -11,29 +11,33 @@ export interface CarrierRunOptions extends CarrierSupplies {
   readonly lease: Lease;
 }
 
-/** How often is looked whether the lease is to be renewed. */
+/** How often to check whether the lease must be renewed. */
 const LEASE_LOOK_MS = 500;
 
-/** How often is looked whether it keeps up; only changes are written. */
+/** How often to check whether the carrier keeps up with its messages. Only changes are written. */
 const FLOW_MS = 500;
 const SWEEP_MS = 3_000;
-/** How often what handsets wrote is looked at: what failed, what waits for parts, what is finished. */
+/** How often to look at received SMS that could not be processed, that wait for parts, or that are finished. */
 const INBOUND_MS = 1_000;
-/** How often unknown submits are looked at; as often as they are to wait, where that is shorter. */
+/** How often to look at unknown submits. If the carrier's waiting time for them is shorter, that time is used. */
 const UNKNOWNS_MS = 10_000;
 const SHORTEST_UNKNOWNS_MS = 500;
-/** Longest wait for answers at a stop, whatever the carrier's response timeout is: PM2 waits no longer than 20 s. */
+/**
+ * At a stop, answers are awaited for at most this long, even if the carrier's response timeout is longer: PM2 waits only 20 s.
+ */
 const STOP_ANSWERS_MS = 8_000;
-/** After that, how long the store may take for the last outcomes. */
+/** After that, the store has this long to take the last outcomes. */
 const STOP_STORE_MS = 4_000;
 const TICK_MS = 20;
 
 /**
- * - `starting`: the lease is taken, what an earlier holder left is being looked at; nothing is connected.
- * - `running`: its parts are at work.
- * - `ended`: stopped, or another process has the lease. Nothing leads out of it.
+ * The phases of a run.
  *
- * It may end at any `await`. Whoever needs the parts is given them while they run, and goes on with these: after the end they do
+ * - `starting`: it has the lease and looks at what an earlier holder left. Nothing is connected yet.
+ * - `running`: its parts are at work.
+ * - `ended`: it was stopped, or another process has the lease. No other phase follows.
+ *
+ * A run may end during any `await`. Code that got the parts while it was running may go on with them. After the end, the parts do
  * nothing that the lease's next holder would not refuse (`Settler`).
  */
 type Phase =
@@ -41,9 +45,9 @@ type Phase =
   | { readonly kind: 'running'; readonly parts: CarrierParts; readonly reporter: BindReporter };
 
 /**
- * One carrier under its lease: binds, dispatch, receipts, and what must be done again and again. `start` tells whether the lease
- * could be taken. While it has run out, because the store is away, nothing is claimed and nothing written to a socket, but what
- * the carrier says is heard and kept. When another process has it, everything stops at once and `ended` is true.
+ * One carrier under its lease: its binds, dispatch, receipts, and the rounds of repeated work. `start` returns whether it got the
+ * lease. While the store is away the lease expires. Then nothing is claimed or written to a socket, but what the carrier says is
+ * read and kept. When another process gets the lease, everything stops at once and `ended` is true.
  */
 export class CarrierRun {
   readonly #options: CarrierRunOptions;
@@ -62,7 +66,7 @@ export class CarrierRun {
     return this.#phase.kind === 'ended';
   }
 
-  /** False when another process holds the lease, or took it meanwhile. Throws when the store fails. */
+  /** Returns false when another process holds the lease, or took it during the start. Throws when the store fails. */
   async start(): Promise<boolean> {
     const { db, clock, carrier, log, metrics, announcer } = this.#options;
     if (!(await this.#lease.keep())) return false;
@@ -101,7 +105,7 @@ export class CarrierRun {
     parts.start();
   }
 
-  /** Workers of other carriers take over by it. */
+  /** Reports how the carrier keeps up. The workers of other carriers use it to take over. */
   #tellFlow({ dispatch: { behindSince }, breaker: { trippedUntil } }: CarrierParts, reporter: BindReporter): void {
     reporter.tellFlow({
       ...(behindSince === undefined ? {} : { behindSince }),
@@ -109,7 +113,7 @@ export class CarrierRun {
     });
   }
 
-  /** Gracefully: no more claims, answers are waited for, then unbind, then the lease is given back. */
+  /** Ends gracefully: claims no more, waits for answers, unbinds, then releases the lease. */
   async stop(): Promise<void> {
     if (this.#phase.kind === 'running') await this.#drain(this.#phase.parts);
     this.#end('stopped');
@@ -121,7 +125,7 @@ export class CarrierRun {
     await parts.dispatch.stop();
     const deadlineMs = clock.monotonicMs() + Math.min(carrier.responseTimeoutMs, STOP_ANSWERS_MS);
     const left = (): number => Math.max(deadlineMs - clock.monotonicMs(), 0);
-    // What has begun is written to its end first: a bind that drains writes nothing.
+    // Messages of which some segments were written are written to their end first, because a bind that drains writes nothing.
     const begun = (): boolean => parts.answers.resuming || parts.submitters.some(({ waiting }) => waiting > 0);
     await this.#until(() => !begun(), left());
     await Promise.all(parts.binds.map((bind) => bind.stop(left())));
@@ -181,7 +185,8 @@ export class CarrierRun {
     const { db, clock, carrier, metrics, messageLog } = this.#options;
     if (!this.#lease.held) return;
     await unknowns.payOwed();
-    // A holder that was frozen in the middle of a claim has made it when it woke, after it was taken over.
+    // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
+    // taken over.
     const stray = await takeOverUnknowns(db, carrier._id, epoch);
     if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, holder: carrier, messageLog, settler: unknowns });
@@ -190,7 +195,7 @@ export class CarrierRun {
     }
   }
 
-  /** Writes nothing more and lets go of everything. */
+  /** Writes nothing more and releases everything. */
   #end(reason: string): void {
     const phase = this.#phase;
     this.#phase = { kind: 'ended' };

@@ -1,12 +1,12 @@
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 
 interface RoundsOptions {
-  /** What the rounds are for, for the log. */
+  /** The work of these rounds, in words for the log. */
   readonly name: string;
   readonly log: Log;
 }
 
-/** What must be done again and again, each thing one at a time: a slow round is not overtaken by the next. */
+/** Runs work again and again, with a pause in between. The next round of a work begins only after the last one has ended. */
 export class Rounds {
   readonly #options: RoundsOptions;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -26,7 +26,7 @@ export class Rounds {
     );
   }
 
-  /** Never rejects: what failed is logged, and tried again by the next round. */
+  /** Never rejects. A failure is logged, and the next round tries again. */
   async guarded(what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -22,58 +22,60 @@ import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;
-  /** Where it can be heard that messages are queued. */
+  /** Tells when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly box: SecretBox;
   readonly promotionalHours?: PromotionalHours;
-  /** How long the message log is kept. */
+  /** For how many days the message log is kept. */
   readonly messageLogDays?: number;
   readonly inbound?: InboundSettings;
-  /** How often the carriers are read. */
+  /** How often the carriers are read from the store. */
   readonly pollMs?: number;
   readonly leaseTtlMs?: number;
-  /** Who takes leases; this process unless a test plays several. */
+  /** The process that takes the leases. Tests set it to play several processes. */
   readonly identity?: ProcessIdentity;
 }
 
-/** Of what handsets write (settings INBOUND_…). */
+/** Settings for received SMS (INBOUND_…). */
 export interface InboundSettings extends InboundRules {
-  /** How long what belongs to nobody is kept. */
+  /** For how many days messages that belong to no account are kept. */
   readonly strayDays: number;
 }
 
 interface Running {
   readonly run: CarrierRun;
-  /** The document it runs with: another one means a new run. */
+  /** The version of the carrier's document that it runs with. Another version needs a new run. */
   readonly version: string;
 }
 
-/** A carrier that was given back is taken within this time. */
+/** When another process releases a carrier, this one takes it within this time. */
 const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
 const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseStrays: false, strayDays: 30 };
 
 /**
- * Runs the carriers that this process holds the lease of. It reads the carriers every second, so new, changed, paused and resumed
- * ones are picked up without a restart, and also a carrier that no other process holds any more.
+ * Runs the carriers whose lease this process holds. It reads the carriers every second. So new, changed, paused and resumed
+ * carriers are noticed without a restart. A carrier that no other process holds any more is taken over.
  */
 export class SmppWorker {
   readonly #options: SmppWorkerOptions;
   readonly #metrics: SmppMetrics;
   readonly #announcer: Announcer;
-  /** Of all carriers together. */
+  /** The claim gates are shared by all carriers. */
   readonly #gates: ClaimGates;
   readonly #serving: Serving;
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
   readonly #teller: Teller;
   readonly #running = new Map<string, Running>();
-  /** By carrier, also of carriers that another process holds: a lease must be watched before it can be taken. */
+  /**
+   * The leases by carrier. They include leases of other processes, because a lease must be watched before it can be taken over.
+   */
   readonly #leases = new Map<string, Lease>();
-  /** Carriers that are being started or stopped; a slow one delays no other. */
+  /** The carriers that are being started or stopped. A slow one delays no other. */
   readonly #changing = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> = Promise.resolve();
@@ -97,7 +99,7 @@ export class SmppWorker {
     this.#polling = this.#poll();
   }
 
-  /** Stops all carriers gracefully, side by side. */
+  /** Stops all carriers gracefully and at the same time. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -138,7 +140,7 @@ export class SmppWorker {
     this.#changing.set(id, change);
   }
 
-  /** Brings one carrier to what its document says. */
+  /** Starts, stops or restarts one carrier so that it runs as its document says. */
   async #apply(id: string, carrier: CarrierDocument | undefined): Promise<void> {
     const version = carrier === undefined ? undefined : JSON.stringify(carrier);
     const running = this.#running.get(id);

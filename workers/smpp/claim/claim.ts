@@ -12,75 +12,77 @@ export interface ClaimerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly carrier: string;
-  /** Of the carrier's lease. */
+  /** Epoch of the carrier's lease. */
   readonly epoch: number;
   readonly gates: ClaimGates;
 }
 
 /** Where messages are taken from. */
 export interface ClaimFrom {
-  /** Sorted. The same array as before means: the same paths. */
+  /** The paths in sorted order. If it is the same array as last time, the paths are taken as unchanged. */
   readonly paths: readonly string[];
-  /** The most urgent lane; usually 0. */
+  /** The most urgent lane that may be taken, usually 0. */
   readonly fromLane: number;
 }
 
-/** How much may be claimed, in both measures. */
+/** How much may be claimed, in messages and in segments. Both limits apply. */
 export interface Room {
   readonly messages: number;
   readonly segments: number;
 }
 
-/** Lanes of `MessageDocument.lane`, the most urgent first. */
+/** The lanes of `MessageDocument.lane`, the most urgent first. */
 const LANES = [0, 1, 2, 3, 4] as const;
-/** What was read ahead is believed for so long: a message in a higher lane waits no longer for its claim. */
+/** Messages that were read ahead are used for this long. A message in a higher lane waits no longer for its claim. */
 const AHEAD_MS = 50;
 const MAX_AHEAD = 200;
 
 /**
- * Takes queued messages for a carrier. Read on: `queue.ts` (how one queue is read), `quota.ts` (what each account gets),
- * `rotation.ts` (whose turn comes first), shared/claim/take-queued.ts (the update that makes messages ours, as for the chat-app
- * worker), shared/claim/claim-gates.ts (what may not leave now).
+ * Takes queued messages for a carrier. Related files: `queue.ts` (how one queue is read), `quota.ts` (how much each account
+ * gets), `rotation.ts` (which account is next), shared/claim/take-queued.ts (the update that makes messages ours, also used by
+ * the chat-app worker), shared/claim/claim-gates.ts (which messages may not leave now).
  *
- * **What is taken.** Messages that are `queued` on one of the paths that the carrier serves now (`serving.ts`), have not expired and are held by no gate. They
- * become `submitting` with the carrier, the lease's epoch and the claim's id, in one update for the whole claim. Of two carriers
- * that want the same message one gets it; the other sees that its update matched fewer, and asks which ones are its own. A claim
- * whose answer was lost is looked for first at the next claim, so nothing is forgotten.
+ * **What is taken.** Messages that are `queued` on one of the paths that the carrier serves now (`serving.ts`), have not expired,
+ * and are not held by a gate. They become `submitting` with the carrier, the lease's epoch and the claim's id. One update does
+ * this for the whole claim. If two carriers want the same message, one gets it. The other sees that its update matched fewer
+ * messages, and asks which ones are its own. If the answer to a claim was lost, the next claim first looks for its messages, so
+ * none is forgotten.
  *
- * **In which order.** While there is room for all that waits, all of it, in the order of lanes. In a backlog: the highest lane that
- * has messages, and 10 % of the room for the lanes below it. Inside a lane (a *queue*: one path and lane) the accounts in rotation,
- * a quota of 5 to 15 messages each; inside an account the oldest first. What is read and not claimed yet is used for 50 ms.
+ * **In which order.** If there is room for all waiting messages, all are taken in the order of lanes. In a backlog the highest
+ * lane with messages gets 90 % of the room, and the lanes below it get 10 %. Inside a lane (a *queue*: one path and lane) the
+ * accounts are in rotation, each with a quota of 5 to 15 messages. Inside an account the oldest message is first. Messages that
+ * were read but not claimed are used for 50 ms.
  *
- * **What is fair.** No account waits for the backlog of another: each gets its quota in each round, whatever it has waiting, and
- * a quota that was cut off is made up for (start-time fair queueing, `AccountQuotas`). What a gate holds costs nothing once it is
- * known: reads go around its account. No lane starves: see the 10 %.
+ * **What is fair.** No account waits for the backlog of another: each gets its quota in each round, however many messages it has
+ * waiting. A quota that was cut off is made up for (start-time fair queueing, `AccountQuotas`). Messages that a gate holds cost
+ * nothing once this is known, because reads leave out their account. No lane starves, because of the 10 %.
  *
- * **What it costs.** Commands to the store for 1,000 claimed messages, at 50 messages a claim and at 10 (the updates are 20 and
- * 100 of these): one busy account 46 and 215; 50 busy accounts on one lane 96 and 289, on four lanes 122 and 272; a backlog of
- * 100,000 messages of one account beside 20 small ones 47 and 231. An empty queue: one read for all paths together.
+ * **What it costs.** Commands to the store for 1,000 claimed messages, at 50 messages a claim and at 10 (of these, the updates
+ * are 20 and 100): one busy account 46 and 215; 50 busy accounts on one lane 96 and 289, on four lanes 122 and 272; a backlog of
+ * 100,000 messages of one account beside 20 small ones 47 and 231. While all queues are empty, one read serves all paths.
  *
  * **Not chosen.**
  * - One `findOneAndUpdate` for each message: 1,000 commands for 1,000 messages, and no rotation.
- * - Ordering by age alone: one account's backlog stands before everyone.
- * - Several reads of a queue at once, begun where earlier reads had ended: the same commands and CPU as one after the other
- *   (docs/decisions/0044).
+ * - Ordering by age alone: one account's backlog would delay everyone.
+ * - Several reads of a queue at once, each from where an earlier one had ended: the same commands and CPU as reads one after the
+ *   other (docs/decisions/0044).
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #taker: QueuedTaker<MessageDocument>;
   readonly #lowerLanes = new LowerLanesQuota();
   readonly #waitingPaths: WaitingPaths;
-  /** Lane by lane, the most urgent first; those of paths that are served no more are forgotten. */
+  /** The queues, lane by lane, the most urgent first. Queues of paths that are no longer served are forgotten. */
   #queues: ReadonlyMap<string, Queue> = new Map();
   #from: ClaimFrom = { paths: [], fromLane: 0 };
-  /** At the last claim more waited than there was room for. */
+  /** Whether more messages waited at the last claim than there was room for. */
   #backlog = false;
-  /** In a backlog, what was read and not claimed yet, in the order of claiming. */
+  /** In a backlog: messages that were read but not claimed yet, in the order in which they will be claimed. */
   #ahead: MessageDocument[] = [];
   #aheadUntilMs = 0;
-  /** The lane that alone had more than was read ahead. */
+  /** The lane that alone had more messages than were read ahead. Infinity if there was none. */
   #fullLane = Number.POSITIVE_INFINITY;
-  /** How many of the last reading were claimed. */
+  /** How many messages of the last reading were claimed. */
   #used = 0;
 
   constructor(options: ClaimerOptions) {
@@ -89,7 +91,7 @@ export class Claimer {
     this.#waitingPaths = new WaitingPaths(options);
   }
 
-  /** The messages that are ours now, as they are after the claim; at most what there is room for. */
+  /** Claims messages, at most as many as there is room for. Returns those that are ours now, as they are after the claim. */
   async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
     if (room.messages <= 0 || room.segments <= 0) return [];
     const recovered = await this.#taker.recover();
@@ -103,12 +105,12 @@ export class Claimer {
     const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room);
     if (picked.length === 0) return [];
     const taken = await this.#taker.take(picked);
-    // Another carrier serves the same path: what was read ahead is out of date too.
+    // Another carrier serves the same path. What was read ahead is probably out of date too.
     if (taken.length < picked.length) this.#ahead = [];
     return taken;
   }
 
-  /** What was read ahead on other paths is not for now. */
+  /** Switches to these paths. What was read ahead for other paths is dropped. */
   #turnTo(from: ClaimFrom): void {
     const { paths, fromLane } = this.#from;
     this.#from = from;
@@ -122,7 +124,7 @@ export class Claimer {
     );
   }
 
-  /** All paths one after the other by the index: less than there is room for means that this is all there is. */
+  /** Reads all paths in the order of the index. If that gives less than there is room for, nothing else waits. */
   async #pickAll(room: Room): Promise<MessageDocument[]> {
     const { paths, fromLane } = this.#from;
     const { gates } = this.#options;
@@ -138,8 +140,8 @@ export class Claimer {
   }
 
   /**
-   * From what was read ahead while it is fresh: a window frees slot by slot, and a claim of one is then one update instead of
-   * several reads.
+   * Picks messages in a backlog, from those that were read ahead as long as they are fresh. The window frees one slot at a time.
+   * So a claim of one message is one update instead of several reads.
    */
   async #pickFairly(room: Room): Promise<MessageDocument[]> {
     const fresh = this.#options.clock.monotonicMs() < this.#aheadUntilMs;
@@ -180,7 +182,10 @@ function keyOf({ path, lane }: { readonly path: string; readonly lane: number })
   return `${lane} ${path}`;
 }
 
-/** Up to `wanted` in the order of `queues`, and the lane that had more than was left of it (Infinity: none had). */
+/**
+ * Reads up to `wanted` messages in the order of `queues`. Also returns the lane that had more messages than were wanted; Infinity
+ * if there was none.
+ */
 async function readInOrder(
   queues: readonly Queue[],
   wanted: number,
@@ -197,8 +202,8 @@ async function readInOrder(
 }
 
 /**
- * As many from the front as there is room for. The message that uses the room up may be longer than what is left: its last
- * segments then wait for a slot, rather than that a long message waits for ever behind short ones.
+ * As many of the first messages as there is room for. The last one may have more segments than there is room for. Its last
+ * segments then wait for a slot. Otherwise a long message could wait for ever while short ones pass it.
  */
 function fitting(messages: readonly MessageDocument[], room: Room): MessageDocument[] {
   const picked: MessageDocument[] = [];

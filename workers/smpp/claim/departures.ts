@@ -14,7 +14,7 @@ import { findSenders, type SenderKey, senderKey } from '../../../shared/senders/
 import { readStandings, type TemplateStanding } from '../../../shared/templates/store.ts';
 import { type TemplateKey, templateKey } from '../../../shared/templates/template.ts';
 
-/** Why a message that was accepted may not leave any more: `errorCode` and `errorReason` of its end. */
+/** Why an accepted message may not leave any more. It becomes the message's `errorCode` and `errorReason`. */
 export interface Refusal {
   readonly code: string;
   readonly reason: string;
@@ -22,17 +22,17 @@ export interface Refusal {
 
 type SendingRules = Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>;
 
-/** A message that leaves sooner after it was paid for was checked a moment ago, by what the gateway knew then. */
+/** A message that leaves within this time after its payment is not checked again, because the gateway has just checked it. */
 const WAITED_MS = 5_000;
-/** What accounts, senders and templates are is believed for so long. */
+/** What was read of accounts, senders and templates is used for this long. */
 const FRESH_MS = 2_000;
-/** Of each kind: some 10 MB at most. */
+/** How many entries of each kind are remembered, some 10 MB in all. */
 const REMEMBERED = 20_000;
 
 /**
- * The last look at messages that waited (for their time, for a retry, in a backlog): what the gateway checked at accept is
- * checked again when they leave. One per process. What leaves soon costs nothing; of what waited, each account, sender and
- * template is read once in two seconds. Decision 0011 tells what is refused, and what waits instead.
+ * Checks messages again that have waited (for their time, for a retry, or in a backlog). What the gateway checked at accept may
+ * have changed since. One per process. Messages that leave soon cost nothing. For the others, each account, sender and template
+ * is read at most once in two seconds. Decision 0011 says which messages are refused, and which wait instead.
  */
 export class Departures {
   readonly #options: { readonly db: Db; readonly clock: Clock };
@@ -48,15 +48,16 @@ export class Departures {
     this.#templates = new FreshCache({ ...limits, readMany: (keys) => readStandings(db, keys) });
   }
 
-  /** Which of these messages, just claimed, may not leave. Rejects with the store's error. */
+  /** Which of these claimed messages may not leave. Rejects with the store's error. */
   async refusals(claimed: readonly MessageDocument[]): Promise<ReadonlyMap<MessageId, Refusal>> {
     const [stopped, disallowed] = await Promise.all([this.#stopped(claimed), this.#disallowed(claimed)]);
     return new Map([...disallowed, ...stopped]);
   }
 
   /**
-   * Messages of stopped batches that were with a carrier and came back: the stop did not find them waiting. Asked again each
-   * time, so that none leaves that comes back after the stop; only messages that are claimed again cost this question.
+   * Finds messages of stopped batches. They were with a carrier when the batch was stopped, so the stop did not find them
+   * waiting, and then they came back. This is asked anew each time, because a message may come back after any stop. Only messages
+   * that are claimed again cost this question.
    */
   async #stopped(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {
     const again = claimed.filter(({ batch, v }) => batch !== undefined && v > FIRST_CLAIM);
@@ -69,7 +70,7 @@ export class Departures {
   }
 
   async #disallowed(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {
-    // The debit's id tells when it was paid for, also of what was scheduled or split from a batch.
+    // The debit's id contains the time of the payment. This is also true of messages from schedules and batches.
     const before = this.#options.clock.now().getTime() - WAITED_MS;
     const waited = claimed.filter(({ group }) => idTime(group).getTime() < before);
     if (waited.length === 0) return [];
@@ -90,7 +91,7 @@ export class Departures {
     });
   }
 
-  /** Those whose recipient opted out since. One query for each account in which anybody ever did. */
+  /** Finds messages whose recipient has opted out since. One query for each account in which anybody has ever opted out. */
   async #optedOut(
     waited: readonly MessageDocument[],
     accounts: ReadonlyMap<AccountId, SendingRules>,
@@ -115,7 +116,7 @@ export class Departures {
   }
 }
 
-/** `v` of a message that was never claimed before. */
+/** Value of `v` in a message that was claimed for the first time. */
 const FIRST_CLAIM = 1;
 
 interface Check {
@@ -125,8 +126,8 @@ interface Check {
 }
 
 /**
- * What must still be so. Switching an account's DLT on or off counts for what is accepted from then on, but what it does not
- * ask for any more is not asked for here either.
+ * Checks what must still be true. If an account's DLT was switched on later, that counts only for messages that are accepted from
+ * then on. If it was switched off, its rules are not checked here either.
  */
 function checkOf(message: MessageDocument, rules: SendingRules | undefined): Check {
   const { account, sender, template } = message;

@@ -13,41 +13,43 @@ export interface QueueOptions {
   readonly gates: ClaimGates;
 }
 
-/** Where the reading of an account's other messages has come to. */
+/** Where the reading of an account's other messages has stopped. */
 interface Place {
   readonly behind: string;
   readonly notBeforeMs: number;
 }
 
 const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INFINITY };
-/** How often the messages of an account with a paused template are looked through for the others. */
+/** How often the messages of an account with a paused template are read in search of others. */
 const PARTLY_MS = 250;
-/** Most backlogs are shorter than this: one read gives them whole, where a read for each account costs more. */
+/** A backlog shorter than this is read whole by one read. That is cheaper than one read for each account. */
 const SHORT = 100;
 const LONG_MS = 500;
-/** Reads of one queue in one claim. */
+/** The most reads of one queue in one claim. */
 const MAX_READS = 16;
-/** While others have more than can be taken, an empty queue is looked at this often. */
+/** In a backlog, an empty queue is read again only after this time. */
 const EMPTY_MS = 100;
 
 /**
- * The queued messages of one path and lane, and how they are read: account by account in rotation, around what the gates hold.
- * What was read may have been claimed by another carrier since; the claim itself finds that out (shared/claim/take-queued.ts).
+ * The queued messages of one path and lane, and how they are read: account by account in rotation, without those that the gates
+ * hold. Another carrier may have claimed some since they were read. The claim itself notices that (shared/claim/take-queued.ts).
  */
 export class Queue {
   readonly path: string;
   readonly lane: number;
   readonly quotas = new AccountQuotas();
   readonly #options: QueueOptions;
-  /** The account served last. */
+  /** The account that was served last. */
   #servedLast = '';
-  /** Found empty: not read again before. */
+  /** The queue was found empty and is not read again before this time. */
   #emptyUntilMs = Number.NEGATIVE_INFINITY;
-  /** Found to be long: until then it is read account by account. */
+  /** The queue was found to be long. Until this time it is read account by account. */
   #longUntilMs = Number.NEGATIVE_INFINITY;
-  /** Held accounts that have messages here: reads go around them. */
+  /** Accounts on hold that have messages here. Reads leave them out. */
   readonly #held = new Set<AccountId>();
-  /** Accounts that have messages of a paused template here: reads go around them too, and read their other messages apart. */
+  /**
+   * Accounts that have messages of a paused template here. Reads leave them out, and their other messages are read separately.
+   */
   readonly #partly = new Map<AccountId, Place>();
 
   constructor(options: QueueOptions, path: string, lane: number) {
@@ -56,19 +58,19 @@ export class Queue {
     this.lane = lane;
   }
 
-  /** Whether anything is held that reads go around. */
+  /** Whether reads leave out any account. */
   get goesAround(): boolean {
     return this.#held.size + this.#partly.size > 0;
   }
 
-  /** What a gate has let go, as it was last refreshed, is read again. */
+  /** Reads accounts again that a gate has released since it was last refreshed. */
   letGo(): void {
     const { gates } = this.#options;
     for (const account of this.#held) if (!gates.held.has(account)) this.#held.delete(account);
     for (const account of this.#partly.keys()) if (!gates.pausedTemplates.has(account)) this.#partly.delete(account);
   }
 
-  /** Whether a message of this queue may leave now; if not, its account is gone around from here on. */
+  /** Whether a message of this queue may leave now. If not, reads leave out its account from now on. */
   lets(message: MessageDocument): boolean {
     const { gates } = this.#options;
     if (!gates.holds(message)) return true;
@@ -78,15 +80,15 @@ export class Queue {
     return false;
   }
 
-  /** A message of this account was claimed. */
+  /** Notes that a message of this account was claimed. */
   claimed(account: AccountId): void {
     this.#servedLast = account;
     this.quotas.claimed(account);
   }
 
   /**
-   * All of a short queue, which may be more than `wanted`. Of a long one at most `wanted`: a quota of each account in rotation,
-   * and more of the same accounts only when no other has any.
+   * Returns all messages of a short queue, even if they are more than `wanted`. Of a long queue returns at most `wanted`: a quota
+   * of each account in rotation, and more of the same accounts only if no other account has any.
    */
   async next(wanted: number): Promise<MessageDocument[]> {
     const nowMs = this.#options.clock.monotonicMs();
@@ -103,7 +105,7 @@ export class Queue {
       for (let more = true; more; readsLeft -= 1) {
         if (found.length >= wanted || readsLeft <= 0) return found;
         const limit = Math.min(quotaOf(wanted), wanted - found.length);
-        const batch = await this.#read({ account: { ...range, $gt: behind } } as Filter<MessageDocument>, limit); // '' is before every id
+        const batch = await this.#read({ account: { ...range, $gt: behind } } as Filter<MessageDocument>, limit); // '' sorts before every id.
         found.push(...batch.filter((message) => this.lets(message)));
         behind = batch.at(-1)?.account ?? behind;
         more = batch.length === limit;
@@ -112,7 +114,7 @@ export class Queue {
     return found.length === 0 ? this.#markEmpty() : this.#readDeeper(wanted, found);
   }
 
-  /** A short queue in one read; undefined when it is long, and then it is read account by account for a while. */
+  /** Reads a short queue by one read. Undefined when the queue is long; it is then read account by account for a while. */
   async #readWhole(): Promise<MessageDocument[] | undefined> {
     const whole = await this.#read({}, SHORT + 1);
     if (whole.length > SHORT) {
@@ -126,8 +128,9 @@ export class Queue {
   }
 
   /**
-   * What accounts have beside the messages of paused templates. The store passes those one by one. So the reading goes on where it
-   * stopped, and begins again after a pause: a large backlog is passed a few times a second at most.
+   * Reads the messages of accounts with a paused template, without those of the paused template. The store must pass those one by
+   * one. So the reading continues where it stopped, and begins again only after a pause. A large backlog is then passed a few
+   * times a second at most.
    */
   async #readPartly(wanted: number): Promise<MessageDocument[]> {
     const { gates, clock } = this.#options;
@@ -138,7 +141,7 @@ export class Queue {
       if (gates.held.has(account) || clock.monotonicMs() < notBeforeMs) continue;
       const paused = gates.pausedTemplates.get(account) ?? [];
       const others = { account, _id: { $gt: behind }, template: { $nin: [...paused] } };
-      const batch = await this.#read(others as Filter<MessageDocument>, limit); // '' is before every id
+      const batch = await this.#read(others as Filter<MessageDocument>, limit); // '' sorts before every id.
       const last = batch.length < limit ? undefined : batch.at(-1);
       const again = { ...FROM_THE_BEGINNING, notBeforeMs: clock.monotonicMs() + PARTLY_MS };
       this.#partly.set(account, last === undefined ? again : { behind: last._id, notBeforeMs: 0 });
@@ -147,7 +150,7 @@ export class Queue {
     return found;
   }
 
-  /** Every account of the queue was read, and more is wanted: of each the same again. */
+  /** Reads more of the same accounts, because every account of the queue was read and more is wanted. */
   async #readDeeper(wanted: number, found: readonly MessageDocument[]): Promise<MessageDocument[]> {
     const whole = found.filter(({ account }) => !this.#partly.has(account));
     const last = new Map(whole.map((message) => [message.account, message._id]));
@@ -166,7 +169,10 @@ export class Queue {
   }
 }
 
-/** The first that match, in the order of paths, lanes, accounts and ids. What has expired is left to the maintenance. */
+/**
+ * Reads the first messages that match, in the order of paths, lanes, accounts and ids. Expired messages are left to the
+ * maintenance.
+ */
 export function readQueued(
   { db, clock }: Pick<QueueOptions, 'db' | 'clock'>,
   filter: Filter<MessageDocument>,

@@ -2,32 +2,35 @@ import assert from 'node:assert/strict';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 
-/** What an account, and what the lower lanes, may take of a claim while more waits than there is room for. */
+/** How much an account, and how much the lower lanes, may take of a claim when more waits than there is room for. */
 
-/** Messages of one account in a row. Each account with a backlog costs a read of its own, so a quota is not smaller. */
+/** The smallest quota of an account. In a backlog each account costs a read of its own, so a quota should be worth it. */
 const LEAST_QUOTA = 5;
 const MOST_QUOTA = 15;
-/** A claim is for about so many accounts. */
+/** A claim should serve about this many accounts. */
 const ACCOUNTS_PER_CLAIM = 5;
 
-/** Messages that one account may have in a row in a claim of this size. */
+/** How many messages in a row one account may have, in a claim of this size. */
 export function quotaOf(messages: number): number {
   return Math.min(Math.max(Math.ceil(messages / ACCOUNTS_PER_CLAIM), LEAST_QUOTA), MOST_QUOTA);
 }
 
 /**
- * How much each account of one queue has got. A quota can be cut off in the middle, because what was read ahead is believed
- * for a moment only. Without this count the account that comes second would miss a few messages at every reading.
+ * Counts how many messages each account of one queue has got. A quota may be cut off in the middle, because what was read ahead
+ * is used only for a moment. Without this count, the account that comes second would lose a few messages at every reading.
  *
- * This is start-time fair queueing (Goyal, Vin, Cheng 1996): an account that had no work for a while begins with what the least
- * served of the others has had, so nobody saves up.
+ * This is start-time fair queueing (Goyal, Vin, Cheng 1996). An account that had no messages for a while starts with the count of
+ * the least served account. So no account can save up quota.
  */
 export class AccountQuotas {
   readonly #had = new Map<AccountId, number>();
-  /** What the least served account had at the last reading; never falls. */
+  /** The count of the least served account at the last reading. It never falls. */
   #least = 0;
 
-  /** The same messages in rounds of `quota` for the account that has had least; the messages of an account stay in order. */
+  /**
+   * Orders the messages in rounds of `quota`, beginning with the account that has got least. The messages of each account stay in
+   * order.
+   */
   inRounds(messages: readonly MessageDocument[], quota: number): MessageDocument[] {
     const waiting = byAccount(messages);
     const had = new Map([...waiting.keys()].map((account) => [account, this.#of(account)]));
@@ -43,7 +46,7 @@ export class AccountQuotas {
     return ordered;
   }
 
-  /** One message of this account was claimed. */
+  /** Notes that one message of this account was claimed. */
   claimed(account: AccountId): void {
     this.#had.set(account, this.#of(account) + 1);
   }
@@ -52,7 +55,7 @@ export class AccountQuotas {
     return Math.max(this.#had.get(account) ?? 0, this.#least);
   }
 
-  /** Accounts that had no more than `least` need no entry. */
+  /** Starts a reading. Accounts with a count of at most `least` need no entry. */
   #begin(least: number): void {
     this.#least = least;
     for (const [account, had] of this.#had) if (had <= least) this.#had.delete(account);
@@ -69,21 +72,21 @@ function byAccount(messages: readonly MessageDocument[]): Map<AccountId, Message
   return waiting;
 }
 
-/** The key of the smallest value, the first of equals. */
+/** The key with the smallest value. Of equal ones, the first. */
 function leastOf(had: ReadonlyMap<AccountId, number>): AccountId {
   const [first, ...others] = had;
   assert(first !== undefined, 'an account for each message');
   return others.reduce((least, one) => (one[1] < least[1] ? one : least), first)[0];
 }
 
-/** Part of what can be written that the lower lanes get while a higher one could fill everything. */
+/** The part of the room that the lower lanes get while a higher lane could use all of it. */
 const LOWER_LANES_PART = 0.1;
-/** Looking into the lower lanes costs reads, so they get nothing before they may have so many messages. */
+/** Reading the lower lanes costs time, so they get nothing until they may have this many messages. */
 const LOWER_LANES_LEAST = 3;
-/** What empty lanes did not use is not saved for ever. */
+/** The most that lower lanes can save up while they are empty. */
 const LOWER_LANES_MOST = 30;
 
-/** What the lower lanes may have: it grows with what the highest lane with work gets. */
+/** How many messages of lower lanes may be claimed. It grows with what the highest lane with messages gets. */
 export class LowerLanesQuota {
   #owed = 0;
 
@@ -92,7 +95,7 @@ export class LowerLanesQuota {
     return this.#owed < LOWER_LANES_LEAST ? 0 : Math.floor(this.#owed);
   }
 
-  /** `higher` messages of the highest lane with work were claimed, and `lower` of the lanes below it. */
+  /** Notes a claim: `higher` messages of the highest lane with messages, and `lower` messages of the lanes below it. */
   claimed(higher: number, lower: number): void {
     this.#owed = Math.min(Math.max(this.#owed + higher * LOWER_LANES_PART - lower, 0), LOWER_LANES_MOST);
   }

@@ -1,4 +1,4 @@
-/** Accounts whose ids are behind `$gt` and before `$lt`, or up to `$lte`. */
+/** Accounts with ids greater than `$gt`, and less than `$lt` or at most `$lte`. */
 export interface AccountRange {
   readonly $gt: string;
   readonly $lt?: string;
@@ -6,8 +6,8 @@ export interface AccountRange {
 }
 
 /**
- * Round robin over accounts: all but `without`, as ranges of ids in the order of reading. First those behind the account that
- * was served last, then from the beginning up to it.
+ * Round robin over accounts: ranges of ids without the accounts in `without`, in the order of reading. The ranges begin after the
+ * account that was served last, go to the end, and then from the beginning up to that account.
  */
 export function accountRotation(servedLast: string, without: Iterable<string>): AccountRange[] {
   const holes = [...without].sort();

@@ -10,8 +10,9 @@ import { RouteTable } from '../../../shared/routing/table.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
 /**
- * What each carrier of this process takes: by the routes, and by how the other carriers are. One per process, read again every
- * second, so a carrier takes over for another one, and gives back, within a second or two; no message is rewritten for it.
+ * Decides which paths each carrier of this process takes from. That depends on the routes and on the state of the other carriers.
+ * One per process. It is read again every second, so a carrier takes over for another one, and gives back, within a second or
+ * two. No message is rewritten for this.
  */
 export class Serving {
   readonly #db: Db;
@@ -19,7 +20,7 @@ export class Serving {
   #table = new RouteTable([], []);
   #standings: Standings = new Map();
   readonly #unheldSince = new Map<string, Date>();
-  /** Paths by carrier and what it believes of itself, until the next refresh. */
+  /** The paths of each carrier by its breaker's state, until the next refresh. */
   #paths = new Map<string, readonly string[]>();
 
   constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
@@ -27,17 +28,17 @@ export class Serving {
     this.#clock = clock;
   }
 
-  /** Rejects with the store's error; what was known before counts on. */
+  /** Rejects with the store's error. The earlier result then stays in use. */
   async refresh(carriers: readonly CarrierDocument[]): Promise<void> {
     const routes = await listRoutes(this.#db);
-    // Alone, a carrier has nobody to yield to.
+    // A single carrier has no other to give paths to.
     const standings = carriers.length < 2 ? new Map() : await this.#readStandings(carriers);
     this.#table = new RouteTable(routes, carriers);
     this.#standings = standings;
     this.#paths = new Map();
   }
 
-  /** The paths that a bound carrier takes from now. `as`: whether its breaker is closed. */
+  /** The paths that a bound carrier takes from now. `as`: `up` while its breaker is closed. */
   paths(carrier: string, as: 'up' | 'tripped'): readonly string[] {
     const key = `${carrier}/${as}`;
     const known = this.#paths.get(key);
@@ -52,8 +53,8 @@ export class Serving {
   }
 
   /**
-   * The path of a message for which its carrier's answer was no. Undefined: no other carrier is to be asked, as it had enough of
-   * them, or nobody is left who will take it soon.
+   * The path to another carrier for a message that this carrier refused. Undefined when the message has been refused by enough
+   * carriers, or when no other carrier will take it soon.
    */
   next({ path, claim, attempts = [] }: MessageDocument): string | undefined {
     if (claim === undefined || attempts.length + 1 >= MAX_CARRIERS) return undefined;

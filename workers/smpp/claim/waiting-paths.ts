@@ -3,14 +3,15 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
-/** So few paths are read one by one: to find out which of them is empty would cost as much. */
+/** Up to this many paths are read one by one. Finding the empty ones first would cost as much. */
 const FEW = 3;
-/** What was found is believed for so long. */
+/** The result is used for this long. */
 const FRESH_MS = 100;
 
 /**
- * In a backlog each lane of each path is a queue to be read. Routes give a carrier dozens of paths, and nearly all are empty. This
- * finds the others by skipping through the index: one read for each of them, and one that finds no more.
+ * Finds the paths on which messages wait. In a backlog each lane of each path is a queue that must be read. Routes can give a
+ * carrier dozens of paths, and nearly all are empty. This skips through the index: one read for each path with messages, and one
+ * more that finds the end.
  */
 export class WaitingPaths {
   readonly #db: Db;
@@ -24,7 +25,7 @@ export class WaitingPaths {
     this.#clock = clock;
   }
 
-  /** Those of `paths` (sorted) on which something waits. */
+  /** Returns those of `paths` (sorted) that have waiting messages. */
   async among(paths: readonly string[]): Promise<readonly string[]> {
     if (paths.length <= FEW) return paths;
     const nowMs = this.#clock.monotonicMs();

@@ -115,7 +115,7 @@ function isNumberOf(address: string, to: string): boolean {
 }
 
 function isSenderOf(address: string, sender: string): boolean {
-  if (address === '') return true; // Not told.
+  if (address === '') return true; // The receipt has no such address.
   return (
     address.toLowerCase() === sender.toLowerCase() ||
     (digitsOf(address) !== '' && digitsOf(address) === digitsOf(sender))

@@ -7,11 +7,14 @@ import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 
 const FRESH_MS = 2_000;
-/** Accounts, also those without a chain of their own. */
+/** How many accounts are remembered, including those without a chain of their own. */
 const REMEMBERED = 20_000;
 const NONE: ReadonlyMap<AccountId, readonly string[]> = new Map();
 
-/** Chains of telemarketers that accounts have of their own at one carrier. Read only if the carrier wants the hash, once in two seconds. */
+/**
+ * The chains of telemarketers that accounts have of their own at one carrier. They are read only if the carrier wants the hash,
+ * at most once in two seconds.
+ */
 export class AccountChains {
   readonly #chains: FreshCache<AccountId, readonly string[]>;
   readonly #wanted: boolean;
@@ -27,7 +30,7 @@ export class AccountChains {
     });
   }
 
-  /** By account. An account that is not in the map has the carrier's chain. Rejects with the store's error. */
+  /** The chains by account. An account that is not in the map uses the carrier's chain. Rejects with the store's error. */
   async of(messages: readonly MessageDocument[]): Promise<ReadonlyMap<AccountId, readonly string[]>> {
     if (!this.#wanted) return NONE;
     const accounts = messages.flatMap(({ entityId, account }) => (entityId === undefined ? [] : account));

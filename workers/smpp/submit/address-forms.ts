@@ -1,6 +1,9 @@
 import type { AddressForm, AddressSettings, RewriteRule } from '../../../shared/carriers/settings/addresses.ts';
 
-/** Sender and recipient as a carrier wants them: rewritten first, then typed, then written in the type's form. */
+/**
+ * Writes sender and recipient as a carrier wants them. First rewrite rules are applied, then the type is chosen, then the address
+ * is written in the form of its type.
+ */
 
 export interface Address {
   readonly ton: number;
@@ -8,12 +11,15 @@ export interface Address {
   readonly digits: string;
 }
 
-/** An alphanumeric sender has at most 11 characters (3GPP TS 23.040 §9.1.2.5), a C-string field 20 (SMPP 3.4 §5.2.8). */
+/**
+ * An alphanumeric sender has at most 11 characters (3GPP TS 23.040 §9.1.2.5). Other senders have at most 20, the length of the
+ * field (SMPP 3.4 §5.2.8).
+ */
 const ALPHANUMERIC = /^[\x20-\x7e]{1,11}$/;
 const NUMBER = /^\d{1,20}$/;
 const MAX_OCTETS = 20;
 
-/** Undefined for a sender that cannot travel. */
+/** The source address. Undefined for a sender that the fields cannot hold. */
 export function sourceAddress(sender: string, settings: AddressSettings): Address | undefined {
   const rewritten = rewrite(sender, settings.rewriteSender);
   if (NUMBER.test(rewritten)) return address(rewritten, sourceForm(rewritten, settings), settings);
@@ -22,7 +28,7 @@ export function sourceAddress(sender: string, settings: AddressSettings): Addres
     : undefined;
 }
 
-/** Undefined for what is not a number. */
+/** The destination address. Undefined if `to` is not a number. */
 export function destinationAddress(to: string, settings: AddressSettings): Address | undefined {
   if (!NUMBER.test(to)) return undefined;
   const digits = rewrite(to, settings.rewriteRecipient);
@@ -30,7 +36,7 @@ export function destinationAddress(to: string, settings: AddressSettings): Addre
   return NUMBER.test(digits) ? address(digits, form, settings) : undefined;
 }
 
-/** The longest prefix that fits is replaced, once. */
+/** Applies the rule with the longest matching prefix, once. */
 function rewrite(text: string, rules: readonly RewriteRule[]): string {
   let longest: RewriteRule | undefined;
   for (const rule of rules) {
@@ -44,7 +50,7 @@ function sourceForm(digits: string, settings: AddressSettings): AddressForm {
   return isNational(digits, settings) ? settings.sourceNational : settings.sourceInternational;
 }
 
-/** No calling code begins with 0 (ITU-T E.164 §6): such a number has a trunk prefix. */
+/** Calling codes never begin with 0 (ITU-T E.164 §6), so a number with a leading 0 has a trunk prefix. */
 function isNational(digits: string, { country }: AddressSettings): boolean {
   return digits.startsWith('0') || (country !== '' && digits.startsWith(country));
 }

@@ -34,10 +34,10 @@ export interface AnswersOptions {
   readonly measurements: Measurements;
 }
 
-/** Tries of the rest of a partly accepted message; throttled ones count as little as those of whole messages. */
+/** How often the rest of a partly accepted message is sent again. Throttled tries count as little as those of whole messages. */
 const MAX_RESUMES = 5;
 
-/** Collects what became of each segment, and hands the outcome of each message to be settled. */
+/** Collects the answers to all segments of a message, then has the message's outcome settled. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #statuses: OwnStatuses;
@@ -48,12 +48,12 @@ export class Answers {
     this.#statuses = ownStatuses(options.carrier);
   }
 
-  /** Whether partly accepted messages wait for their rest to be sent. */
+  /** Whether partly accepted messages wait for their remaining segments to be sent. */
   get resuming(): boolean {
     return this.#resumes.waiting;
   }
 
-  /** Ends the waits of messages that were to be resumed: their rest will not be sent. */
+  /** Stops waiting: the remaining segments of partly accepted messages will not be sent. */
   close(): void {
     this.#resumes.close();
   }
@@ -62,7 +62,7 @@ export class Answers {
     const { carrier, tokens, metrics, clock, measurements } = this.#options;
     const { statusClasses, statusPausesMs } = this.#statuses;
     const meaning = statusClass(answer.status, statusClasses);
-    // One refusal is one, for the metrics, whoever may take the message instead.
+    // In the metrics a refusal counts as `rejected`, even if another carrier may take the message.
     const counted = meaning === 'failover' ? 'rejected' : meaning;
     metrics.answers.inc({ carrier: carrier._id, class: counted });
     const answerMs = clock.monotonicMs() - segment.sentMs;
@@ -100,23 +100,23 @@ export class Answers {
     for (const submission of ended) this.#conclude(submitter, submission);
   }
 
-  /** It was not submitted, and may not be any more. */
+  /** Rejects a message that was not submitted and must not be. */
   refuse(message: MessageDocument, { code, reason }: NotLeaving): void {
     this.#options.metrics.outcomes.inc({ carrier: this.#options.carrier._id, outcome: 'rejected' });
     this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
   }
 
-  /** It was not submitted, and goes back to the queue. */
+  /** Puts a message that was not submitted back into the queue. */
   requeue(message: MessageDocument): void {
     this.#store(this.#options.outcomes.add(message, { kind: 'requeue' }));
   }
 
-  /** The same, when its segments had been made. */
+  /** Does the same for a message whose segments were encoded already. */
   withdraw(submission: Submission): void {
     this.#settle(submission, { kind: 'requeue' });
   }
 
-  /** Segments that still wait are not sent when another one was refused for good. */
+  /** When the carrier has refused one segment for good, those that still wait are not sent. */
   #cancelRest(submitter: BindSubmitter<Segment>, submission: Submission): void {
     for (const { index } of submitter.withdraw((segment) => segment.submission === submission)) {
       submission.answers[index] = { kind: 'unwritten' };
@@ -138,7 +138,10 @@ export class Answers {
     else void this.#resumeLate(submitter, submission, verdict);
   }
 
-  /** One answer came late, so the message was settled as unknown: its rest goes only while nobody has decided about it since. */
+  /**
+   * Sends the remaining segments of a message whose answer came late. The message was settled as unknown meanwhile. So this
+   * happens only if nobody has decided about the message since.
+   */
   async #resumeLate(submitter: BindSubmitter<Segment>, submission: Submission, verdict: Resume): Promise<void> {
     const { parts } = verdict.otherwise;
     const stored = this.#options.outcomes.add(submission.message, { kind: 'unknown', parts });
@@ -157,7 +160,7 @@ export class Answers {
     this.#resumes.add(submitter, submission, verdict, () => this.#settle(submission, verdict.otherwise));
   }
 
-  /** To the next carrier of its route; without one it is refused for good. */
+  /** Gives the message to the next carrier of its route. If there is none, rejects it. */
   #passOn(submission: Submission, { parts, code, reason }: Refusal, pauseMs: number | undefined): void {
     if (pauseMs !== undefined) this.#options.breaker.trip(pauseMs);
     const { path } = this.#nextPath(submission);
@@ -178,7 +181,10 @@ export class Answers {
     this.#store(stored);
   }
 
-  /** A failure here means that the lease or the store is gone for good: the next holder finds the messages `submitting`. */
+  /**
+   * If storing fails here, the lease is lost or the store is gone. The next holder of the lease finds the messages as
+   * `submitting`.
+   */
   #store(stored: Promise<unknown>): void {
     stored.catch((error: unknown) => {
       this.#options.log.warn('outcome_left', { carrier: this.#options.carrier._id, ...errorFields(error) });

@@ -1,30 +1,31 @@
 import type { CarrierRate } from './carrier-rate.ts';
 
 export interface BindSubmitterOptions<Segment> {
-  /** The bind that it submits over. */
+  /** The bind that carries the submits. */
   readonly bind: SubmitBind<Segment>;
-  /** Most unanswered submits. */
+  /** The most submits without an answer. */
   readonly windowSize: number;
-  /** The rate of the carrier, all its binds together. */
+  /** The carrier's rate limit, for all its binds together. */
   readonly tokens: Pick<CarrierRate, 'take' | 'waitMs'>;
   /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
   onSubmit(segment: Segment): void;
-  /** Room has come back: more may be claimed. */
+  /** Called when a slot has become free, so that more can be claimed. */
   onRoom(): void;
 }
 
-/** What of a bind (session/bind.ts) a submitter needs. */
+/** The parts of a bind (session/bind.ts) that a submitter uses. */
 export interface SubmitBind<Segment> {
-  /** The session that takes a submit now; undefined while there is none. */
+  /** The session that takes a submit now. Undefined while there is none. */
   readonly session: { submit(segment: Segment): void } | undefined;
-  /** Ends the connection and binds again: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again, because the carrier said that this session is not usable. */
   recycle(): void;
 }
 
 /**
- * Submits over one bind, through its send window: what waits to be written, in order, and how many submits have no answer yet. A
- * segment is written when the window has a slot and the carrier's rate a token, never before; segments of a message stay in order.
+ * Submits over one bind. It holds the segments that wait to be written, in order, and counts the submits without an answer (the
+ * send window). A segment is written only when the window has a free slot and the carrier's rate a token. The segments of a
+ * message stay in order.
  */
 export class BindSubmitter<Segment> {
   readonly #options: BindSubmitterOptions<Segment>;
@@ -36,7 +37,7 @@ export class BindSubmitter<Segment> {
     this.#options = options;
   }
 
-  /** Whether its bind takes submits. */
+  /** Whether the bind takes submits now. */
   get bound(): boolean {
     return this.#options.bind.session !== undefined;
   }
@@ -49,32 +50,32 @@ export class BindSubmitter<Segment> {
     return this.#waiting.length;
   }
 
-  /** Slots that nothing waits for. Negative while more waits than the window holds. */
+  /** Free slots of the window after all waiting segments have theirs. Negative if more segments wait than the window holds. */
   get free(): number {
     return this.#options.windowSize - this.#unanswered - this.#waiting.length;
   }
 
-  /** Puts segments at the end of the queue and writes what may go now. */
+  /** Adds segments to the end of the queue. Writes what may be written now. */
   add(segments: readonly Segment[]): void {
     this.#waiting.push(...segments);
     this.pump();
   }
 
-  /** Takes waiting segments out again; returns those that were there. */
+  /** Takes the segments out of the queue for which `unwanted` is true. Returns them. */
   withdraw(unwanted: (segment: Segment) => boolean): Segment[] {
     const taken = this.#waiting.filter(unwanted);
     if (taken.length > 0) this.#waiting = this.#waiting.filter((segment) => !unwanted(segment));
     return taken;
   }
 
-  /** An answer came, or none will: its slot is free. */
+  /** Frees the slot of a submit that was answered, or whose answer is no longer awaited. */
   release(): void {
     this.#unanswered -= 1;
     this.pump();
     if (this.free > 0) this.#options.onRoom();
   }
 
-  /** Writes what may go now. */
+  /** Writes what may be written now. */
   pump(): void {
     const { bind, windowSize, tokens, mayWrite, onSubmit } = this.#options;
     while (this.#waiting.length > 0 && this.#unanswered < windowSize) {
@@ -92,7 +93,7 @@ export class BindSubmitter<Segment> {
     }
   }
 
-  /** The connection is gone: nothing waits any more, nothing will be answered. Returns what was never written. */
+  /** Empties queue and window after the connection was lost. Returns the segments that were never written. */
   clear(): Segment[] {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -102,7 +103,7 @@ export class BindSubmitter<Segment> {
     return unwritten;
   }
 
-  /** Ends the connection and binds again: the carrier says that this session is not usable. */
+  /** Ends the connection and binds again, because the carrier said that this session is not usable. */
   recycle(): void {
     this.#options.bind.recycle();
   }

@@ -1,21 +1,27 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
 /**
- * What an answer says about the carrier itself. `good`: it works, whatever it said of the message. `refused`: it surely did not take
- * a message that another carrier may take. `fault`: an error of its own, or no answer. Throttling says nothing.
+ * What an answer says about the carrier itself. `good`: the carrier works, whatever it said about the message. `refused`: it
+ * certainly did not take a message that another carrier may take. `fault`: it reported an error of its own, or gave no answer. A
+ * throttled answer says nothing and is not counted.
  */
 export type BreakerAnswer = 'good' | 'refused' | 'fault';
 
 const WINDOW_S = 30;
 const FEWEST = 20;
-/** Faults are the carrier's own. Refusals may be the messages': a list of bad numbers is refused by any carrier. */
+/**
+ * Faults and refusals have different limits. Faults come from the carrier. Refusals may come from the messages: every carrier
+ * refuses a list of bad numbers.
+ */
 const FAULT_PART = 0.5;
 const REFUSED_PART = 0.9;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 600_000;
 const PROBES = 5;
 const GOOD_PROBES = 4;
-/** For so long only messages that can wait are probes; then any, as there may be no others. */
+/**
+ * For this long, only messages that are not urgent are used as probes. After that any message is, because there may be no others.
+ */
 const PATIENCE_MS = 30_000;
 
 interface Second {
@@ -26,11 +32,13 @@ interface Second {
 }
 
 /**
- * Notices that a carrier refuses nearly everything, so that its messages go to others of their route.
+ * Notices that a carrier refuses nearly everything. Its messages then go to other carriers of their route.
  *
- * - `closed`: all is well. To `open`: of 20 answers or more in 30 s half were faults, or nine of ten faults and refusals.
- * - `open`: the carrier gets only what no other carrier can take. To `probing`: after 30 s, doubling with each return up to 10 min.
- * - `probing`: it gets five messages. To `closed`: four good answers. To `open`: two that are not.
+ * - `closed`: all is well. Becomes `open` when at least 20 answers came in 30 s, and half of them were faults or nine of ten were
+ *   faults or refusals.
+ * - `open`: the carrier gets only messages that no other carrier can take. Becomes `probing` after 30 s. Each time it opens again
+ *   this time doubles, up to 10 min.
+ * - `probing`: the carrier gets five messages. Becomes `closed` after four good answers, `open` after two others.
  */
 export class Breaker {
   readonly #clock: Clock;
@@ -49,17 +57,17 @@ export class Breaker {
     return this.#clock.monotonicMs() < this.#openUntilMs ? 'open' : 'probing';
   }
 
-  /** When it will be tried again; undefined while closed. */
+  /** When it will be tried again. Undefined while closed. */
   get trippedUntil(): Date | undefined {
     return this.#trippedUntil;
   }
 
-  /** Messages that may be taken as probes now, and the most urgent lane that they may be of. */
+  /** How many messages may be claimed as probes now, and the most urgent lane that they may have. */
   get probes(): { readonly room: number; readonly fromLane: number } {
     if (this.state !== 'probing') return { room: 0, fromLane: 0 };
     const nowMs = this.#clock.monotonicMs();
     const idleMs = nowMs - (this.#openUntilMs ?? nowMs);
-    // Probes whose answers told nothing (throttled, never written) are made again.
+    // Probes without a useful answer (throttled, or never written) are repeated.
     if (nowMs - this.#probes.sinceMs >= PATIENCE_MS) this.#probes = { sinceMs: nowMs, taken: 0, good: 0, bad: 0 };
     return { room: PROBES - this.#probes.taken, fromLane: idleMs < PATIENCE_MS ? 1 : 0 };
   }
@@ -68,14 +76,14 @@ export class Breaker {
     this.#probes.taken += messages;
   }
 
-  /** One message was answered. */
+  /** Notes the answer to one message. */
   answered(answer: BreakerAnswer): void {
     const state = this.state;
     if (state === 'closed') this.#count(answer);
     else if (state === 'probing') this.#judge(answer);
   }
 
-  /** The carrier's settings say that this answer needs a pause. */
+  /** Opens the breaker for this time, because the carrier's settings say that this answer needs a pause. */
   trip(pauseMs: number): void {
     this.#open(pauseMs);
   }

@@ -5,7 +5,7 @@ import { type StaticTlv, SUBMITS, type SubmitSettings } from '../../../shared/ca
 import { TEXTS, type TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { Tlv } from '../session/pdu.ts';
 
-/** How one carrier wants its submit_sm, defaults included: made once, used for each message. */
+/** How one carrier wants its submit_sm, with all defaults filled in. Made once and used for every message. */
 export interface CarrierForm {
   readonly addresses: AddressSettings;
   readonly texts: TextSettings;
@@ -29,7 +29,7 @@ export function carrierForm({
 
 const INTEGER_OCTETS: Readonly<Record<string, number>> = { int1: 1, int2: 2, int4: 4 };
 
-/** SMPP 3.4 §3.1: integers big-endian, a C-octet string with its NUL. */
+/** Encodes a value as in SMPP 3.4 §3.1: integers are big-endian, and a C-octet string ends with a NUL. */
 function octetsOf(type: StaticTlv['type'], value: string): Buffer {
   const octets = INTEGER_OCTETS[type];
   if (octets !== undefined) {

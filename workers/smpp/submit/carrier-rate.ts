@@ -5,27 +5,31 @@ import { RecentCount } from './recent-count.ts';
 
 export interface CarrierRateOptions {
   readonly clock: Clock;
-  /** Segments a second; 0: no limit of ours, as fast as the carrier lets us. */
+  /** Segments a second. 0: we set no limit and send as fast as the carrier takes them. */
   readonly perSecond: number;
-  /** From 0 to 1; tests set it. */
+  /** Returns a number from 0 to 1. Tests replace it. */
   readonly random?: () => number;
 }
 
-/** Throttled answers to what was sent before the last one counted belong to it, for so long: some answers never come. */
+/**
+ * Several throttled answers may belong to one event: they answer segments that were sent before the carrier throttled. After this
+ * time a throttled answer counts as a new event, because some answers never come.
+ */
 const ONE_EVENT_MS = 5_000;
-/** A carrier that counts by the second lets us in again within so long; when it does not, the learned rate was too high. */
+/** A carrier that counts per second accepts submits again within this time. If it does not, the learned rate is too high. */
 const WINDOW_MS = 1_100;
-/** A probe without an answer is forgotten then. */
+/** A probe that has no answer after this time is given up. */
 const PROBE_MS = 2_000;
-/** How soon to ask again while a probe is under way; its answer asks at once. */
+/** While a probe waits for its answer, `take` may be asked again after this time. The answer itself causes a new look at once. */
 const PROBE_LOOK_MS = 20;
 
 /**
- * The rate of one carrier, all its binds together: a token bucket whose rate is learned when the carrier throttles.
+ * Limits the rate of one carrier, for all its binds together. It is a token bucket. The rate is learned when the carrier
+ * throttles.
  *
- * - `flowing`: tokens come at the rate, which grows slowly while it is all used.
- * - `probing`: what was sent at the learned rate was throttled too. One segment goes at a time, with growing pauses, until the
- *   carrier accepts one.
+ * - `flowing`: tokens come at the learned rate. The rate grows slowly while all tokens are used.
+ * - `probing`: segments that were sent at the learned rate were throttled too. One segment is sent at a time, with growing
+ *   pauses, until the carrier accepts one.
  */
 export class CarrierRate {
   readonly #clock: Clock;

@@ -34,28 +34,31 @@ export interface DispatchOptions {
   readonly answers: Answers;
   readonly tokens: CarrierRate;
   readonly references: References;
-  /** One for each of the carrier's binds. */
+  /** One submitter for each bind of the carrier. */
   readonly submitters: readonly BindSubmitter<Segment>[];
-  /** Where it can be heard that messages are queued. */
+  /** Calls back when messages are queued, so that they need not wait for the next poll. */
   readonly listen?: ListenForChanges | undefined;
-  /** The lease is held. */
+  /** Whether the carrier's lease is held. */
   held(): boolean;
 }
 
 const MAX_CLAIM = 500;
-/** Outcomes that the store has not taken yet; above it nothing more is claimed. */
+/** The most outcomes that the store has not taken yet. At this limit nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
-/** Claimed so far ahead of the rate: a claim takes time, and tokens that come meanwhile would be lost. The window paces the writing. */
+/**
+ * Messages are claimed this long before the rate allows them. A claim takes time, and tokens that come meanwhile would be lost.
+ * The window still limits the writing.
+ */
 const AHEAD_MS = 200;
 const IDLE_MS = 100;
-/** After a small claim, so long is waited for more messages: a claim of ten costs little more than a claim of one. */
+/** Pause after a small claim, to let more messages come together. A claim of ten costs little more than a claim of one. */
 const GATHER_MS = 8;
-/** Between two claims it is always a little behind. */
+/** A carrier counts as behind only after this time, because between two claims a few messages always wait. */
 const BEHIND_MS = 1_500;
 
 /**
- * Claims what can be written now and hands it to the windows of the binds. Nothing here is the only place that knows of a message:
- * it is `submitting` in the store until it is settled.
+ * Claims as many messages as can be written now and gives them to the windows of the binds. No message is known only here: in the
+ * store it is `submitting` until it is settled.
  */
 export class Dispatch {
   readonly #options: DispatchOptions;
@@ -64,7 +67,7 @@ export class Dispatch {
   #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
-  /** When it last took all that waited for it. */
+  /** When the carrier last took everything that waited for it. */
   #caughtUpAt: Date;
 
   constructor(options: DispatchOptions) {
@@ -84,18 +87,18 @@ export class Dispatch {
     this.#loop.start();
   }
 
-  /** Since when more waits than it takes; undefined while it keeps up. */
+  /** Since when more messages wait than the carrier takes. Undefined while it keeps up. */
   get behindSince(): Date | undefined {
     const behindMs = this.#options.clock.now().getTime() - this.#caughtUpAt.getTime();
     return behindMs < BEHIND_MS ? undefined : this.#caughtUpAt;
   }
 
-  /** Room has come back. Wakes only when there was more to claim than room for it. */
+  /** Room has become free. Starts a round only if the last one found no room. */
   room(): void {
     if (this.#hungry) this.#loop.wake();
   }
 
-  /** Claims no more. A message goes back when none of its segments was written; the others go on. */
+  /** Claims no more. Messages of which no segment was written go back to the queue. The others are sent to their end. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#loop.stop();
@@ -104,7 +107,7 @@ export class Dispatch {
       const unbegun = submitter.withdraw(({ submission }) =>
         submission.answers.every((answer) => answer === undefined),
       );
-      // Only messages that wait from their first segment on: when some segments are written, the message is under way.
+      // Keeps only messages whose first segment still waits. If some segments were written already, the others must follow.
       const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
       submitter.add(unbegun.filter(({ submission }) => !first.has(submission)));
       for (const submission of first) this.#options.answers.withdraw(submission);
@@ -130,7 +133,10 @@ export class Dispatch {
     return 'more';
   }
 
-  /** What the carrier is to take by its routes; and a few probes, while it is tried again after it refused nearly everything. */
+  /**
+   * Claims messages on the paths that the routes give this carrier. While the breaker tests a carrier that refused nearly
+   * everything, claims a few probes too.
+   */
   async #claim(room: number): Promise<readonly MessageDocument[]> {
     const { carrier, claimer, serving, breaker, clock } = this.#options;
     const askedAt = clock.now();
@@ -159,7 +165,10 @@ export class Dispatch {
     return this.#options.submitters.filter(({ bound, free }) => bound && free > 0);
   }
 
-  /** Submits what was claimed, but for what may not leave any more. False when that could not be asked: then all goes back. */
+  /**
+   * Submits the claimed messages, except those that may not leave any more. Returns false when the store did not answer that
+   * question. Then all messages go back to the queue.
+   */
   async #depart(messages: readonly MessageDocument[]): Promise<boolean> {
     const { carrier, departures, chains, answers, log } = this.#options;
     const asked = await Promise.all([departures.refusals(messages), chains.of(messages)]).catch((error: unknown) => {
@@ -178,7 +187,7 @@ export class Dispatch {
     return true;
   }
 
-  /** All segments on one bind, the one with the most room. */
+  /** Gives all segments of the message to the bind with the most free slots. */
   #submit(message: MessageDocument, ownChain: readonly string[] | undefined): void {
     const frames = this.#encode(message, ownChain);
     if ('code' in frames) {
@@ -191,7 +200,7 @@ export class Dispatch {
     else others.reduce(roomier, first).add(submission.segments);
   }
 
-  /** Its submit_sm, or why no carrier can take it. */
+  /** The message's submit_sm, or the reason why no carrier can take the message. */
   #encode(message: MessageDocument, ownChain: readonly string[] | undefined): readonly Buffer[] | Refusal {
     const { carrier, references, clock, log, metrics } = this.#options;
     const { dlt = 'off' } = carrier;
@@ -206,7 +215,7 @@ export class Dispatch {
       if (encoded.encoding !== message.encoding) metrics.recoded.inc({ carrier: carrier._id, to: encoded.encoding });
       return encoded.segments.map(encodeSubmit);
     } catch (error) {
-      // A message that the codec cannot take must not stop those behind it.
+      // A message that cannot be encoded must not stop the messages after it.
       log.error('message_not_encoded', { message_id: message._id, ...errorFields(error) });
       return { code: 'not_encodable', reason: 'The message cannot be encoded' };
     }

@@ -3,7 +3,7 @@ import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Tlv } from '../session/pdu.ts';
 
-/** What a carrier wants to know of India's DLT: entity, template, hash, as far as the message has them. */
+/** The TLVs for India's DLT that the carrier wants: entity, template and hash, as far as the message has them. */
 export function dltTlvs(
   { entityId, template }: Pick<MessageDocument, 'entityId' | 'template'>,
   { entityTag, templateTag, hashTag, chain, form }: CarrierDlt,

@@ -11,34 +11,36 @@ import { substituted } from './substitutes.ts';
 import { validityPeriod } from './validity.ts';
 
 /**
- * A message as submit_sm, one per segment. Everything is explicit: alphabet, octets, header, addresses; nothing is left to
- * the codec's guesses, and nothing that the standard does not allow in a field gets in (a NUL in an address would shift the
- * fields behind it).
+ * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here, so the codec has
+ * nothing to guess. A value that the standard does not allow in a field never gets in: a NUL in an address, for example, would
+ * shift all fields after it.
  */
 
-/** 3GPP TS 23.040 §9.2.3.24.1 numbers segments in one octet. */
+/** The number of a segment is one octet (3GPP TS 23.040 §9.2.3.24.1). */
 const MAX_SEGMENTS = 255;
 
 export type Encoded =
   | {
       readonly kind: 'encoded';
-      /** UCS2 where the carrier's alphabet lacks a character, whatever the gateway counted with. */
+      /**
+       * The encoding that was used. It is UCS2 if the carrier's alphabet lacks a character, even if the gateway counted with GSM.
+       */
       readonly encoding: Encoding;
       readonly segments: readonly SubmitFields[];
     }
-  /** No carrier could take it as it is. */
+  /** No carrier can take this message. */
   | { readonly kind: 'unfit'; readonly code: string; readonly reason: string };
 
 export interface EncodingOptions {
   readonly form: CarrierForm;
   readonly now: Date;
-  /** Joins the segments of one message at the handset; asked for only when there are several. */
+  /** Gives the reference by which the handset joins the segments. Called only for messages of several segments. */
   reference(): number;
-  /** DLT ids go on each segment. */
+  /** The DLT ids that are put on every segment. */
   readonly dlt?: CarrierDlt | 'off';
 }
 
-/** What of a message its submit_sm say. */
+/** The fields of a message that its submit_sm need. */
 export type Submittable = Pick<
   MessageDocument,
   'sender' | 'to' | 'text' | 'lane' | 'validUntil' | 'template' | 'entityId'
@@ -54,7 +56,7 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
   if (destination === undefined) {
     return { kind: 'unfit', code: 'recipient_unfit', reason: 'The recipient is not a number' };
   }
-  // What matched a template must arrive as it matched.
+  // A text that matched a template must arrive exactly as it matched, so nothing is substituted.
   const text = texts.substitute && message.template === undefined ? substituted(message.text) : message.text;
   const { encoding, segments } = splitText(text, texts, reference);
   if (segments.length > MAX_SEGMENTS) {
@@ -84,7 +86,7 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
   };
 }
 
-/** Fields that are null or 0 with most carriers. */
+/** Fields that most carriers leave null or 0. */
 function unusualFields(
   { serviceType, priorities, protocolId }: SubmitSettings,
   lane: number,

@@ -10,7 +10,7 @@ import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-o
 import { messageKey } from '../dialect/message-ids.ts';
 import type { BreakerAnswer } from './breaker.ts';
 
-/** What became of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have. */
+/** The fate of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
 export type SegmentAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly messageId: string }
   | { readonly kind: 'unknown' }
@@ -23,8 +23,8 @@ export interface CarrierAnswers {
 }
 
 /**
- * What the answers to all segments of a message mean for it. `resume` says that some were accepted and the rest may still be: only those
- * segments are to be sent again. `refused_here`: nothing was accepted, and another carrier may take it.
+ * What the answers to all segments of a message mean together. `resume`: some segments were accepted and the others may still be;
+ * only the others are sent again. `refused_here`: no segment was accepted, and another carrier may take the message.
  */
 export type Verdict =
   | Exclude<SubmitOutcome, { readonly kind: 'failover' }>
@@ -33,7 +33,7 @@ export type Verdict =
       readonly kind: 'resume';
       readonly segments: readonly number[];
       readonly throttled: boolean;
-      /** What it is when the rest cannot be sent any more. */
+      /** The outcome if the remaining segments cannot be sent any more. */
       readonly otherwise: Extract<SubmitOutcome, { readonly kind: 'partial' | 'rejected' }>;
     };
 
@@ -57,12 +57,12 @@ export function verdictOf(answers: readonly SegmentAnswer[], carrier: CarrierAns
   return { kind: 'requeue' };
 }
 
-/** This carrier takes no other segment of the message either. */
+/** Whether this answer means that the carrier takes no other segment of the message either. */
 export function isFinal(answer: AnswerClass): boolean {
   return answer === 'rejected' || answer === 'failover';
 }
 
-/** The longest pause that the carrier's settings have for these statuses. */
+/** The longest pause that the carrier's settings ask for after these statuses. */
 export function pauseOf(
   answers: readonly SegmentAnswer[],
   { statusPausesMs = {} }: Pick<CarrierAnswers, 'statusPausesMs'>,
@@ -80,8 +80,8 @@ function classOf(answer: SegmentAnswer, carrier: CarrierAnswers): AnswerClass {
 }
 
 /**
- * What a message's answers say of the carrier itself. Undefined: nothing, as it throttled, its queue was full (0x14 is also an empty
- * balance at Aldeamo), or nothing was written.
+ * What a message's answers say about the carrier itself. Undefined if they say nothing: it throttled, its queue was full (at
+ * Aldeamo 0x14 can also mean an empty balance), or nothing was written.
  */
 export function aboutCarrier(
   { kind }: Verdict,
@@ -108,7 +108,7 @@ function partOf(answer: SegmentAnswer, accepted: boolean, carrier: string): Part
 
 const SEVERITY: readonly AnswerClass[] = ['rejected', 'failover', 'retry', 'throttled', 'bind'];
 
-/** The status that decides, the gravest class first. */
+/** The status that decides: the one of the gravest class. */
 function worstRefusal(
   answers: readonly SegmentAnswer[],
   classes: readonly AnswerClass[],

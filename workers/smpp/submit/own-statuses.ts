@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { CommandStatusClass } from '../../../shared/carriers/command-status.ts';
 import type { StatusMeaning } from '../../../shared/carriers/settings/answers.ts';
 
-/** A carrier's deviations from the standard's classes, and the pauses that it wants, by decimal status. */
+/** How a carrier differs from the standard's classes of statuses, and which pauses it wants. Both are by status in decimal. */
 export interface OwnStatuses {
   readonly statusClasses: Readonly<Record<string, CommandStatusClass>>;
   readonly statusPausesMs: Readonly<Record<string, number>>;
@@ -16,7 +16,7 @@ const CLASSES: Readonly<Record<StatusMeaning['means'], CommandStatusClass>> = {
   bind: 'bind',
 };
 
-/** `statusClasses` of the document are from before there was a setting for them. */
+/** Reads both from the carrier's settings. Older documents have `statusClasses` from the time before there was a setting. */
 export function ownStatuses({
   statusClasses,
   answers,

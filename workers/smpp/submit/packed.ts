@@ -1,9 +1,9 @@
 const CR = 0x0d;
 
 /**
- * Septets, one per octet, packed eight into seven octets (3GPP TS 23.038 §6.1.2.1), behind `fillBits` that bring the text to a septet
- * boundary after a header (3GPP TS 23.040 §9.2.3.24). Seven bits left over would read as one more character, @: they are a carriage
- * return instead, which shows nothing (§6.1.2.3.1).
+ * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). `fillBits` come first: after a header
+ * they move the text to a septet boundary (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the end, a phone would show
+ * one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1).
  */
 export function packSeptets(septets: Buffer, fillBits: number): Buffer {
   const bits = fillBits + 7 * septets.length;

@@ -1,7 +1,7 @@
 const SLOT_MS = 100;
 const SLOTS = 10;
 
-/** How often something happened in the last second, to a tenth of it. */
+/** Counts how often something happened in the last second, in steps of a tenth of a second. */
 export class RecentCount {
   readonly #slots = new Array<number>(SLOTS).fill(0);
   #current = 0;

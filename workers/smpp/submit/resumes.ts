@@ -3,17 +3,20 @@ import type { BindSubmitter } from './bind-submitter.ts';
 import type { Verdict } from './outcome.ts';
 import type { Segment, Submission } from './submission.ts';
 
-/** Some segments of a message were accepted, and the rest may still be. */
+/** The verdict on a message of which some segments were accepted and the others still may be. */
 export type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
 
 const FIRST_PAUSE_MS = 1_000;
-/** The rest waits for its bind to come back: it is looked so often, and so many times. */
+/** The remaining segments wait for their bind to come back. This often, and this many times, the bind is looked at. */
 const REBOUND_LOOK_MS = 500;
 const REBOUND_LOOKS = 120;
 
-/** Sends the rest of partly accepted messages again: on the same bind, once it is bound again if it was lost, with the same reference. */
+/**
+ * Sends the remaining segments of partly accepted messages again, with the same reference and on the same bind. If the bind was
+ * lost, it waits until it is bound again.
+ */
 export class Resumes {
-  /** Pauses, and what ends each of them without sending. */
+  /** The pauses in progress. Each has a function that gives up the message without sending. */
   readonly #pauses = new Map<NodeJS.Timeout, () => void>();
   #closed = false;
 
@@ -21,7 +24,7 @@ export class Resumes {
     return this.#pauses.size > 0;
   }
 
-  /** Ends all pauses: nothing more will be sent. */
+  /** Ends all pauses. Nothing more will be sent. */
   close(): void {
     this.#closed = true;
     for (const [timer, giveUp] of this.#pauses) {
@@ -31,7 +34,7 @@ export class Resumes {
     this.#pauses.clear();
   }
 
-  /** `giveUp` is called instead when the bind does not come back, or at the end. */
+  /** Sends the remaining segments after a pause. Calls `giveUp` instead if the bind does not come back, or after `close`. */
   add(
     submitter: BindSubmitter<Segment>,
     submission: Submission,
@@ -41,7 +44,7 @@ export class Resumes {
     const rest = segments.flatMap((index) => submission.segments[index] ?? []);
     if (throttled) submission.throttles += 1;
     if (!throttled || submission.throttles % THROTTLES_PER_TRY === 0) submission.resumed += 1;
-    // After throttling the rate itself makes it wait.
+    // After throttling, the rate limit itself causes the pause.
     const pauseMs = throttled ? 1 : FIRST_PAUSE_MS * 2 ** (submission.resumed - 1);
     const goOn = (looks: number): void => {
       if (submitter.bound) {

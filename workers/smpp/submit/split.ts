@@ -3,22 +3,23 @@ import { type Encoding, segmentText } from '../../../shared/sms/segment.ts';
 import type { SubmitFields, Tlv } from '../session/pdu.ts';
 import { packSeptets } from './packed.ts';
 
-/** What of a submit_sm is its text, and what joins it to the other segments. */
+/** The fields of a submit_sm that hold its text and join it to the other segments. */
 export type SegmentFields = Pick<SubmitFields, 'esm_class' | 'data_coding' | 'short_message' | 'tlvs'>;
 
-/** The short message begins with a user data header (SMPP 3.4 §5.2.12). */
+/** Says that the short message begins with a user data header (SMPP 3.4 §5.2.12). */
 const ESM_CLASS_UDHI = 0x40;
-/** SMPP 3.4 §5.3.2.22 to §5.3.2.24, §5.3.2.32. */
+/** The tags are defined in SMPP 3.4 §5.3.2.22 to §5.3.2.24 and §5.3.2.32. */
 const TAG = { sarReference: 0x020c, sarTotal: 0x020e, sarNumber: 0x020f, messagePayload: 0x0424 } as const;
-/** SAR has no header of its own, but the carrier makes one of it: with an 8-bit reference, as Jasmin counts with too. */
+/** With `sar` we send no header, but the carrier makes one from it, with an 8-bit reference. Jasmin counts in the same way. */
 const HEADER_OCTETS = { udh8: 6, udh16: 7, sar: 6, payload: 'none' } as const satisfies Record<
   TextSettings['longText'],
   6 | 7 | 'none'
 >;
 
 /**
- * A text in a carrier's alphabet, else in UCS-2, cut and joined in the carrier's way. `reference` is asked for only when there are
- * several segments. It may be UCS-2 here though the gateway counted with GSM, and so be more segments than were counted.
+ * Encodes a text in the carrier's alphabet, or else in UCS-2, then splits and joins it in the carrier's way. `reference` is
+ * called only if there are several segments. If the text needs UCS-2 here and the gateway counted with GSM, there may be more
+ * segments than were counted.
  */
 export function splitText(
   text: string,
@@ -53,7 +54,7 @@ export function splitText(
   };
 }
 
-/** Only a text for message_payload is longer than one radio message here (3GPP TS 23.040 §9.2.3.16). */
+/** Here only a text for message_payload is longer than one radio message (3GPP TS 23.040 §9.2.3.16). */
 const RADIO_UNITS = { GSM7: 160, UCS2: 70 } as const satisfies Record<Encoding, number>;
 
 function alone(octets: Buffer, isLong: boolean): Omit<SegmentFields, 'data_coding'> {
@@ -67,12 +68,18 @@ interface Place {
   readonly number: number;
 }
 
-/** 3GPP TS 23.040 §9.2.3.24.1: length 5, element 0, its length 3, reference, total, number. */
+/**
+ * An element with an 8-bit reference (3GPP TS 23.040 §9.2.3.24.1): header length 5, element 0, its length 3, reference, total,
+ * number.
+ */
 function header8({ reference, total, number }: Place): Buffer {
   return Buffer.of(5, 0, 3, reference & 0xff, total, number);
 }
 
-/** 3GPP TS 23.040 §9.2.3.24.8: length 6, element 8, its length 4, reference, total, number. */
+/**
+ * An element with a 16-bit reference (3GPP TS 23.040 §9.2.3.24.8): header length 6, element 8, its length 4, reference, total,
+ * number.
+ */
 function header16({ reference, total, number }: Place): Buffer {
   return Buffer.of(6, 8, 4, reference >> 8, reference & 0xff, total, number);
 }
@@ -85,7 +92,7 @@ function sarTlvs({ reference, total, number }: Place): readonly Tlv[] {
   ];
 }
 
-/** Bits from the header's end to the next multiple of seven. */
+/** How many bits lie between the header's end and the next multiple of seven. */
 function fillBits(headerOctets: number): number {
   return (7 - ((headerOctets * 8) % 7)) % 7;
 }

@@ -1,24 +1,24 @@
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { SegmentAnswer } from './outcome.ts';
 
-/** One claimed message on its way through one bind, and what is known of its segments. */
+/** One claimed message that is sent over one bind, with the answers to its segments. */
 export class Submission {
-  /** As it is stored, as far as we know. */
+  /** The message as it is stored, as far as we know. */
   message: MessageDocument;
   readonly segments: readonly Segment[];
   readonly answers: (SegmentAnswer | undefined)[];
-  /** Rounds in which segments that were refused for now were sent again, and those of them that had been throttled. */
+  /** How often segments that were refused for now were sent again. `throttles` counts how often they were throttled. */
   resumed = 0;
   throttles = 0;
 
-  /** `frames`: its submit_sm, one per segment. */
+  /** `frames` are its submit_sm, one for each segment. */
   constructor(message: MessageDocument, frames: readonly Buffer[]) {
     this.message = message;
     this.segments = frames.map((frame, index) => ({ submission: this, index, frame, late: false, sentMs: 0 }));
     this.answers = frames.map(() => undefined);
   }
 
-  /** All answers when every segment has one; undefined while one is missing. */
+  /** All answers, once every segment has one. Undefined until then. */
   complete(): readonly SegmentAnswer[] | undefined {
     const answers = this.answers.flatMap((answer) => answer ?? []);
     return answers.length === this.segments.length ? answers : undefined;
@@ -29,8 +29,8 @@ export interface Segment {
   readonly submission: Submission;
   readonly index: number;
   readonly frame: Buffer;
-  /** Its answer did not come in time: its slot is free, its message was settled as unknown. */
+  /** The answer did not come in time: the slot was freed, and the message was settled as unknown. */
   late: boolean;
-  /** When it was written last, on the monotonic clock. */
+  /** When the segment was last written, by the monotonic clock. */
   sentMs: number;
 }

@@ -1,8 +1,9 @@
 import { planText } from '../../../shared/sms/segment.ts';
 
 /**
- * Characters that writing programs put in, and similar ones of the GSM alphabet, as in Twilio's Smart Encoding
- * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). ZWJ and ZWNJ are not here: Indic scripts and emoji need them.
+ * Characters that writing programs insert, with similar ones of the GSM alphabet, as in Twilio's Smart Encoding
+ * (https://www.twilio.com/docs/messaging/services/smart-encoding-char-list). ZWJ and ZWNJ are not in the list, because Indic
+ * scripts and emoji need them.
  */
 const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -26,7 +27,10 @@ const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([similar, characters]) => [...characters].map((character) => [character, similar] as const)),
 );
 
-/** The text with similar characters where that spares UCS-2. All or nothing: one character left over makes it UCS-2 anyway. */
+/**
+ * Replaces characters if the whole text then fits the GSM alphabet. Otherwise returns the text unchanged, because one remaining
+ * character makes it UCS-2 anyway.
+ */
 export function substituted(text: string): string {
   if (planText(text).encoding === 'GSM7') return text;
   const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');

@@ -1,12 +1,12 @@
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 
 const MINUTE_MS = 60_000;
-/** The day field of the relative form has two digits; validity is capped far below. */
+/** The relative form has two digits for days. The allowed validity is far shorter than this. */
 const LONGEST_VALIDITY_MS = 30 * 86_400_000;
 
 /**
- * What is left of the validity (SMPP 3.4 §7.1.1), at least a minute: relative `YYMMDDhhmmss000R`, so that no time zone can be wrong;
- * absolute in UTC, `YYMMDDhhmmss000+`; or nothing, and the carrier's own validity counts.
+ * The remaining validity (SMPP 3.4 §7.1.1), at least one minute. `relative`: `YYMMDDhhmmss000R`, which no time zone can make
+ * wrong. `absolute`: `YYMMDDhhmmss000+`, in UTC. Otherwise empty, and the carrier uses its own validity.
  */
 export function validityPeriod(form: SubmitSettings['validity'], validUntil: Date, now: Date): string {
   if (form === 'none') return '';
