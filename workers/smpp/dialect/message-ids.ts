@@ -1,10 +1,11 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 
 /**
- * Carriers write one message id in several notations: padded with zeros, in another case, hexadecimal in the answer and decimal in
- * the receipt or the other way round (SMPP 3.4 §5.2.23 leaves the form to the carrier). The stored key is the answer's id as it is
- * written, without leading zeros. A receipt's id is looked up as it is and, for carriers that `learn`, in the other case and the
- * other base too. Case may mean something: some carriers have ids that differ in nothing else (receipts/receipt-lookup.ts).
+ * Carriers write one message id in several notations: padded with zeros, in upper or lower case, or hexadecimal in the answer and
+ * decimal in the receipt, or the reverse (SMPP 3.4 §5.2.23 leaves the form to the carrier). The stored key is the answer's id
+ * without leading zeros. A receipt's id is looked up unchanged. For carriers that `learn`, it is also looked up in the other case
+ * and in the other base. Some carriers have ids that differ only in case, so a match in another case may be wrong
+ * (receipts/receipt-lookup.ts).
  */
 const NOTATIONS = [
   'same',
@@ -14,13 +15,13 @@ const NOTATIONS = [
   'decimal_to_upper_hex',
   'hex_to_decimal',
 ] as const;
-/** How a receipt's id becomes the answer's. */
+/** How to get the answer's id from a receipt's id. */
 type Notation = (typeof NOTATIONS)[number];
 
-/** Longest message_id of SMPP 3.4 (§5.2.23). */
+/** The longest message_id of SMPP 3.4 (§5.2.23). */
 const MAX_ID_LENGTH = 65;
 
-/** `<carrier>:<id without leading zeros>`; undefined for an empty id. */
+/** The key `<carrier>:<id without leading zeros>`. Undefined for an empty id. */
 export function messageKey(carrier: string, id: string): string | undefined {
   const normal = id
     .trim()
@@ -29,7 +30,7 @@ export function messageKey(carrier: string, id: string): string | undefined {
   return normal === '' ? undefined : `${carrier}:${normal}`;
 }
 
-/** The key of a receipt's id read in one notation; undefined when the id cannot be read so. */
+/** The key of a receipt's id, read in one notation. Undefined when the id cannot be read in it. */
 function keyInNotation(carrier: string, id: string, notation: Notation): string | undefined {
   const trimmed = id.trim().slice(0, MAX_ID_LENGTH);
   switch (notation) {
@@ -39,7 +40,7 @@ function keyInNotation(carrier: string, id: string, notation: Notation): string 
       return messageKey(carrier, trimmed.toLowerCase());
     case 'upper_case':
       return messageKey(carrier, trimmed.toUpperCase());
-    // BigInt: ids of 17 and more digits are common and a double would change their last ones.
+    // BigInt, because ids often have 17 digits or more, and a double would change the last ones.
     case 'decimal_to_hex':
       return /^\d+$/.test(trimmed) ? messageKey(carrier, BigInt(trimmed).toString(16)) : undefined;
     case 'decimal_to_upper_hex':
@@ -51,16 +52,19 @@ function keyInNotation(carrier: string, id: string, notation: Notation): string 
 
 export interface CandidateKey {
   readonly key: string;
-  /** Which id, read in which notation: what a hit teaches for the carrier's next receipts. */
+  /**
+   * Which of the receipt's ids this is, and in which notation it was read. If it leads to a message, the next receipts of the
+   * carrier are read in this form first.
+   */
   readonly form: string;
 }
 
-/** Whether it is the id in another case than the receipt has it. */
+/** Whether the key has the id in another case than the receipt. */
 export function changesCase({ form }: CandidateKey): boolean {
   return form.startsWith('lower_case') || form.startsWith('upper_case');
 }
 
-/** Every key that a receipt with these ids may mean at a carrier, the likelier first, without doubles. */
+/** Every key that a receipt with these ids may mean at a carrier, each once, the most likely first. */
 export function candidateKeys(
   carrier: Pick<CarrierDocument, '_id' | 'idForm'>,
   ids: readonly string[],

@@ -8,15 +8,18 @@ import { STANDARD } from './vocabularies/standard.ts';
 import type { Vocabulary } from './vocabularies/vocabulary.ts';
 import { CMPP, EIGHT_BY_EIGHT, SMS_CENTRAL, SMSPORTAL, VONAGE, YO } from './vocabularies/world.ts';
 
-/** How the receipts of a carrier are read; a carrier names one, and may overrule any of it (shared/carriers/settings/receipts.ts). */
+/**
+ * How to read the receipts of a kind of carriers. Each carrier names one profile and may override parts of it
+ * (shared/carriers/settings/receipts.ts).
+ */
 export interface Profile {
   readonly vocabulary: Vocabulary;
-  /** What a word means that no table has. */
+  /** The meaning of a word that no table has. */
   readonly otherWord: OtherWord;
   readonly parts: ReceiptParts;
 }
 
-/** Most carriers: a word that nobody knows changes nothing, and each segment has its receipt. */
+/** A profile as most carriers have it: an unknown word changes nothing, and each segment has a receipt of its own. */
 function usual(vocabulary: Vocabulary, differs: Partial<Profile> = {}): Profile {
   return { vocabulary, otherWord: 'ignore', parts: 'perPart', ...differs };
 }
@@ -25,7 +28,7 @@ export const PROFILES: Readonly<Record<ReceiptProfile, Profile>> = {
   generic: usual(STANDARD),
   '8x8': usual(EIGHT_BY_EIGHT),
   bandwidth: usual(BANDWIDTH),
-  // Only failures are told by such codes.
+  // These carriers use such codes only for failures.
   cmpp: usual(CMPP, { otherWord: 'failed' }),
   flowroute: usual(FLOWROUTE),
   gsm: usual(GSM),
@@ -47,7 +50,7 @@ export const PROFILES: Readonly<Record<ReceiptProfile, Profile>> = {
   yo: usual(YO),
 };
 
-/** Words of all vocabularies but numbers, which every vendor counts in its own way. All profiles know them. */
+/** The words of all vocabularies, without numbers, because each vendor numbers in its own way. All profiles know these words. */
 export const COMMON = common();
 
 function common(): Required<Pick<Vocabulary, 'words' | 'reasons'>> {

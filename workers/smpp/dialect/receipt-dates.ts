@@ -1,9 +1,11 @@
 /**
- * Dates in receipts: `YYMMDDhhmm`, `YYMMDDhhmmss`, `yyyyMMddHHmm`, `yyyyMMddHHmmss`, SMPP's own absolute form with its offset
- * (`YYMMDDhhmmsstnnp`, SMPP 3.4 §7.1.1.1), Unix seconds or milliseconds, ISO 8601. What names no zone is in the carrier's.
+ * Reads dates in receipts: `YYMMDDhhmm`, `YYMMDDhhmmss`, `yyyyMMddHHmm`, `yyyyMMddHHmmss`, SMPP's absolute form with its offset
+ * (`YYMMDDhhmmsstnnp`, SMPP 3.4 §7.1.1.1), Unix seconds or milliseconds, ISO 8601. A date without a zone is in the carrier's
+ * zone.
  *
- * Ten digits may be two dates: Unix seconds of January to June 2027 are also minutes of 2018. The one nearest to `near` is meant,
- * the time at which the receipt came. Unix times count only within a year of it: `2613211004` is no date, and no second of 2052.
+ * Ten digits may mean two dates: Unix seconds of January to June 2027 are also minutes of 2018. The date nearest to `near` is
+ * taken, the time at which the receipt came. Unix times more than a year from `near` are ignored: `2613211004` is no date, and
+ * not a second of 2052.
  */
 export function receiptDate(text: string, offsetMinutes: number, near: Date): Date | undefined {
   const readings = [
@@ -16,7 +18,7 @@ export function receiptDate(text: string, offsetMinutes: number, near: Date): Da
 }
 
 const YEAR_MS = 366 * 24 * 3_600_000;
-/** `20` in front: years of four digits. */
+/** `20` at the beginning means that the year has four digits. */
 const DIGITS = /^(20)?(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?(?:\d(\d{2})([+-])|(Z)|([+-])(\d{2}):?(\d{2}))?$/;
 const SHORT_DIGITS = new RegExp(DIGITS.source.replace('(20)?', '()?'));
 const ISO =
@@ -55,7 +57,7 @@ function signed(sign: string, minutes: number): number {
   return sign === '+' ? minutes : -minutes;
 }
 
-/** Empty when there is no such day or time. */
+/** The date in a list of at most one. The list is empty when there is no such day or time. */
 function dateOf(fields: readonly (string | number | undefined)[], offsetMinutes: number): Date[] {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields.map((field) => Number(field ?? 0));
   const days = new Date(Date.UTC(year, month - 1, day));

@@ -12,7 +12,7 @@ import { DLT_ERRORS } from './vocabularies/dlt.ts';
 import { BEGINNINGS, STANDARD } from './vocabularies/standard.ts';
 import { normalWord } from './vocabularies/vocabulary.ts';
 
-/** What a carrier's receipt says, and whether a table knew its word. */
+/** The meaning of a carrier's word, and whether a table knew the word. */
 export interface Reading {
   readonly meaning: WordMeaning;
   readonly isKnown: boolean;
@@ -24,11 +24,11 @@ const STATES: Readonly<Record<string, string>> = {
   rejected: 'Rejected by the network',
 };
 
-/** How one carrier's receipts are read: its profile with what the carrier's own settings overrule. */
+/** How to read the receipts of one carrier: its profile, with the parts that its own settings override. */
 export class ReceiptDialect {
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
-  /** Texts of esm_class 0 may be receipts. */
+  /** Whether texts with esm_class 0 may be receipts. */
   readonly plain: boolean;
   readonly #otherWord: WordMeaning;
   readonly #words: ReadonlyMap<string, WordMeaning>;
@@ -42,9 +42,9 @@ export class ReceiptDialect {
       carrier.receipts,
     );
     const { receiptsFor } = withDefaults(SUBMITS, carrier.submits);
-    // A profile of a later version, after going back to this one.
+    // The profile is unknown if a later version of the program set it, before this older version was started again.
     const { vocabulary, ...profile } = PROFILES[receiptProfile] ?? PROFILES[GENERIC_PROFILE];
-    // Of segments that ask for no receipt none comes.
+    // If only some segments ask for receipts, no receipts come for the others.
     const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : profile.parts;
     this.parts = receiptParts === 'profile' ? standard : receiptParts;
     this.#otherWord = otherWord === 'profile' ? profile.otherWord : otherWord;
@@ -59,19 +59,19 @@ export class ReceiptDialect {
     this.#hexErrors = vocabulary.hexErrors === true;
   }
 
-  /** What the TLV message_state says, or else the word; a word that no table has is what the profile makes of such. */
+  /** Reads the TLV message_state. Without it, reads the word. If no table has the word, the profile decides. */
   read(word: string, messageState: number | undefined): Reading {
     const known = (messageState === undefined ? undefined : stateOfCode(messageState)) ?? this.meaningOf(word);
     return { meaning: known ?? this.#otherWord, isKnown: known !== undefined };
   }
 
-  /** Undefined when no table has it. */
+  /** The meaning of a word. Undefined when no table has it. */
   meaningOf(word: string): WordMeaning | undefined {
     const normal = normalWord(word);
     return this.#words.get(normal) ?? standardMeaning(normal);
   }
 
-  /** For people: what the error means; or the word, or the state, when the error says nothing to us. */
+  /** Explains the error to people. If the error is unknown, explains the word or the state. */
   reasonOf(state: string, error: string | undefined, word: string): string | undefined {
     return this.#errorReason(error) ?? this.#reasons.get(normalWord(word)) ?? STATES[state];
   }
@@ -86,12 +86,14 @@ export class ReceiptDialect {
   }
 }
 
-/** Of the words of Appendix B, however they are cut. */
+/** The meaning of a word of Appendix B, even if the carrier has shortened it. */
 export function standardMeaning(word: string): WordMeaning | undefined {
   return BEGINNINGS.find(([beginning]) => beginning.test(word))?.[1];
 }
 
-/** The standard's own numbers (SMPP 3.4 §5.2.28), whatever the carrier writes in its texts. */
+/**
+ * The meaning of the standard's numbers (SMPP 3.4 §5.2.28). It does not depend on the words that the carrier writes in its texts.
+ */
 function stateOfCode(code: number): WordMeaning | undefined {
   return STANDARD.words?.[String(code)];
 }

@@ -2,35 +2,35 @@ import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import type { InboundId } from '../../../shared/runtime/ids.ts';
 import type { DeliverVia } from '../session/session.ts';
 
-/** A deliver_sm with a handset's message that is stored, or being stored. */
+/** A deliver_sm with a handset's message. It is stored, or is being stored. */
 export interface Arrival {
   readonly document: InboundDocument;
-  /** Where it came from last. Absent for what an earlier holder of the carrier left. */
+  /** The session and PDU that it last came in. Absent if an earlier holder of the carrier received it. */
   via?: DeliverVia;
-  /** When it came last. */
+  /** When it last came. */
   cameMs: number;
-  /** When our answer to it was written; unset when there is none yet, or when it refused for now. */
+  /** When we wrote our answer. Absent while there is no answer, or if the answer refused it for now. */
   answeredMs?: number | undefined;
-  /** It was refused for now, because it could not be stored: what is equal is the second try. */
+  /** It was refused for now, because it could not be stored. An equal deliver_sm is then its second try. */
   refused?: boolean;
   stored: boolean;
-  /** The message that it became is stored and announced, or it is kept as belonging to nobody. */
+  /** Either the message is stored and announced, or it belongs to no account and is kept for the operator. */
   told: boolean;
-  /** Our answer has surely arrived: what is equal is another message. */
+  /** The carrier certainly has our answer. An equal deliver_sm is then a new message. */
   sure: boolean;
 }
 
-/** Whoever sends something so long after our answer has it: TCP repeats what was lost sooner. */
+/** If the carrier sends anything this long after our answer, it has the answer: TCP would have repeated a lost one sooner. */
 const SURE_MS = 1_000;
-/** No carrier gives up waiting for an answer sooner than this; an equal deliver_sm that comes sooner is another message. */
+/** No carrier repeats a deliver_sm on the same session sooner than this. An equal one that comes sooner is a new message. */
 const SOONEST_RESEND_MS = 1_000;
-/** When our answer was lost, the carrier sends again within this time. */
+/** If our answer was lost, the carrier repeats the deliver_sm within this time. */
 const RESENT_MS = 3_600_000;
 
 /**
- * What came lately, to tell a deliver_sm that is sent again (our answer was lost, or was late) from a second, equal message: a
- * person who writes "yes" twice. docs/decisions/0048 has the rules. Only the holder of the carrier's lease receives, so this
- * memory is complete.
+ * Remembers recent deliver_sm. So a deliver_sm that the carrier repeats, because our answer was lost or late, is not mistaken for
+ * a second message with the same text: a person may write "yes" twice. docs/decisions/0048 has the rules. Only the holder of the
+ * carrier's lease receives, so this memory is complete.
  */
 export class Arrivals {
   readonly #byFingerprint = new Map<string, Arrival[]>();
@@ -40,7 +40,7 @@ export class Arrivals {
     return this.#byId.get(id);
   }
 
-  /** The stored deliver_sm that this one repeats; undefined when it is a new one. */
+  /** The stored deliver_sm that this one repeats. Undefined when it is a new message. */
   repeated(fingerprint: string, via: DeliverVia, nowMs: number): Arrival | undefined {
     return this.#byFingerprint.get(fingerprint)?.find((arrival) => isRepeat(arrival, via, nowMs));
   }
@@ -53,12 +53,12 @@ export class Arrivals {
     else equal.push(arrival);
   }
 
-  /** The sessions have ended in order: what was answered has arrived. */
+  /** The sessions have ended in order, so all our answers have arrived. */
   endedInOrder(): void {
     for (const arrival of this.#byId.values()) arrival.sure ||= arrival.answeredMs !== undefined;
   }
 
-  /** Forgets those that need no memory any more, and returns them; parts of a message that is not whole stay. */
+  /** Forgets deliver_sm that need not be remembered any more, and returns them. Parts of an incomplete message stay. */
   takeFinished(nowMs: number): Arrival[] {
     const finished: Arrival[] = [];
     for (const [fingerprint, equal] of this.#byFingerprint) {
@@ -86,7 +86,8 @@ function isRepeat(arrival: Arrival, now: DeliverVia, nowMs: number): boolean {
   if (via.session === now.session && via.sequence === now.sequence) return true;
   if (sure || isSure(arrival)) return false;
   if (!via.session.open) return true;
-  // On a session that lives: the carrier has waited in vain, or our answer and its second try have crossed.
+  // The session is still open. Either the carrier has waited too long for our answer, or our answer and its second try have
+  // crossed.
   return nowMs - cameMs >= SOONEST_RESEND_MS && (answeredMs === undefined || nowMs - answeredMs < SOONEST_RESEND_MS);
 }
 

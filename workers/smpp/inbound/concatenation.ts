@@ -1,6 +1,6 @@
 import type { Deliver } from '../session/pdu.ts';
 
-/** Which part of which message. `kind` keeps an 8-bit reference apart from a 16-bit one of the same value. */
+/** Which part of which message this is. `kind` separates references of 8 and 16 bits, which may have the same value. */
 export interface Concatenation {
   readonly kind: 'udh8' | 'udh16' | 'sar';
   readonly reference: number;
@@ -10,22 +10,22 @@ export interface Concatenation {
 }
 
 export interface UserData {
-  /** Octets of the header, its length included; 0 without one. */
+  /** Octets of the header, its length octet included. 0 if there is no header. */
   readonly headerOctets: number;
-  /** What follows the header. */
+  /** The octets after the header. */
   readonly octets: Buffer;
   readonly concatenation?: Concatenation;
 }
 
 /** The bit of esm_class that announces a user data header (SMPP 3.4 §5.2.12). */
 const UDH_INDICATOR = 0x40;
-/** Information elements with the concatenation, 8 and 16 bit reference (3GPP TS 23.040 §9.2.3.24.1 and .8). */
+/** The information elements for parts, with references of 8 and 16 bits (3GPP TS 23.040 §9.2.3.24.1 and .8). */
 const CONCATENATED_8 = 0x00;
 const CONCATENATED_16 = 0x08;
 
 /**
- * Cuts the user data header off and reads from it, or from the sar_ parameters, which part this is. Other elements (ports, shift
- * tables) may stand before. A header that does not fit is none: then its octets are text. Pure.
+ * Removes the user data header. Finds out which part of a message this is, from the header or from the sar_ parameters. The
+ * header may have other elements before (ports, shift tables). If it does not fit the octets, it is treated as text. Pure.
  */
 export function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' | 'body' | 'sar'>): UserData {
   const headerOctets = (esmClass & UDH_INDICATOR) === 0 ? 0 : 1 + (body[0] ?? body.length);
@@ -38,7 +38,10 @@ export function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' |
   return { headerOctets, octets, ...(concatenation === undefined ? {} : { concatenation }) };
 }
 
-/** Elements are identifier, length, data (3GPP TS 23.040 §9.2.3.24). Of several, the last one counts. */
+/**
+ * An element consists of identifier, length and data (3GPP TS 23.040 §9.2.3.24). If there are several for parts, the last one
+ * counts.
+ */
 function fromHeader(header: Buffer): Concatenation | undefined {
   let found: Concatenation | undefined;
   for (let at = 0; at + 1 < header.length; ) {
@@ -65,7 +68,7 @@ function element(identifier: number | undefined, data: Buffer): Concatenation | 
   return undefined;
 }
 
-/** A part of 0 or beyond the total is to be ignored (§9.2.3.24.1); one of one is a whole message. */
+/** A part number of 0 or above the total must be ignored (§9.2.3.24.1). Part one of one is a whole message. */
 function valid(part: Concatenation): Concatenation | undefined {
   return part.total > 1 && part.number >= 1 && part.number <= part.total ? part : undefined;
 }

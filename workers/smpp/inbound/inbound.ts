@@ -25,33 +25,35 @@ export interface InboundOptions {
   readonly carrier: CarrierDocument;
   readonly teller: Teller;
   readonly rules: InboundRules;
-  /** The carrier's lease is held. */
+  /** Whether the carrier's lease is held. */
   held(): boolean;
-  /** Nothing can be stored just now: the carrier is to wait. */
+  /** Called when nothing can be stored. The carrier then has to wait. */
   slowDown(): void;
 }
 
 export interface InboundRules {
-  /** How long parts of a message wait for the others. */
+  /** How long the parts of a message wait for its other parts. */
   readonly partsMs: number;
-  /** Whether messages to numbers of nobody are refused, instead of kept for the operator. */
+  /** Whether messages to numbers without an account are refused. Otherwise they are kept for the operator. */
   readonly refuseStrays: boolean;
 }
 
-/** What became of a deliver_sm, for the metrics. `incomplete`: of a message that was told without some of its parts. */
+/**
+ * The result of a deliver_sm, for the metrics. `incomplete`: it belongs to a message that was stored without some of its parts.
+ */
 type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed';
 
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
-/** Under load: a group costs three commands, however many are in it. */
+/** Under load a group costs three commands to the store, however many deliver_sm it has. */
 const PAUSE_MS = 20;
 /** Documents of one read when a carrier is taken over. */
 const RECOVER_PAGE = 1_000;
 
 /**
- * Takes the messages of handsets. Each deliver_sm is stored, becomes a message of the account whose number it was sent to, alone or
- * together with other parts, and is answered. In groups; receipts have groups of their own, so that neither waits for a flood of
- * the other. What must not be lost or told twice when a process dies: docs/decisions/0048.
+ * Receives the messages of handsets. Each deliver_sm is stored. Alone or with its other parts it becomes a message of the account
+ * that has the number. Then it is answered. This is done in groups. Receipts have groups of their own, so that a flood of one
+ * kind does not delay the other. docs/decisions/0048 says how nothing is lost or announced twice when a process dies.
  */
 export class Inbound {
   readonly #options: InboundOptions;
@@ -59,11 +61,11 @@ export class Inbound {
   readonly #arrivals = new Arrivals();
   readonly #sets = new PartSets();
   readonly #grouper: Grouper<Arrival, undefined>;
-  /** Stored, and not told yet: at once it failed, or another message displaced it. */
+  /** Stored texts that are not messages yet: a try failed, or they are given up without their missing parts. */
   #untold: WholeText[] = [];
-  /** To be removed. */
+  /** Ids of documents that can be removed. */
   readonly #finished: InboundId[] = [];
-  /** A group was perhaps stored although the store did not answer. */
+  /** A group may have been stored although the store gave no answer. */
   #uncertain = false;
 
   constructor(options: InboundOptions) {
@@ -77,7 +79,7 @@ export class Inbound {
     });
   }
 
-  /** True when nothing is being stored. */
+  /** Whether nothing is being stored. */
   get idle(): boolean {
     return this.#grouper.idle;
   }
@@ -108,7 +110,7 @@ export class Inbound {
     }
   }
 
-  /** Takes up what an earlier holder left, or what was stored without an answer of the store. Throws the driver's error. */
+  /** Processes what an earlier holder left, and what was stored although the store gave no answer. Throws the driver's error. */
   async recover(): Promise<void> {
     const { db, carrier, clock } = this.#options;
     let after: InboundId | undefined;
@@ -129,7 +131,9 @@ export class Inbound {
     } while (after !== undefined);
   }
 
-  /** Repeats what failed, ends what has waited too long for its parts, removes what is finished. Call it every second or so. */
+  /**
+   * Repeats what failed, gives up waiting for parts that are overdue, and removes what is finished. Call it about once a second.
+   */
   async sweep(): Promise<void> {
     const { clock } = this.#options;
     if (this.#uncertain) {
@@ -143,7 +147,7 @@ export class Inbound {
     await this.#removeFinished();
   }
 
-  /** The carrier has been left in order, with answers to all that it had sent. */
+  /** The sessions have ended in order: the carrier has our answers to everything that it sent. */
   async finish(): Promise<void> {
     this.#arrivals.endedInOrder();
     await this.#removeFinished();
@@ -157,7 +161,7 @@ export class Inbound {
     this.#finished.splice(0, removed.length);
   }
 
-  /** What this deliver_sm repeats. From now on the answer to it counts. */
+  /** The stored deliver_sm that this one repeats. The new one will be answered, so the answer's time is cleared. */
   #repeated({ fingerprint, partsKey, concatenation }: Incoming, via: DeliverVia): Arrival | undefined {
     const nowMs = this.#options.clock.monotonicMs();
     const part =
@@ -197,7 +201,7 @@ export class Inbound {
     if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
   }
 
-  /** It is told by this sweep, without the parts that are missing. */
+  /** The message becomes complete by this sweep, without its missing parts. */
   #giveUp(set: PartSet): void {
     const parts = new Map([...set.parts].filter(([, { stored }]) => stored));
     if (parts.size === 0) return;
@@ -221,7 +225,7 @@ export class Inbound {
     return arrivals.map(() => undefined);
   }
 
-  /** The messages that these make whole. */
+  /** The messages that are complete with these deliver_sm. */
   #whole(arrivals: readonly Arrival[]): WholeText[] {
     return arrivals.flatMap((arrival) => {
       const { part } = arrival.document;
@@ -234,7 +238,7 @@ export class Inbound {
     });
   }
 
-  /** Never rejects: what is stored and cannot be told now is told by a later sweep. */
+  /** Never rejects. What could not become messages now is tried again by a later sweep. */
   async #tell(texts: readonly WholeText[], again: boolean): Promise<void> {
     const { teller, log, carrier } = this.#options;
     for (let first = 0; first < texts.length; first += MAX_GROUP) {

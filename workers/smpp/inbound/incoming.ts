@@ -5,12 +5,15 @@ import type { Deliver } from '../session/pdu.ts';
 import { readUserData, type UserData } from './concatenation.ts';
 import { type DefaultAlphabet, unpacked } from './text-codings.ts';
 
-/** A handset's deliver_sm, read. */
+/** A deliver_sm of a handset, with its fields read. */
 export interface Incoming extends UserData {
   readonly deliver: Deliver;
-  /** Equal for equal deliver_sm. */
+  /** Equal deliver_sm have equal fingerprints. */
   readonly fingerprint: string;
-  /** Of a part: equal for the parts of one message. The sender is in it: two handsets use the same references. */
+  /**
+   * Equal for all parts of one message; absent for a whole message. It contains the sender, because two handsets may use the same
+   * reference.
+   */
   readonly partsKey?: string;
 }
 
@@ -32,13 +35,13 @@ export interface Stamp {
   readonly carrier: string;
   readonly at: Date;
   readonly alphabet: DefaultAlphabet;
-  /** How long parts of a message wait for the others. */
+  /** How long the parts of a message wait for its other parts. */
   readonly partsMs: number;
-  /** Of a part: the set that it belongs to; undefined when it is the first one that came. */
+  /** The message that a part belongs to. Undefined for its first part. */
   readonly set: InboundId | undefined;
 }
 
-/** What is stored of it. */
+/** The document that is stored for it. */
 export function documentOf(incoming: Incoming, { carrier, at, alphabet, partsMs, set }: Stamp): InboundDocument {
   const { deliver, headerOctets, octets, fingerprint } = incoming;
   const { from, fromTon = 0, to, dataCoding } = deliver;

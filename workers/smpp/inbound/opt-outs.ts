@@ -16,26 +16,26 @@ import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 
-/** A message of a customer, complete, about to be stored. */
+/** A complete message from a customer, before it is stored. */
 export interface Received {
   readonly _id: MessageId;
   readonly account: AccountId;
-  /** The customer. */
+  /** The customer's number. */
   readonly from: string;
   /** The account's number, in digits. */
   readonly to: string;
-  /** When it came. */
+  /** Begins with the time at which the message came. */
   readonly history: readonly HistoryEntry[];
   readonly inbound: { readonly type: string; readonly body: string };
   readonly optOut?: OptOutSign['kind'];
 }
 
-/** A change of settings counts after this time at the latest. */
+/** A change of the settings is used after this time at the latest. */
 const FRESH_MS = 2_000;
 const REMEMBERED = 10_000;
 const NUMBER = /^\d{3,15}$/;
 
-/** What follows from customers' STOP and START. One per process. */
+/** Acts on customers' STOP and START. One per process. */
 export class InboundOptOuts {
   readonly #db: Db;
   readonly #settings: FreshCache<WordSettingsKey, WordSettings>;
@@ -47,14 +47,16 @@ export class InboundOptOuts {
   }
 
   /**
-   * To be called with messages that are kept raw and are about to become documents of `messages`, and again with the same ones
-   * when a process died before the raw ones were removed. Stores the opt-outs, then returns the messages as they are to be stored:
-   * with `optOut`, and with the history entry that makes the event where the customer's state has changed. Doing it again gives
-   * the same. So the order is: raw message, answer to the carrier, opt-out, message with its history, deliveries of its events.
-   * Rejects with the store's error.
+   * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
+   * same messages if a process died before the raw ones were removed. It stores the opt-outs and returns the messages as they
+   * must be stored: with `optOut`, and with a history entry for the event if the customer's state has changed. Repeating it gives
+   * the same result.
+   *
+   * So the order is: raw message, answer to the carrier, opt-out, message with its history, deliveries of its events. Rejects
+   * with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
-    // A name cannot be written to, so it has no wish.
+    // A sender with a name cannot get messages, so it needs no opt-out.
     const texts = messages.filter(({ from, inbound }) => inbound.type === 'text' && NUMBER.test(from));
     const settings = await this.#settings.getMany(
       texts.flatMap(({ account, to }) => [wordSettingsKey(account, WHOLE_ACCOUNT), wordSettingsKey(account, to)]),
@@ -97,7 +99,7 @@ function timeOf({ history, _id }: Received): Date {
   return received.at;
 }
 
-/** Right behind `received`, and the same each time. */
+/** An entry one millisecond after `received`, the same at every repetition. */
 function entryOf(message: Received, kind: OptOutSign['kind']): HistoryEntry {
   return { state: kind === 'out' ? 'opted_out' : 'opted_in', at: new Date(timeOf(message).getTime() + 1) };
 }

@@ -2,38 +2,38 @@ import type { InboundPart } from '../../../shared/inbound/inbound.ts';
 import type { InboundId } from '../../../shared/runtime/ids.ts';
 import type { Arrival } from './arrivals.ts';
 
-/** The parts of one message, as far as they came. */
+/** The parts of one message that have come so far. */
 export interface PartSet {
   readonly id: InboundId;
   readonly key: string;
   readonly total: number;
-  /** By their numbers. */
+  /** The parts by their numbers. */
   readonly parts: Map<number, Arrival>;
-  /** When it is told without those that are missing. */
+  /** At this time the message is stored without its missing parts. */
   dueMs: number;
 }
 
-/** Most messages that wait for parts; a flood of first parts ends the oldest early. */
+/** The most messages that wait for parts. If there are more, the oldest ones stop waiting. */
 const SETS_MAX = 10_000;
-/** A part that comes again within this time of its whole message is the same part, not one of another message. */
+/** If a part comes again within this time after its message was complete, it is the same part and not one of a new message. */
 const REPEATED_MS = 60_000;
 
 /**
- * The messages of a carrier that wait for parts. Handsets use references again, and some use always the same: a part that the
- * message with this reference has already, with other octets, begins another message.
+ * The messages of a carrier that wait for parts. Handsets use references again, and some always use the same one. So if a message
+ * already has this part with other octets, the part begins a new message.
  */
 export class PartSets {
-  /** Not told yet; oldest first. */
+  /** Messages that still wait, the oldest first. */
   readonly #open = new Map<InboundId, PartSet>();
-  /** The last one with each reference, also when it is whole: then until nothing of it is expected again. */
+  /** The last message with each reference. A complete one is kept until no part of it is expected again. */
   readonly #last = new Map<string, { readonly set: PartSet; readonly untilMs: number }>();
 
-  /** The message that this part belongs to, while it is not told. */
+  /** The message of this part, while it still waits. */
   of({ set }: InboundPart): PartSet | undefined {
     return this.#open.get(set);
   }
 
-  /** The part that this one repeats. */
+  /** The stored part that this one repeats. */
   same(key: string, number: number, fingerprint: string): Arrival | undefined {
     const part = this.#last.get(key)?.set.parts.get(number);
     return part?.document.fingerprint === fingerprint ? part : undefined;
@@ -52,18 +52,18 @@ export class PartSets {
     const set = this.#open.get(id) ?? { id, key, total, parts: new Map(), dueMs };
     set.parts.set(number, arrival);
     this.#open.set(id, set);
-    // No part of it will come any more.
+    // A newer message uses the reference now, so no more parts of the last one will come.
     if (last !== undefined && last.id !== id) last.dueMs = Math.min(last.dueMs, nowMs);
     this.#last.set(key, { set, untilMs: Math.max(dueMs, nowMs + REPEATED_MS) });
   }
 
-  /** It is told. */
+  /** The message is complete and waits no longer. */
   close(set: PartSet, nowMs: number): void {
     this.#open.delete(set.id);
     if (this.#last.get(set.key)?.set === set) this.#last.set(set.key, { set, untilMs: nowMs + REPEATED_MS });
   }
 
-  /** Those whose time is over, and the oldest of too many. */
+  /** Messages whose time is over, and the oldest ones if there are too many. */
   takeOverdue(nowMs: number): PartSet[] {
     for (const [key, { set, untilMs }] of this.#last) {
       if (untilMs <= nowMs && !this.#open.has(set.id)) this.#last.delete(key);
@@ -79,7 +79,7 @@ export function isComplete({ parts, total }: PartSet): boolean {
   return parts.size === total && isStored(parts);
 }
 
-/** What is just being stored is waited for. */
+/** A message with parts that are just being stored is given some more time. */
 function isOver({ parts, dueMs }: PartSet, nowMs: number): boolean {
   return dueMs <= nowMs && (isStored(parts) || dueMs + REPEATED_MS <= nowMs);
 }

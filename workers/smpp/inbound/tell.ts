@@ -18,22 +18,22 @@ export interface TellerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly announcer: Announcer;
-  /** How long what belongs to nobody is kept. */
+  /** For how many days messages that belong to no account are kept. */
   readonly strayDays: number;
 }
 
 export interface Told {
-  /** Messages of accounts. */
+  /** Number of messages of accounts. */
   readonly received: number;
-  /** Of nobody: kept for the operator. */
+  /** Number of messages that belong to no account. They are kept for the operator. */
   readonly strays: number;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Makes messages of what handsets wrote, and announces them. Everything derives from what is stored, so doing it again writes the
- * same.
+ * Turns stored deliver_sm into messages of accounts, and announces them. Everything derives from what is stored, so repeating it
+ * writes the same.
  */
 export class Teller {
   readonly #options: TellerOptions;
@@ -46,14 +46,14 @@ export class Teller {
     this.#optOuts = new InboundOptOuts(options);
   }
 
-  /** Whether any account has this number, with whatever keyword. */
+  /** Whether any account has this number, with or without a keyword. */
   async isOurs(to: string): Promise<boolean> {
     return ((await this.#numbers.get(digitsOf(to)))?.length ?? 0) > 0;
   }
 
   /**
-   * One group. `again`: some of it was perhaps told before, by an earlier holder of the carrier or at a try that failed. Throws the
-   * driver's error; the caller repeats it.
+   * Handles one group. `again`: an earlier holder of the carrier, or a try that failed, may have handled some of it. Throws the
+   * driver's error; the caller then repeats it.
    */
   async tell(texts: readonly WholeText[], again: boolean): Promise<Told> {
     const { db, announcer } = this.#options;
@@ -66,7 +66,8 @@ export class Teller {
       else messages.push(messageOf(text, entry));
     }
     const stored = again ? await this.#stored(messages) : new Map<MessageId, InboundSmsDocument>();
-    // A STOP that is on the list again changes nothing; one that is not there would be lost behind the stored message.
+    // Applying a STOP that is listed already changes nothing. One that is not listed yet must be stored before its message, or it
+    // would be lost.
     const fresh = await this.#optOuts.apply(messages.filter(({ _id }) => !stored.has(_id)));
     const told = [...stored.values(), ...fresh];
     if (told.length > 0) {
@@ -78,7 +79,7 @@ export class Teller {
     return { received: messages.length, strays: strays.length };
   }
 
-  /** Those that were told, as they were told the first time: a number may have changed hands since. */
+  /** The messages that are stored already, unchanged: the number may belong to another account by now. */
   async #stored(messages: readonly InboundSmsDocument[]): Promise<ReadonlyMap<MessageId, InboundSmsDocument>> {
     const ids = messages.map(({ _id }) => _id);
     const stored = await this.#options.db
@@ -100,7 +101,7 @@ function head({ arrivals }: WholeText): WholeText['arrivals'][number]['document'
   return first.document;
 }
 
-/** What keywords are looked for in. */
+/** The text in which keywords are looked for. */
 function readable({ content }: WholeText): string {
   return content.type === 'text' ? content.body : '';
 }

@@ -1,9 +1,11 @@
 import { readSeptets } from '../../../shared/sms/gsm7.ts';
 
-/** The alphabet of data_coding 0, which each carrier chooses. Packed: eight septets in seven octets. */
+/** The alphabets that carriers use for data_coding 0. `gsm-packed` has eight septets in seven octets. */
 export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';
 
-/** How octets are read: `gsm` is unpacked here; the others are names of the Encoding Standard. `binary`: there is no text in them. */
+/**
+ * How octets are decoded. `gsm` is unpacked GSM. `binary`: they are not a text. The others are names of the Encoding Standard.
+ */
 type Reading = 'gsm' | 'binary' | (typeof ENCODINGS)[number];
 
 const ENCODINGS = [
@@ -17,7 +19,7 @@ const ENCODINGS = [
   'euc-kr',
 ] as const;
 
-/** data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets; 13 (JIS X 0212) has no decoder here. */
+/** Values of data_coding below 0x10 (SMPP 3.4 §5.2.19). 2 and 4 are octets. For 13 (JIS X 0212) there is no decoder here. */
 const CODINGS: Readonly<Record<number, Reading>> = {
   1: 'ascii',
   3: 'latin1',
@@ -30,7 +32,7 @@ const CODINGS: Readonly<Record<number, Reading>> = {
   14: 'euc-kr',
 };
 
-/** Undefined when there is no text in them, or none that we can read. */
+/** The text of the octets. Undefined when they are not a text, or when we cannot decode it. */
 export function decodeText(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): string | undefined {
   const reading = readingOf(dataCoding, alphabet);
   switch (reading) {
@@ -40,17 +42,18 @@ export function decodeText(octets: Buffer, dataCoding: number, alphabet: Default
       return readSeptets(octets);
     case 'latin1':
     case 'ascii':
-      // ASCII leaves octets above 127 free; carriers that use them mean Latin-1.
+      // ASCII has no characters above 127. Carriers that use such octets mean Latin-1.
       return octets.toString('latin1');
     default:
-      // Half a surrogate pair and other broken pieces become U+FFFD; a byte order mark is left out.
+      // Broken pieces, such as half a surrogate pair, become U+FFFD. A byte order mark is left out.
       return new TextDecoder(reading).decode(octets);
   }
 }
 
 /**
- * Octets with one septet each, where the carrier packs septets (3GPP TS 23.038 §6.1.2.1); as they are otherwise. Behind a header the
- * first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no other part follows.
+ * If the carrier packs septets (3GPP TS 23.038 §6.1.2.1), returns octets with one septet each. Otherwise returns the octets
+ * unchanged. After a header, the first septet begins at the next multiple of seven bits (TS 23.040 §9.2.3.24). `isEnd`: no other
+ * part follows.
  */
 export function unpacked(
   octets: Buffer,
@@ -70,7 +73,7 @@ export function unpacked(
     const two = (octets[bit >> 3] ?? 0) | ((octets[(bit >> 3) + 1] ?? 0) << 8);
     septets[i] = (two >> (bit & 7)) & 0x7f;
   }
-  // Seven bits that are left over at the end of a text look like one more septet, an @.
+  // If seven bits are left over at the end of a text, they look like one more character, @.
   const isFilled = isEnd && count > 0 && octets.length * 8 - fillBits === count * 7 && septets[count - 1] === 0;
   return isFilled ? septets.subarray(0, -1) : septets;
 }

@@ -4,26 +4,26 @@ import type { Arrival } from './arrivals.ts';
 import type { PartSet } from './part-sets.ts';
 import { type DefaultAlphabet, decodeText } from './text-codings.ts';
 
-/** A message of a handset, whole or with what came of it. */
+/** A handset's message: complete, or with the parts that came. */
 export interface WholeText {
-  /** Of what came first: the message's id derives from it. */
+  /** The id of the first deliver_sm. The message's id derives from it. */
   readonly id: InboundId;
-  /** All of it that came, one at least. */
+  /** The deliver_sm that came, at least one. */
   readonly arrivals: readonly Arrival[];
-  /** When the last of it came, or when it was told without the rest. */
+  /** When the last part came, or when waiting for the other parts ended. */
   readonly at: Date;
   readonly content: InboundContent;
 }
 
-/** Of a message in one deliver_sm. */
+/** The text of a message in one deliver_sm. */
 export function textOf(arrival: Arrival, alphabet: DefaultAlphabet): WholeText {
   const { _id: id, at } = arrival.document;
   return { id, arrivals: [arrival], at, content: contentOf([[arrival]], alphabet, {}) };
 }
 
 /**
- * Of the parts that came, in the order of their numbers. Octets are joined before they are decoded: a character may lie across two
- * parts. `missing_parts` tells what is not in the body.
+ * The text of the parts that came, in the order of their numbers. Octets are joined before they are decoded, because a character
+ * may be split between two parts. `missing_parts` lists parts that the body lacks.
  */
 export function joinedText({ id, parts, total }: PartSet, alphabet: DefaultAlphabet, at: Date): WholeText {
   const missing: number[] = [];
@@ -40,7 +40,7 @@ export function joinedText({ id, parts, total }: PartSet, alphabet: DefaultAlpha
   return { id, arrivals: [...parts.values()], at, content: contentOf(runs, alphabet, more) };
 }
 
-/** What cannot be read as text is base64, with the data_coding that the carrier named. */
+/** The content. Octets that are not a readable text are given as base64, with the carrier's data_coding. */
 function contentOf(
   runs: readonly (readonly Arrival[])[],
   alphabet: DefaultAlphabet,
@@ -57,7 +57,7 @@ function contentOf(
   return { type: 'binary', body: octets.toString('base64'), more: { data_coding: dataCoding, ...more } };
 }
 
-/** Parts of one coding are read together, others each for itself. */
+/** Decodes parts of the same coding together, and all others separately. */
 function decodeRun(run: readonly Arrival[], alphabet: DefaultAlphabet): string | undefined {
   const [first] = run;
   if (first === undefined) return '';

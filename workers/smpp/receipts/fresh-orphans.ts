@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
-/** How long a new orphan is tried again every few seconds; afterwards only an answer with its id finds it. */
+/** For this long a new orphan is tried again every few seconds. After that, only an answer with its id can find it. */
 const FRESH_MS = 5 * 60_000;
 export const MAX_FRESH = 5_000;
 
@@ -11,10 +11,10 @@ interface FreshOrphan {
   nextMs: number;
 }
 
-/** Receipts of the last minutes that fit no message yet, and when each of them is tried again. */
+/** Recent receipts that fit no message yet, and the time at which each is tried again. */
 export class FreshOrphans {
   readonly #clock: Clock;
-  /** By id, in the order of coming. */
+  /** By their ids, in the order in which they came. */
   readonly #orphans = new Map<string, FreshOrphan>();
 
   constructor(clock: Clock) {
@@ -25,7 +25,7 @@ export class FreshOrphans {
     return this.#orphans.size;
   }
 
-  /** What came before this is not fresh. */
+  /** Orphans that came before this time are not fresh. */
   since(): Date {
     return new Date(this.#clock.now().getTime() - FRESH_MS);
   }
@@ -40,7 +40,7 @@ export class FreshOrphans {
     this.#orphans.delete(id);
   }
 
-  /** Those that are to be tried now. */
+  /** The orphans that must be tried now. */
   due(): IncomingReceipt[] {
     const nowMs = this.#clock.monotonicMs();
     for (const [id, { atMs }] of this.#orphans) {
@@ -48,7 +48,7 @@ export class FreshOrphans {
       this.#orphans.delete(id);
     }
     const due = [...this.#orphans.values()].filter(({ nextMs }) => nextMs <= nowMs);
-    // After 3, 6, 12 … seconds: thousands that fit nothing must not keep the worker busy.
+    // Tries after 3, 6, 12 … seconds. So thousands of orphans that never fit do not keep the worker busy.
     for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
     return due.map(({ receipt }) => receipt);
   }

@@ -7,25 +7,25 @@ import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 import { decideHeld, decideReceipt, decideUnknown, type ReceiptDecision } from './receipt-outcome.ts';
 
 export interface Found extends Hit {
-  /** By its addresses, not by an id. */
+  /** True if the message was found by the receipt's addresses and not by an id. */
   readonly byAddress: boolean;
 }
 
-/** A receipt of a group, by its place `i`, and the message that it means. */
+/** A receipt and the message that it means. `i` is the receipt's place in the group. */
 export interface Told {
   readonly i: number;
   readonly receipt: IncomingReceipt;
   readonly hit: Found;
 }
 
-/** How a carrier's receipts count. */
+/** How a carrier's receipts are applied. */
 export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
 }
 
-/** What several receipts for one message change, as one change, and what each of them did. Pure. */
+/** The one change that several receipts make to one message, and what each receipt did. Pure. */
 export function changeOf(
   message: MessageDocument,
   told: readonly Told[],
@@ -40,7 +40,7 @@ export function changeOf(
     results.set(one, resultOf(one, decision));
     if (decision.kind === 'none') continue;
     change = change === undefined ? decision.change : joinChanges(change, decision.change);
-    // Several changes are written as one: the version rises once.
+    // All changes are written by one update, so the version rises only once.
     after = { ...applyChange(after, decision.change), v: message.v };
   }
   return { change, results };

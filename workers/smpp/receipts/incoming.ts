@@ -6,16 +6,16 @@ import type { Deliver } from '../session/pdu.ts';
 import { type ParsedReceipt, parseReceipt } from './receipt.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
-/** esm_class of deliver_sm, bits 5 to 2 (SMPP 3.4 §5.2.12). */
+/** The bits 5 to 2 of esm_class in a deliver_sm (SMPP 3.4 §5.2.12). */
 const TYPE_BITS = 0x3c;
 const DELIVERY_RECEIPT = 0x04;
 const INTERMEDIATE_NOTIFICATION = 0x20;
-/** No receipt needs more of its octets: behind them are the customer's words. */
+/** Only this many octets of a receipt are read. After them only the customer's text follows. */
 const MAX_OCTETS = 4_000;
 
 /**
- * What a deliver_sm is by its esm_class, or by TLVs that no handset can send. `plain`: nothing but its text can say whether it is a
- * receipt, and anyone can type `id:1 stat:DELIVRD`.
+ * Which kind of deliver_sm this is, by its esm_class, or by TLVs that no handset can send. `plain`: only its text can show
+ * whether it is a receipt, and anyone can type `id:1 stat:DELIVRD`.
  */
 export function kindOf(deliver: Deliver): 'receipt' | 'plain' | 'message' {
   const type = deliver.esmClass & TYPE_BITS;
@@ -24,7 +24,7 @@ export function kindOf(deliver: Deliver): 'receipt' | 'plain' | 'message' {
   return deliver.receiptedMessageId !== undefined && deliver.messageState !== undefined ? 'receipt' : 'plain';
 }
 
-/** Undefined when it names no message. `at`: when it came. */
+/** Reads a receipt that came at `at`. Undefined when it has no message id. */
 export function parseDeliver(
   deliver: Deliver,
   carrier: Pick<CarrierDocument, 'receiptOffsetMinutes'>,
@@ -36,7 +36,10 @@ export function parseDeliver(
   return parseReceipt({ ...deliver, text: receiptText(deliver), intermediate, offsetMinutes, at }, dialect);
 }
 
-/** Whatever data_coding says: real UTF-16 of such a text has a zero in every character, and some call their ASCII UCS-2. */
+/**
+ * The text of a receipt, whatever its data_coding. In UTF-16 every character of such a text has a zero octet. Some carriers send
+ * ASCII and call it UCS-2.
+ */
 export function receiptText({ body }: Pick<Deliver, 'body'>): string {
   const octets = body.subarray(0, MAX_OCTETS);
   const [first = 0, second = 0] = octets;
@@ -48,12 +51,12 @@ export function receiptText({ body }: Pick<Deliver, 'body'>): string {
 
 const SPACE = 0x20;
 
-/** Without a byte order mark. */
+/** Decodes UTF-16, without a byte order mark. */
 function utf16(littleEndian: Buffer): string {
   return littleEndian.toString('utf16le').replace(/^\ufeff/, '');
 }
 
-/** Undefined when it tells no end, or its ids are not ids. */
+/** The receipt with its keys. Undefined for an intermediate receipt, or when its ids cannot be ids. */
 export function incomingReceipt(
   deliver: Deliver,
   { ids, meaning, error, word, doneAt, excerpt }: ParsedReceipt,
@@ -66,7 +69,7 @@ export function incomingReceipt(
   const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
   const isFailure = state !== 'delivered';
   const code = isFailure ? (error ?? (word === '' ? undefined : word)) : undefined;
-  // What changes nothing is no failure either.
+  // A receipt that changes nothing needs no reason for a failure.
   const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, code, word) : undefined;
   return {
     candidates,

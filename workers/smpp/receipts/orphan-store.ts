@@ -5,25 +5,25 @@ import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/messag
 import type { IncomingReceipt } from './receipt-match.ts';
 
 /**
- * A receipt that fitted no message when it came: the submit_sm_resp with its id is still under way, or its submit was never
- * answered, or it is not ours. Kept for `ORPHAN_MS` and tried again.
+ * A receipt that fits no message yet. Either the answer with its id has not come, or its submit was never answered, or it is not
+ * ours. It is kept for `ORPHAN_MS` and tried again.
  */
 export interface OrphanDocument {
-  /** Derived from carrier, ids and what it says: the same receipt again is the same document. */
+  /** Derived from the carrier, the ids and the content, so the same receipt is stored only once. */
   readonly _id: string;
   readonly carrier: string;
-  /** Every key its ids may mean (workers/smpp/dialect/message-ids.ts). */
+  /** Every key that its ids may mean (workers/smpp/dialect/message-ids.ts). */
   readonly keys: readonly string[];
-  /** How each of them was read; absent in older ones. */
+  /** The form of each key. Absent in older documents. */
   readonly forms?: readonly string[];
   /** The receipt's addresses as the carrier wrote them. */
   readonly from: string;
   readonly to: string;
   readonly part: PartReceipt;
-  /** The receipt's text up to the customer's words. */
+  /** The receipt's text, without the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
-  /** See IncomingReceipt. */
+  /** As in IncomingReceipt. */
   readonly plain?: true;
   readonly at: Date;
   readonly expiresAt: Date;
@@ -31,7 +31,7 @@ export interface OrphanDocument {
 
 export const ORPHAN_MS = 72 * 3_600_000;
 
-/** Orphaned receipts of one carrier. */
+/** The orphaned receipts of one carrier. */
 export class OrphanStore {
   readonly #db: Db;
   readonly #orphans: Collection<OrphanDocument>;
@@ -43,20 +43,20 @@ export class OrphanStore {
     this.#carrier = carrier;
   }
 
-  /** Stores receipts; one that is there already is not stored twice. Returns their ids, in order. */
+  /** Stores receipts. One that is stored already is not stored twice. Returns their ids in order. */
   async keep(receipts: readonly IncomingReceipt[], now: Date): Promise<string[]> {
     const documents = receipts.map((receipt) => this.#document(receipt, now));
     await insertNew(this.#db, 'orphans', documents);
     return documents.map((document) => document._id);
   }
 
-  /** Those that may mean one of these keys. */
+  /** The orphans that may mean one of these keys. */
   async withKeys(keys: readonly string[]): Promise<IncomingReceipt[]> {
     const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: [...keys] } }).toArray();
     return found.map(incoming);
   }
 
-  /** Orphans that came since `since`, `limit` at most. */
+  /** The orphans that came since `since`, at most `limit`. */
   async since(since: Date, limit: number): Promise<IncomingReceipt[]> {
     const found = await this.#orphans
       .find({ carrier: this.#carrier, at: { $gte: since } })

@@ -1,20 +1,20 @@
 /**
- * The fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: any order and case, `:` or `=`, separated by
- * white space, `,` `;` `|` or quotes, or by nothing at all (`id:1stat:DELIVRDerr:000`). Reading ends at `text:`, behind which the
- * customer's own words are echoed. Linear in the length of the text; all patterns here are.
+ * Reads the fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: in any order and case, with `:` or
+ * `=`, separated by white space, `,` `;` `|` or quotes, or not separated at all (`id:1stat:DELIVRDerr:000`). Stops at `text:`,
+ * because the customer's own words follow. All patterns here take linear time.
  */
 export interface ReceiptFields {
   readonly id: string;
   readonly stat: string;
   readonly err: string;
   readonly doneDate: string;
-  /** The text up to the customer's words. */
+  /** The text before the customer's words. */
   readonly head: string;
 }
 
 type Name = 'id' | 'stat' | 'err' | 'doneDate' | 'text' | 'other';
 
-/** Longest text that is looked at. Real ones have 100 to 200 characters before the customer's words. */
+/** The longest text that is read. Real receipts have 100 to 200 characters before the customer's words. */
 const MAX_TEXT = 2_000;
 
 const KEY = /(submit[ _-]?date|done[ _-]?date|dlvrd|status|stat|sub|error|err|text|id)["']?[ \t\r\n]{0,8}([:=])/gi;
@@ -30,7 +30,7 @@ const NAMES: Readonly<Record<string, Name>> = {
 
 interface Key {
   readonly name: Name;
-  /** Where the key begins, and where its value does. */
+  /** The key begins at `from`, its value begins at `to`. */
   readonly from: number;
   readonly to: number;
 }
@@ -39,7 +39,7 @@ export function receiptFields(text: string): ReceiptFields {
   const whole = text.slice(0, MAX_TEXT).replaceAll('\0', ' ');
   const keys = keysIn(whole);
   const end = keys.find(({ name }) => name === 'text')?.from ?? whole.length;
-  // The first value of each key counts: a later one may be of the customer's words, where their label is missing.
+  // The first value of each key counts. A later one may be part of the customer's words if `text:` is missing.
   const value = (wanted: Name): string => {
     for (const [i, { name, to }] of keys.entries()) {
       if (name !== wanted) continue;
@@ -57,7 +57,7 @@ export function receiptFields(text: string): ReceiptFields {
   };
 }
 
-/** Up to and including `text:`. */
+/** The keys up to `text:`, which is the last one. */
 function keysIn(whole: string): Key[] {
   const keys: Key[] = [];
   for (const match of whole.matchAll(KEY)) {
@@ -73,7 +73,10 @@ function keysIn(whole: string): Key[] {
   return keys;
 }
 
-/** `id` is also the end of other words (`msgid:`, `paid:`): right behind a value, only where that is digits or capitals. */
+/**
+ * `id` is also the end of other words (`msgid:`, `paid:`). Directly after a value it is a key only if the value is digits or
+ * capitals.
+ */
 function mayBeJoined(word: string, value: string): boolean {
   return word.toLowerCase() !== 'id' || (word === 'id' && /^[A-Z0-9]{1,20}$/.test(value));
 }
@@ -86,12 +89,12 @@ const VALUES: Partial<Readonly<Record<Name, (raw: string) => string>>> = {
 };
 
 const MAX_DATE = 48;
-/** ISO 8601 may have a space and colons in it. */
+/** An ISO 8601 date may contain a space and colons. */
 const DATE = /^[\s"']*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?|[^\s,;|"']+)/i;
 
 /**
- * Behind white space a colon is the end of the next key: after an empty `err:` in `err: MSC:`. Some codes have one inside, `MK:0004`,
- * and ids in Base64 end with `=`.
+ * The first word of a value. If a colon follows white space, the word is the next key: in `err: MSC:`, `err:` is empty. Some
+ * codes contain a colon (`MK:0004`), and ids in Base64 end with `=`.
  */
 function firstWord(raw: string): string {
   const [, space = '', word = ''] = /^([\s"']*)([^\s,;|"']*)/.exec(raw) ?? [];
@@ -99,7 +102,7 @@ function firstWord(raw: string): string {
   return isNextKey ? '' : word.replace(/[)}\]>]+$/, '');
 }
 
-/** What a log may have of it: names of keys, runs of digits as 9 and of letters as a. Neither text nor numbers. */
+/** The form of a text that a log may have: names of keys, digits as 9 and letters as a. It contains no text and no numbers. */
 export function shapeOf(head: string): string {
   return head
     .slice(0, MAX_SHAPE)

@@ -10,32 +10,35 @@ export interface Hit {
   readonly key: string;
 }
 
-/** Messages that were sent last and are remembered here: most receipts come within seconds and then need no read. */
+/** How many recently sent messages are remembered. Most receipts come within seconds, and then nothing must be read. */
 const MAX_RECENT = 10_000;
-/** Unanswered submits that a receipt is compared with; with more of them nothing is certain anyway. */
+/** The most unanswered submits that a receipt is compared with. Among more of them, a match would prove nothing. */
 const MAX_UNANSWERED = 1_000;
-/** When there are more, they are not counted again for so long: 1,000 documents are 100 ms of a store, and receipts come all the time. */
+/**
+ * If there are more, they are not read again for this long. Reading 1,000 documents takes a store 100 ms, and receipts come all
+ * the time.
+ */
 const CROWDED_MS = 5_000;
-/** All in one answer: the server's own first batch holds 101. */
+/** Makes the server return all documents in one batch. Its own first batch has 101. */
 const BATCH = 1_001;
-/** An earlier copy of a message is compared with receipts for so long: as orphans are kept. */
+/** For how long an earlier copy of a message is compared with receipts: as long as orphans are kept. */
 const EARLIER_MS = ORPHAN_MS;
 
 /**
- * Finds the messages of receipts by the ids in them. Learns in which form the carrier writes ids in receipts: after a hit in
- * another form than expected, the next receipts are looked up in that one first, by one key each. Once an id with letters was
- * found as it is written, the carrier is known to keep their case, and another case is another id.
+ * Finds the messages of receipts by the ids in the receipts. It learns in which form the carrier writes ids: after a hit in
+ * another form than expected, the next receipts are first looked up in that form, by one key each. Once an id with letters was
+ * found in its own case, the carrier is known to keep the case. Then the same letters in another case are another id.
  *
- * A receipt never means a submit that was made after the receipt came: carriers use ids again, and some begin to count from one.
+ * A receipt never means a submit that was made after the receipt came. Carriers use ids again, and some start again at one.
  */
 export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
   readonly #carrier: string;
   #learned = '';
   #keepsCase = false;
-  /** When there were more unanswered submits than receipts are compared with; 0 when there were not. */
+  /** When there were too many unanswered submits. 0 if there were not. */
   #crowdedAtMs = 0;
-  /** By key, as they were stored last; out of date is harmless, a settle filters on the version. */
+  /** Recent messages by key, as they were last stored. An outdated one does no harm, because a settle checks the version. */
   readonly #recent = new Map<string, MessageDocument>();
 
   constructor(db: Db, carrier: string) {
@@ -43,12 +46,12 @@ export class ReceiptLookup {
     this.#carrier = carrier;
   }
 
-  /** What is stored of a message now. Final ones are forgotten: they have had their receipt. */
+  /** Remembers a message as it is stored now. Final messages are forgotten, because they have had their receipt. */
   remember(message: MessageDocument): void {
     const final = STATES[message.state].final;
     for (const key of keysOf(message)) {
       const known = this.#recent.get(key);
-      // Its id was used again since.
+      // A later message has the same id.
       if (known !== undefined && known._id !== message._id && submittedAs(known, key) > submittedAs(message, key))
         continue;
       this.#recent.delete(key);
@@ -61,7 +64,7 @@ export class ReceiptLookup {
     }
   }
 
-  /** By the learned form, then by every form. Undefined where nothing fits. */
+  /** Looks up in the learned form, then in every other form. Undefined for receipts that fit no message. */
   async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
     const likely = receipts.map((receipt) => this.#likely(receipt));
     const recent = this.recent(receipts);
@@ -90,8 +93,8 @@ export class ReceiptLookup {
   }
 
   /**
-   * Messages that a receipt may fit by its addresses: those that are being submitted to the carrier or were never answered by it,
-   * now or in an earlier copy. None when they are too many, and for a few seconds after that.
+   * The messages that a receipt may fit by its addresses: the carrier has not answered them or one of their earlier copies.
+   * Returns none if there are too many, and for a few seconds after that.
    */
   async unanswered(now: Date): Promise<MessageDocument[]> {
     if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return [];
@@ -111,7 +114,7 @@ export class ReceiptLookup {
     return this.#crowdedAtMs === 0 ? [...byId.values()] : [];
   }
 
-  /** Among the messages that are remembered, by the learned form; reads nothing. */
+  /** Looks among the remembered messages only, in the learned form. Reads nothing from the store. */
   recent(receipts: readonly IncomingReceipt[]): (Hit | undefined)[] {
     return receipts.map((receipt) => {
       const key = this.#likely(receipt)?.key;
@@ -121,7 +124,7 @@ export class ReceiptLookup {
     });
   }
 
-  /** What was an orphan was perhaps found by its addresses, and teaches nothing any more. */
+  /** An orphan may have been found by its addresses, so nothing is learned from it. */
   #learn(receipts: readonly IncomingReceipt[], hits: readonly (Hit | undefined)[]): void {
     for (const [i, hit] of hits.entries()) {
       const { candidates = [], orphan } = receipts[i] ?? {};
@@ -132,7 +135,7 @@ export class ReceiptLookup {
     }
   }
 
-  /** The same text twice is one candidate: those of another case are there only where there are letters. */
+  /** If the carrier keeps the case of ids, other cases are left out. */
   #candidates({ candidates }: IncomingReceipt): readonly CandidateKey[] {
     return this.#keepsCase ? candidates.filter((candidate) => !changesCase(candidate)) : candidates;
   }
@@ -147,7 +150,7 @@ export class ReceiptLookup {
     keys: readonly (readonly (CandidateKey | undefined)[])[],
   ): Promise<(Hit | undefined)[]> {
     const current = await this.#findBy('parts.key', receipts, keys);
-    // Few were sent again.
+    // Only few messages have earlier copies.
     const missing = keys.map((candidates, i) => (current[i] === undefined ? candidates : []));
     const earlier = await this.#findBy('earlier.parts.key', receipts, missing);
     return current.map((hit, i) => hit ?? earlier[i]);
@@ -169,7 +172,7 @@ export class ReceiptLookup {
       for (const candidate of keys[i] ?? []) {
         if (candidate === undefined) continue;
         const { key } = candidate;
-        // Of those that used this id: the last that was submitted with it.
+        // Several messages may have used this id. The one that was submitted last is meant.
         const fitting = (byKey.get(key) ?? []).filter((message) => fits(message, key, receipt));
         const [last] = fitting.sort((a, b) => submittedAs(b, key) - submittedAs(a, key) || (b._id > a._id ? 1 : -1));
         if (last !== undefined) return { message: last, key };

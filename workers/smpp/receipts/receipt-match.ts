@@ -3,40 +3,44 @@ import type { Claim, MessageDocument, Part } from '../../../shared/messages/mess
 import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
 import type { CandidateKey } from '../dialect/message-ids.ts';
 
-/** Which message a receipt can mean, by its ids, its addresses and its time. Pure; receipt-lookup.ts reads the messages. */
+/**
+ * Decides which message a receipt can mean, by its ids, its addresses and its time. Pure: receipt-lookup.ts reads the messages.
+ */
 
-/** A final receipt as a carrier sent it, with every key it may mean. */
+/** A final receipt as a carrier sent it, with every key that it may mean. */
 export interface IncomingReceipt {
-  /** The likelier first; at least one. */
+  /** At least one key, the most likely first. */
   readonly candidates: readonly CandidateKey[];
-  /** Usually the handset. */
+  /** Usually the number of the handset. */
   readonly from: string;
   /** Usually our sender. */
   readonly to: string;
   readonly part: PartReceipt;
-  /** Its text up to the customer's words. */
+  /** The receipt's text, without the customer's words. */
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
-  /** Of esm_class 0: a handset may have typed it. It means only a message with its id to the number that it came from. */
+  /**
+   * It has esm_class 0, so a handset may have typed it. It can only mean a message with its id to the number that it came from.
+   */
   readonly plain?: true;
-  /** Set when it was stored as an orphan earlier, and when that was. */
+  /** If it was stored as an orphan earlier: its id there. `arrivedAt` is the time at which it came. */
   readonly orphan?: string;
   readonly arrivedAt?: Date;
 }
 
-/** Clocks of two machines may differ by so much: one claims, the other takes the receipt. */
+/** The clocks of two machines may differ by this much. One claims a message, another gets the receipt. */
 const CLOCKS_MS = 5_000;
-/** An address with fewer digits says nothing. */
+/** An address with fewer digits proves nothing. */
 const MIN_DIGITS = 6;
 /** As many digits at the end of two numbers are the same subscriber's, where the id is the same too. */
 const SUBSCRIBER_DIGITS = 9;
 
-/** Every id of its segments, of all copies. */
+/** The ids of all segments, in all copies. */
 export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlySet<string> {
   return new Set([...earlier.flatMap((copy) => copy.parts), ...parts].flatMap(({ key }) => key ?? []));
 }
 
-/** When the last copy with this id was claimed; 0 when nobody knows. */
+/** When the last copy with this id was claimed. 0 if that is unknown. */
 export function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument, key: string): number {
   const has = (copy: readonly Part[]): boolean => copy.some((part) => part.key === key);
   const copy = has(parts) ? claim : earlier.findLast((one) => has(one.parts));
@@ -44,8 +48,8 @@ export function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument
 }
 
 /**
- * The one message among `unanswered` that a receipt can mean by its addresses, if it, or an earlier copy of it, was never answered.
- * Undefined too when one that fits is just being submitted: its answer may bring the id.
+ * The only message among `unanswered` that a receipt can mean by its addresses. The carrier never answered it or one of its
+ * earlier copies. Also undefined if a message that fits is just being submitted, because its answer may bring the id.
  */
 export function onlyUnknown(
   unanswered: readonly MessageDocument[],
@@ -63,12 +67,12 @@ export function onlyUnknown(
   return only;
 }
 
-/** Whether an answer that is still to come may bring its id. */
+/** Whether an answer that has not come yet may bring the receipt's id. */
 export function awaitsAnswer(unanswered: readonly MessageDocument[], { from }: IncomingReceipt): boolean {
   return unanswered.some(({ to }) => isNumberOf(from, to));
 }
 
-/** Whether a receipt can be of this copy of a message, as far as place and time say it. */
+/** Whether a receipt can mean this copy of a message, by carrier and time. */
 export function mayMeanCopy(copy: Claim, { arrivedAt }: IncomingReceipt, carrier: string): boolean {
   return copy.carrier === carrier && (arrivedAt === undefined || copy.at <= arrivedAt);
 }
@@ -84,20 +88,20 @@ function isUnderWay({ state, outcome, claim }: MessageDocument, receipt: Incomin
   return state === 'submitting' && outcome === undefined && claim !== undefined && mayMeanCopy(claim, receipt, carrier);
 }
 
-/** Whether a message that was found by this id can be meant. */
+/** Whether a message with this id can be meant, by the time and the addresses. */
 export function fits(message: MessageDocument, key: string, receipt: IncomingReceipt): boolean {
   const { arrivedAt } = receipt;
   const cameAfter = arrivedAt === undefined || submittedAs(message, key) <= arrivedAt.getTime() + CLOCKS_MS;
   return cameAfter && fitsAddresses(message, receipt);
 }
 
-/** Addresses that are no numbers (masked, empty) say nothing. */
+/** Addresses that are not numbers (masked or empty) prove nothing. */
 function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): boolean {
   if (receipt.plain === true) return isNumberOf(receipt.from, message.to);
   const numbers = [receipt.from, receipt.to].filter((address) => digitsOf(address).length >= MIN_DIGITS);
   const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
   if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;
-  // Some carriers swap the two.
+  // Some carriers swap the two addresses.
   return numbers.some((address) => isNumberOf(address, message.to) || endsAlike(address, message.to));
 }
 
@@ -107,7 +111,7 @@ function endsAlike(address: string, to: string): boolean {
   return end.length === SUBSCRIBER_DIGITS && to.endsWith(end);
 }
 
-/** One is the other, or the other without country code or with a trunk prefix. */
+/** Whether two numbers are equal, also if one has no country code or has a trunk prefix. */
 function isNumberOf(address: string, to: string): boolean {
   const digits = digitsOf(address);
   if (digits.length < MIN_DIGITS) return false;

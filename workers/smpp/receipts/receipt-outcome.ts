@@ -23,24 +23,24 @@ import { isBeforeSent, isNext, mayBecome } from '../../../shared/messages/status
 import type { PartReceipt } from '../../../shared/settlement/message-log.ts';
 import { OPEN_FIELDS } from '../../../shared/settlement/sent.ts';
 
-/** `none`: the part is already settled (the receipt is a repeat, or says less than an earlier one). */
+/** `none`: the receipt changes nothing, because it is a repeat or says less than an earlier one. */
 export type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };
 
-/** The carrier's clock may run this far ahead of ours. */
+/** The carrier's clock may be this far ahead of ours. */
 const MAX_AHEAD_MS = 5 * 60_000;
-/** Dates of receipts are often whole minutes. */
+/** The dates of receipts often have no seconds. */
 const MAX_BEFORE_MS = 60_000;
 
-/** The copies of a message, with what is known of them. */
+/** The current copy of a message, and its earlier ones. */
 interface Copies {
   readonly parts: readonly Part[];
   readonly earlier: readonly Copy[];
 }
 
 /**
- * The change that a receipt makes to the parts with its id, in any copy; or to all parts of that copy, where the carrier's receipts
- * do so (`rule`). Usually that is one part, but some carriers give all segments the same id. A status never goes backwards. A
- * message ends when its last part does, or when one copy is delivered.
+ * The change that a receipt makes to the parts with its id, in any copy. Usually that is one part, but some carriers give all
+ * segments the same id. With some carriers one receipt is about all parts of the copy (`rule`). A status never goes backwards. A
+ * message ends when its last part ends, or when one copy is delivered.
  */
 export function decideReceipt(
   message: MessageDocument,
@@ -57,7 +57,7 @@ export function decideReceipt(
 }
 
 /**
- * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id is assigned to the first
+ * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id is given to the first
  * part without one, in the oldest copy that the receipt may mean (`mayMean`).
  */
 export function decideUnknown(
@@ -87,8 +87,8 @@ function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
 }
 
 /**
- * The change that a receipt makes whose word tells no end: the message waits until then for a better one. Only a message that was
- * sent does; of another, an answer is still awaited.
+ * The change that a receipt makes if its word does not say how the message ended. The message waits until `until` for a better
+ * receipt. Only a `sent` message waits. In any other state something else is still expected, or the message has ended.
  */
 export function decideHeld(message: MessageDocument, { error, reason }: PartReceipt, until: Date): ReceiptDecision {
   if (message.state !== 'sent' || message.held !== undefined) return { kind: 'none' };
@@ -106,7 +106,7 @@ function speaksForAll(parts: readonly Part[], key: string, rule: ReceiptParts): 
     case 'last':
       return parts.at(-1)?.key === key;
     case 'any':
-      // A second one is only about its own segment: it was not the only one after all.
+      // If a second receipt comes, it is only about its own segment, because the first was not the only one.
       return parts.some((part) => part.key === key) && parts.every(({ state }) => !isTold(state));
   }
 }
@@ -115,7 +115,7 @@ function isTold(state: PartState): boolean {
   return state !== 'accepted' && state !== 'unknown' && state !== 'refused';
 }
 
-/** Undefined when the receipt says nothing new about the parts for which `meant` is true, among those of their copy. */
+/** The copies after the receipt. Undefined when it says nothing new about the parts for which `meant` is true. */
 function tell(
   { parts, earlier }: Copies,
   receipt: PartReceipt,
@@ -144,11 +144,11 @@ function toldOf(part: Part, { state, error }: PartReceipt): Part {
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
   const before = isBeforeSent(message.state);
-  // Before the message counts as sent, a copy that is not known to be taken completely says nothing about the message.
+  // The message may not count as sent yet. Then a copy says something about it only if all its parts were accepted.
   const known = before && !isTaken(parts) ? [] : parts;
   const final = endState(earlier, known);
   const isTold = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
-  // The current copy may still arrive, unless an earlier copy did.
+  // The current copy may still arrive. That matters unless an earlier copy was delivered.
   const waits = message.state === 'submitting' && !isHeldOpen(message) && !isTaken(parts) && final !== 'delivered';
   const entries: HistoryEntry[] = before && isTold && !waits ? [entryAt('sent', now, message.history)] : [];
   const state = entries.length > 0 ? 'sent' : message.state;
@@ -158,7 +158,7 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
     ...(earlier.length === 0 ? {} : { earlier }),
   };
   if (isBeforeSent(state)) {
-    // Keep the operator now: a later end by an answer or by the policy does not know who delivered.
+    // The operator is stored now, because an answer or the policy that ends the message later does not know who delivered it.
     return { set: receipt.state === 'delivered' ? { ...set, operator: receipt.operator } : set };
   }
   if (final === undefined || !mayBecome(state, final, history, now)) {
@@ -189,7 +189,7 @@ function finalFields(
   };
 }
 
-/** The carrier's time if it is plausible (after the first submit, not in the future), else now. */
+/** The carrier's time if it is plausible: after the first submit and not in the future. Otherwise now. */
 function deliveredAt(done: Date | undefined, { earlier = [], claim }: MessageDocument, now: Date): Date {
   const sentMs = (earlier[0] ?? claim)?.at.getTime() ?? 0;
   if (done === undefined) return now;

@@ -4,34 +4,34 @@ import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect
 import { receiptFields } from './receipt-fields.ts';
 
 /**
- * A delivery receipt as carriers write it (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35). Pure and
- * tolerant: it takes what it can read.
+ * A delivery receipt, as text (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35). Reading is pure and
+ * tolerant: whatever can be read is used.
  */
 export interface ReceiptSource {
   readonly text: string;
   readonly receiptedMessageId?: string;
   readonly messageState?: number;
   readonly networkErrorCode?: Buffer;
-  /** Intermediate notification (esm_class 0x20): never final, whatever it says. */
+  /** True for an intermediate notification (esm_class 0x20). It is never final, whatever it says. */
   readonly intermediate: boolean;
-  /** Of the dates in the text, minutes east of UTC. */
+  /** Zone of the dates in the text, in minutes east of UTC. */
   readonly offsetMinutes: number;
-  /** When it came. */
+  /** When the receipt came. */
   readonly at: Date;
 }
 
 export interface ParsedReceipt {
-  /** Message ids it names, the surest first: TLV, then text, where they differ. */
+  /** The message ids in it, the most certain first: from the TLV, then from the text if that differs. */
   readonly ids: readonly string[];
   readonly meaning: WordMeaning;
-  /** A table knew its word; otherwise the profile decided what it means. */
+  /** Whether a table knew the word. If not, the profile has decided what it means. */
   readonly isKnown: boolean;
-  /** The carrier's word or number for the state, for the log and for `error_code` when there is nothing better. */
+  /** The carrier's word or number for the state. It is logged, and becomes `error_code` if there is nothing better. */
   readonly word: string;
-  /** The carrier's error text (`001`, `00B`, `5601`); undefined for none (`0`, `000`). */
+  /** The carrier's error (`001`, `00B`, `5601`). Undefined for `0` and `000`, which mean no error. */
   readonly error?: string;
   readonly doneAt?: Date;
-  /** The text up to the customer's words. */
+  /** The text before the customer's words. */
   readonly excerpt: string;
 }
 
@@ -39,7 +39,7 @@ const MAX_EXCERPT = 200;
 const MAX_ERROR = 16;
 const MAX_WORD = 40;
 
-/** Undefined when it names no message: not a receipt that we can use. */
+/** Reads a receipt. Undefined when it has no message id: we cannot use it. */
 export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): ParsedReceipt | undefined {
   const { id, stat, err, doneDate, head } = receiptFields(source.text);
   const { messageState, networkErrorCode, offsetMinutes, at } = source;
@@ -60,14 +60,14 @@ export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): Pa
   };
 }
 
-/** Some leave the label out: `… done date:180903120816 DELIVRD err:000`. */
+/** Finds the state where the label is missing: `… done date:180903120816 DELIVRD err:000`. */
 function bareState(head: string): string {
   return (
     head.split(/[\s,;|"']+/).find((word) => /^[A-Z]{5,13}$/.test(word) && standardMeaning(word) !== undefined) ?? ''
   );
 }
 
-/** Error text first: it is what the carrier's documentation lists; then the TLV's code. */
+/** The error of the text comes first, because the carrier's documentation lists it. Then the code of the TLV. */
 function errorOf(text: string, tlv: Buffer | undefined): string | undefined {
   if (!/^0*$/.test(text)) return text.slice(0, MAX_ERROR);
   if (tlv === undefined || tlv.length < 3) return undefined;

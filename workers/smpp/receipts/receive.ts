@@ -14,7 +14,9 @@ import { shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
-/** `settled`: as stored. The others: `intermediate` and `unreadable` change nothing, `failed` was refused and comes again. */
+/**
+ * The result of a receipt, for the metrics. `intermediate` and `unreadable` change nothing. `failed` was refused and comes again.
+ */
 type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed';
 
 export interface ReceiveOptions {
@@ -24,15 +26,16 @@ export interface ReceiveOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly receipts: ReceiptSettler;
-  /** Takes what is no receipt. */
+  /** Takes every deliver_sm that is not a receipt. */
   readonly inbound: DeliverTaker;
   readonly measurements: Measurements;
-  /** Nothing can be stored just now: the carrier is to wait. */
+  /** Called when nothing can be stored. The carrier then has to wait. */
   slowDown(): void;
 }
 
 /**
- * Takes a deliver_sm or data_sm and answers it: 0 only when what it says is stored, or when it says nothing that is kept.
+ * Takes a deliver_sm or data_sm and answers it. The answer is 0 only when its content is stored, or when it has none that is
+ * kept.
  */
 export class Receive {
   readonly #options: ReceiveOptions;
@@ -51,7 +54,7 @@ export class Receive {
       return inbound.take(deliver, answer, via);
     this.#tellUnknown(deliver, parsed);
     if (receipt !== undefined) return this.#store(deliver, receipt, answer, via);
-    // Sent again it would say the same: taken, and counted.
+    // A second try would have the same content, so the answer is 0. It is only counted.
     this.#count(parsed?.meaning === 'intermediate' ? 'intermediate' : 'unreadable');
     answer(STATUS.ok);
   }
@@ -79,7 +82,7 @@ export class Receive {
     }
   }
 
-  /** What no table knows shows in log and metrics, so that somebody adds it. */
+  /** Reports unknown words in the log and the metrics, so that somebody adds them to a table. */
   #tellUnknown(deliver: Deliver, parsed: ParsedReceipt | undefined): void {
     const { carrier, log, metrics } = this.#options;
     if (parsed?.isKnown === true) return;

@@ -16,8 +16,8 @@ import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { awaitsAnswer, type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
 
 /**
- * `matched`: it settled a part. `unknown_settled`: it fitted the one submit that was never answered. `not_receipt`: a text of
- * esm_class 0 that means no message of ours. `unstorable`: the store is there and refuses it, now and whenever it comes again.
+ * `matched`: it settled a part. `unknown_settled`: it fitted the only submit without an answer. `not_receipt`: a text with
+ * esm_class 0 that means no message of ours. `unstorable`: the store works but refuses this receipt, and would refuse it again.
  */
 export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt' | 'unstorable';
 
@@ -28,18 +28,18 @@ export interface ReceiptSettlerOptions {
   readonly rules: ReceiptRules;
   readonly messageLog: MessageLog;
   onGroup(size: number): void;
-  /** Resolves when answers that are being stored are, so that a receipt right behind its answer finds its message. */
+  /** Resolves when the answers in progress are stored. So a receipt that comes right after its answer finds its message. */
   answersStored(): Promise<void>;
 }
 
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
-/** Under load: a group costs an intent, an update and an insert, however many are in it. */
+/** Under load a group costs three commands (an intent, an update, an insert), however many receipts it has. */
 const PAUSE_MS = 20;
 
 /**
- * Settles receipts in groups. When `add` resolves, the receipt is stored: in its message, or as an orphan. When it rejects,
- * nothing is certain and the carrier is to send it again.
+ * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan. When `add` rejects,
+ * nothing is certain, and the carrier must send it again.
  */
 export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
@@ -70,7 +70,7 @@ export class ReceiptSettler {
     return this.#fresh.size;
   }
 
-  /** A message was sent: its receipts are on their way. */
+  /** A message was sent. Remembers it, because its receipts will come. */
   expect(message: MessageDocument): void {
     this.#lookup.remember(message);
   }
@@ -79,22 +79,22 @@ export class ReceiptSettler {
     return this.#grouper.add(receipt);
   }
 
-  /** Answers brought these keys: receipts that were here before them are settled now. */
+  /** Answers brought these keys. Settles the receipts that came before them. */
   async adopt(keys: readonly string[]): Promise<void> {
     if (!this.#maybeOrphans || keys.length === 0) return;
     const orphans = await this.#orphans.withKeys(keys);
     await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
   }
 
-  /** What an earlier holder may have left unfitted. */
+  /** Reads the orphans that an earlier holder may have left. */
   async recover(): Promise<void> {
     const orphans = await this.#orphans.since(this.#fresh.since(), MAX_FRESH);
     for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
-    // Older ones wait for an answer that died with its connection.
+    // Older orphans wait for an answer that was lost with its connection.
     this.#maybeOrphans = orphans.length > 0;
   }
 
-  /** Tries fresh orphans again; call it every few seconds. */
+  /** Tries fresh orphans again. Call it every few seconds. */
   async sweep(): Promise<void> {
     await Promise.all(this.#fresh.due().map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.payOwed();
@@ -106,7 +106,7 @@ export class ReceiptSettler {
     } catch (error) {
       if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
       if (receipts.length === 1) return ['unstorable'];
-      // One by one, so that a receipt that cannot be stored holds up no other.
+      // One by one, so that a receipt that cannot be stored does not hold up the others.
       const results: ReceiptResult[] = [];
       for (const receipt of receipts) results.push(...(await this.#run([receipt])));
       return results;
@@ -127,10 +127,10 @@ export class ReceiptSettler {
   }
 
   /**
-   * For receipts without a message. The order matters: what is being submitted is read first, then ids are looked up again.
-   * An answer that was stored between the two is found by its id; one that was not yet stored is in the list and makes the
-   * receipt ambiguous, so it never settles another, unanswered message to the same number. Returns the plain texts that can mean
-   * no message of ours.
+   * Looks again for receipts without a message. The order matters: first the messages that are being submitted are read, then the
+   * ids are looked up again. If an answer was stored between the two, its id finds the message. If an answer was not stored yet,
+   * its message is in the list, and the receipt is ambiguous. So the receipt never settles another unanswered message to the same
+   * number. Returns the plain texts that can mean no message of ours.
    */
   async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<readonly number[]> {
     if (found.every((hit) => hit !== undefined)) return [];
@@ -157,7 +157,7 @@ export class ReceiptSettler {
     });
   }
 
-  /** Stores what fits nothing, then looks once more: the answer may have come while it was being stored. */
+  /** Stores the receipts that fit no message, then looks once more, because their answer may have come meanwhile. */
   async #keepOrphans(
     receipts: readonly IncomingReceipt[],
     found: (Found | undefined)[],
@@ -185,7 +185,7 @@ export class ReceiptSettler {
     return kept;
   }
 
-  /** Several receipts of one group may be for one message: they make one change. */
+  /** Several receipts of one group may be for one message. They make one change. */
   async #settle(receipts: readonly IncomingReceipt[], found: readonly (Found | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
@@ -207,7 +207,7 @@ export class ReceiptSettler {
     return results;
   }
 
-  /** Behind everything: the receipts are stored, and are answered without waiting for this. */
+  /** Logs after everything else. The receipts are stored, and their answers do not wait for this. */
   #log(message: MessageDocument, told: readonly Told[], results: readonly ReceiptResult[], at: Date): void {
     const { messageLog, rules } = this.#options;
     for (const { i, receipt, hit } of told) {

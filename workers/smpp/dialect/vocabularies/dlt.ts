@@ -1,6 +1,6 @@
 /**
- * The codes of India's DLT scrubbing in `err:`, which are the same at all operators, by their families. Source: the operators' lists
- * of DLT error codes as BSNL and Exotel (support article 3000120944) publish them.
+ * The codes of India's DLT scrubbing in `err:`, by their families. They are the same at all operators. Source: the operators'
+ * lists of DLT error codes, as published by BSNL and Exotel (support article 3000120944).
  */
 export const DLT_ERRORS: readonly (readonly [RegExp, string])[] = [
   [/^195$/, 'DLT: a required parameter is missing'],

@@ -1,6 +1,9 @@
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The errors of 3GPP TS 29.002 (MAP) in the numbering that Infobip publishes and many resellers pass on. Other lists differ by one. */
+/**
+ * The errors of 3GPP TS 29.002 (MAP), with the numbers that Infobip publishes and many resellers use. Some other lists differ by
+ * one.
+ */
 const MAP_ERRORS: Readonly<Record<string, string>> = {
   '1': 'The number does not exist',
   '2': 'The number does not exist',

@@ -1,12 +1,12 @@
 import type { WordMeaning } from '../../../../shared/carriers/settings/receipts.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** What every profile knows, behind its own words. */
+/** The words that every profile knows. A profile's own words are looked up first. */
 export const STANDARD: Vocabulary = {
   about: 'SMPP 3.4 Appendix B, and the words on which all vendors here agree',
   sources: ['SMPP 3.4 §5.2.28 and Appendix B', 'SMPP 5.0 §4.7.15'],
   words: {
-    // Values of message_state (§5.2.28); 0 and 9 are of SMPP 5.0. Also what Textlocal and others write as `stat:`.
+    // Values of message_state (§5.2.28). 0 and 9 are from SMPP 5.0. Textlocal and others write these numbers as `stat:`.
     '0': 'intermediate', // SCHEDULED
     '1': 'intermediate', // ENROUTE
     '2': 'delivered', // DELIVERED
@@ -21,9 +21,9 @@ export const STANDARD: Vocabulary = {
 };
 
 /**
- * The standard's words by what they begin with; the first row that fits counts. Carriers cut and misspell them, so the beginnings are
- * short. A word in several pieces (DELIVERED-TO-CARRIER, DELIVERY_FAILED) may say the opposite of its beginning: of those, only what
- * a vocabulary lists is delivered.
+ * The beginnings of the standard's words; the first row that matches counts. They are short because carriers shorten and misspell
+ * the words. A word of several pieces (DELIVERED-TO-CARRIER, DELIVERY_FAILED) may mean the opposite of its beginning. Such a word
+ * means `delivered` only if a vocabulary lists it.
  */
 export const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, source: string])[] = [
   [/^DELIV(?!ERY)[A-Z]*$/, 'delivered', 'Appendix B: DELIVRD'],
@@ -32,7 +32,7 @@ export const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMea
   [/^DELETED/, 'failed', 'Appendix B'],
   [/^EXPIRED/, 'expired', 'Appendix B'],
   [/^REJECT/, 'rejected', 'Appendix B: REJECTD'],
-  // Not seen again by carriers that say so; `delivered` may still replace it (shared/messages/status.ts).
+  // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/status.ts).
   [/^UNKNOWN/, 'failed', 'Appendix B'],
   [/^SKIPPED/, 'failed', 'SMPP 5.0 §4.7.15'],
   [/^ACCEPT/, 'intermediate', 'Appendix B: ACCEPTD'],

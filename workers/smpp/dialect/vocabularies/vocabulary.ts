@@ -1,24 +1,24 @@
 import type { WordMeaning } from '../../../../shared/carriers/settings/receipts.ts';
 
-/** What one family of carriers writes in its receipts, beside the standard's words (standard.ts). */
+/** What one family of carriers writes in its receipts, in addition to the standard's words (standard.ts). */
 export interface Vocabulary {
-  /** For `ops carrier receipt-profiles`. */
+  /** Described in words, for `ops carrier receipt-profiles`. */
   readonly about: string;
-  /** Where it is published: pages, or receipts that were seen. */
+  /** Where this is published: pages, or receipts that we have seen. */
   readonly sources: readonly string[];
-  /** In capitals. A number as `stat:` is a word like any other, without leading zeros. */
+  /** The words, in capitals. A number as `stat:` is a word too, without leading zeros. */
   readonly words?: Readonly<Record<string, WordMeaning>>;
-  /** What some of the words mean for people, where `err:` says nothing. */
+  /** Explains some of the words to people, for receipts whose `err:` says nothing. */
   readonly reasons?: Readonly<Record<string, string>>;
-  /** Its words say something else elsewhere: they are not common ones (../profiles.ts). */
+  /** True: other carriers use these words with another meaning. So they are not common words (../profiles.ts). */
   readonly alone?: true;
-  /** Codes of `err:`, in capitals and without leading zeros, with their meaning for people. */
+  /** The codes of `err:`, in capitals and without leading zeros, with their meaning for people. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** The table's codes are decimal, the carrier writes them in hexadecimal. */
+  /** True: the table has the codes in decimal, but the carrier writes them in hexadecimal. */
   readonly hexErrors?: true;
 }
 
-/** A word or a code as the tables have it: capitals, without leading zeros and without the dots and quotes around it. */
+/** Writes a word or code as the tables have it: in capitals, without leading zeros, and without dots and quotes around it. */
 export function normalWord(text: string): string {
   return text
     .slice(0, MAX_WORD)
