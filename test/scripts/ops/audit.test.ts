@@ -9,9 +9,12 @@ import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Looking changes nothing. */
-const LOOKS = ['list', 'show', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
-/** What wants a running product, or a store of its own (test/scripts/ops/store.test.ts), or one that is stopped and has no audit. */
-const ELSEWHERE = ['webhook replay-event', 'store backup', 'store restore', 'store compact'];
+const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
+/**
+ * What wants a running product, a carrier (carrier-test.test.ts) or a store of its own (store.test.ts), or one that is stopped and has no
+ * audit.
+ */
+const ELSEWHERE = ['webhook replay-event', 'carrier test', 'store backup', 'store restore', 'store compact'];
 const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
 
 describe('the audit', () => {

@@ -63,6 +63,9 @@ describe('npm run ops: carrier test', () => {
     expect(out).to.match(/ok {2}receipt: delivered after \d+ ms$/m);
     expect(out).not.to.include('pa55word');
     expect(smsc.texts().map(({ text }) => text)).to.deep.equal(['é £ @']);
+    const entry = await world.store.db.collection('audit').findOne({ action: 'carrier.test' });
+    expect(entry).to.deep.include({ subject: { kind: 'carrier', id: 'acme' } });
+    expect(JSON.stringify(entry)).not.to.include(TO);
   });
 
   it('beside a bound worker: only transmits, and its receipt is read where the worker keeps it', async () => {

@@ -94,12 +94,13 @@ const DATE = /^[\s"']*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:
 
 /**
  * The first word of a value. If a colon follows white space, the word is the next key: in `err: MSC:`, `err:` is empty. Some
- * codes contain a colon (`MK:0004`), and ids in Base64 end with `=`.
+ * codes contain a colon (`MK:0004`), and ids in Base64 end with `=`. A value without a letter or digit, such as
+ * the `{` of `id:{"a":1}`, counts as empty.
  */
 function firstWord(raw: string): string {
   const [, space = '', word = ''] = /^([\s"']*)([^\s,;|"']*)/.exec(raw) ?? [];
   const isNextKey = word.endsWith(':') || (/\s/.test(space) && /[:=]/.test(word));
-  return isNextKey ? '' : word.replace(/[)}\]>]+$/, '');
+  return isNextKey || !/[\p{L}\p{N}]/u.test(word) ? '' : word.replace(/[)}\]>]+$/, '');
 }
 
 /** The form of a text that a log may have: names of keys, digits as 9 and letters as a. It contains no text and no numbers. */
