@@ -43,7 +43,7 @@ export interface AccountDocument {
   readonly country?: string;
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
-  /** Customers have opted out of its SMS, now or earlier: sends look into the list (opt-outs/). */
+  /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (opt-outs/). */
   readonly optOuts?: true;
   /** Messages that may be sent to customers who opted out. Absent: none. */
   readonly optOutExempt?: readonly ('otp' | 'transactional')[];

@@ -58,14 +58,17 @@ export function isCountry(code: string): boolean {
   return isSupportedCountry(code);
 }
 
-/** Where a long number is, and how it is written there; empty for what is none, such as a short code. */
+/** The country of a long number, and the number as it is written there. Empty for anything else, such as a short code. */
 export function numberPlan(number: string): { readonly country?: string; readonly national?: string } {
   const parsed = parse(number);
   if (parsed?.isValid() !== true || parsed.country === undefined) return {};
   return { country: parsed.country, national: parsed.nationalNumber };
 }
 
-/** A number as it is written inside a country, as digits with the country code; undefined when it is none there. */
+/**
+ * Reads a number that is written as inside a country. Returns its digits with the country code. Undefined when it is no number of
+ * that country.
+ */
 export function inCountry(digits: string, country: string): string | undefined {
   if (!isSupportedCountry(country)) return undefined;
   const parsed = parse(digits, country);
@@ -96,7 +99,7 @@ function mayBeMobile(number: PhoneNumber): boolean {
   return type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE';
 }
 
-/** Reads it as an international number, or with `home` as a number written inside that country. */
+/** Reads a number as an international one. With `home`, reads it as it is written inside that country. */
 function parse(to: string, home?: CountryCode): PhoneNumber | undefined {
   return home === undefined
     ? parsePhoneNumberFromString(`+${to}`, { extract: false })

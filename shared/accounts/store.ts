@@ -39,7 +39,7 @@ export async function findAccount(db: Db, id: AccountId): Promise<AccountDocumen
   return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
 }
 
-/** From now on sends of these accounts look into the list of opt-outs. */
+/** From now on, sends of these accounts look into the list of opt-outs. */
 export async function markOptOuts(db: Db, ids: readonly AccountId[]): Promise<void> {
   await accounts(db).updateMany({ _id: { $in: ids }, optOuts: { $ne: true } }, { $set: { optOuts: true } });
 }

@@ -14,34 +14,34 @@ export interface BindReportDocument {
   readonly binds: readonly BindReport[];
   /** What other carriers' workers need to know to take over (routing/standing.ts). Absent in reports of earlier versions. */
   readonly flow?: CarrierFlow;
-  /** What was measured lately; absent before the first measurement, and in reports of earlier versions. */
+  /** What was measured recently. Absent before the first measurement, and in reports of earlier versions. */
   readonly measured?: CarrierMeasured;
 }
 
-/** How messages leave over the carrier. Each member is absent while all is well. */
+/** How well the carrier takes messages. Each member is absent while all is well. */
 export interface CarrierFlow {
   /** Since when it has no bind. */
   readonly unboundSince?: Date;
-  /** Since when it has not taken all that waited for it. */
+  /** Since when it takes less than waits for it. */
   readonly behindSince?: Date;
-  /** It refuses nearly everything, and is tried again then. */
+  /** It refuses nearly everything. At this time it will be tried again. */
   readonly trippedUntil?: Date;
 }
 
-/** What the holder's run has seen of the carrier since it began. */
+/** What the holder of the carrier has measured since it began. */
 export interface CarrierMeasured {
   readonly since: Date;
-  /** Submits without an answer, of each bind. */
+  /** For each bind: the number of submits without an answer. */
   readonly unanswered: readonly number[];
-  /** Segments a second that it may be sent now; absent: no limit. */
+  /** How many segments a second may be sent to it now. Absent: no limit. */
   readonly perSecond?: number;
-  /** Of the last thousand answers to submit_sm. */
+  /** Computed from the last thousand answers to submit_sm. */
   readonly answerMs?: { readonly p50: number; readonly p99: number };
-  /** Answers by what they mean (command-status.ts). */
+  /** Number of answers by their class (command-status.ts). */
   readonly answers: Readonly<Record<string, number>>;
-  /** Receipts by the state that they tell. */
+  /** Number of receipts by the state that they report. */
   readonly receipts: Readonly<Record<string, number>>;
-  /** The last answer to a submit_sm that was no acceptance. */
+  /** The last answer that did not accept a submit_sm. */
   readonly lastRefusal?: { readonly code: string; readonly reason: string; readonly at: Date };
 }
 
@@ -55,7 +55,7 @@ export interface BindReport {
    * has ended.
    */
   readonly trouble?: BindTrouble & { readonly since: Date };
-  /** While it is bound: why it was not, the last time that it was not. */
+  /** While it is bound: the trouble that it had before. */
   readonly lastTrouble?: BindTrouble & { readonly since: Date };
 }
 

@@ -61,7 +61,7 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
   return problems;
 }
 
-/** Whether this is no certificate of ours, or one with its key. What is no PEM text was told already. */
+/** Whether certificate and key belong together. A text that is not PEM has been reported already. */
 function isPair(certificate = '', key = ''): boolean {
   if (certificate === '') return true;
   if (key === '') return false;

@@ -3,7 +3,7 @@ import type { CarrierDocument } from './carrier.ts';
 
 type Secrets = Partial<Pick<CarrierDocument, 'password' | 'trust'>>;
 
-/** Those of a carrier's settings that hold a secret, with the secret sealed: the password and the key of our certificate. */
+/** Encrypts the settings that are secret: the password, and the key of our certificate. */
 export function sealedSecrets(box: SecretBox, { password, trust }: Secrets): Secrets {
   return {
     ...(password === undefined ? {} : { password: box.seal(password) }),
@@ -11,7 +11,7 @@ export function sealedSecrets(box: SecretBox, { password, trust }: Secrets): Sec
   };
 }
 
-/** The settings of TLS with the key in clear. Throws when it was sealed with another key. */
+/** The TLS settings with the key decrypted. Throws when it was encrypted with another key. */
 export function openedTrust(box: SecretBox, { trust }: Pick<CarrierDocument, 'trust'>): Pick<CarrierDocument, 'trust'> {
   return trust?.tlsKey ? { trust: { ...trust, tlsKey: box.open(trust.tlsKey) } } : {};
 }

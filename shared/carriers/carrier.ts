@@ -4,8 +4,8 @@ import { withDefaults } from './settings/setting.ts';
 import type { StoredGroups } from './settings/table.ts';
 
 /**
- * A carrier and how to reach it over SMPP. One document; workers pick up changes within seconds. Its groups (`settings/table.ts`) have
- * only what somebody has set.
+ * A carrier and how to reach it over SMPP, in one document. Workers notice changes within seconds. Each group of settings
+ * (`settings/table.ts`) stores only the settings that somebody has set.
  */
 export interface CarrierDocument extends StoredGroups {
   /** Short name, `[a-z0-9-]{1,32}`. It is part of keys and metrics. */

@@ -1,8 +1,13 @@
 /**
- * What a carrier's answer to submit_sm means for the message: `accepted`; `throttled` (slow down; the message keeps its place in
- * the queue); `retry` (the message waits and is tried again a few times); `bind` (the session is unusable; the message goes back
- * to the queue); `failover` (this carrier surely did not take it, and another one may: the message goes to the next carrier of its
- * route, or is refused for good when there is none); `rejected` (refused for good, wherever it is sent).
+ * What a carrier's answer to submit_sm means for the message.
+ *
+ * - `accepted`: the carrier has taken it.
+ * - `throttled`: we must slow down. The message keeps its place in the queue.
+ * - `retry`: the message waits and is tried again a few times.
+ * - `bind`: the session is not usable. The message goes back to the queue.
+ * - `failover`: this carrier certainly did not take it, but another one may. The message goes to the next carrier of its route.
+ *   If there is none, it is refused for good.
+ * - `rejected`: it is refused for good, whichever carrier gets it.
  */
 export type CommandStatusClass = 'accepted' | 'throttled' | 'retry' | 'bind' | 'failover' | 'rejected';
 
@@ -37,10 +42,11 @@ const rejected = (reason: string): StatusRule => ({ class: 'rejected', reason })
  * The standard's codes (SMPP 3.4 §5.1.3) as answers to submit_sm, in the classes that most carriers and gateways agree on. A
  * carrier's deviations belong in its `statusClasses`. Ambiguous codes (0x45, 0xFE, 0xFF) are tried again a few times.
  *
- * `failover` has only what says that the carrier took nothing and what another carrier may see differently: addresses and their
- * types, coverage (0x22 at Infobip, dev.infobip.com), the settings of our own login. Not 0x0C, which some carriers answer to a
- * message that they have (Infobip: duplicate message id), and no refusal of the text or of the recipient's wish. Codes of a vendor's
- * own are in no class of ours: 0x0401 is an empty balance at one and a number on a list at the next.
+ * `failover` has only codes with two properties: the carrier took nothing, and another carrier may decide differently. They
+ * concern addresses and their types, coverage (0x22 at Infobip, dev.infobip.com), and the settings of our own login. 0x0C is not
+ * among them, because some carriers answer it for a message that they already have (Infobip: duplicate message id). Refusals of
+ * the text or of the recipient's wish are not among them either. Vendors' own codes are in no class: 0x0401 is an empty balance
+ * at one vendor and a listed number at the next.
  */
 const RULES: ReadonlyMap<number, StatusRule> = new Map([
   [0x00, accepted('Accepted')],
@@ -105,7 +111,7 @@ export function statusClass(
   return overrides[String(status)] ?? RULES.get(status)?.class ?? 'rejected';
 }
 
-/** For people. */
+/** The status in words, for people. */
 export function statusReason(status: number): string {
   return RULES.get(status)?.reason ?? "An error of the carrier's own";
 }

@@ -19,7 +19,7 @@ export class NoSuchCarrier extends Error {
 export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | 'systemId' | 'password'> &
   Partial<CarrierInput>;
 
-/** Workers pick it up within seconds. Throws `BadCarrier` or `CarrierExists`. */
+/** Stores a new carrier. Workers notice it within seconds. Throws `BadCarrier` or `CarrierExists`. */
 export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input: NewCarrier): Promise<CarrierDocument> {
   const carrier: CarrierInput = { ...CARRIER_DEFAULTS, ...input };
   checkCarrier(carrier);
@@ -57,7 +57,7 @@ export async function updateCarrier(
   return updated;
 }
 
-/** A change names only some settings of a group. */
+/** Merges the changes into the stored groups, because a change may name only some settings of a group. */
 function mergedGroups(stored: StoredGroups, changes: StoredGroups): StoredGroups {
   const names = GROUP_NAMES.filter((name) => changes[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, { ...stored[name], ...changes[name] }]));
@@ -69,7 +69,7 @@ export async function setCarrierStatus(db: Db, id: string, status: CarrierDocume
   if (matchedCount === 0) throw new NoSuchCarrier(`there is no carrier "${id}"`);
 }
 
-/** All of them, by id; there are tens, not thousands. */
+/** All carriers by id. There are tens, not thousands. */
 export async function listCarriers(db: Db): Promise<readonly CarrierDocument[]> {
   return carriers(db).find().sort({ _id: 1 }).toArray();
 }

@@ -6,10 +6,10 @@ import type { Channel } from './channel.ts';
 export const sms: Channel<MessageDocument | InboundSmsDocument> = {
   partsOf: (message) => ('segments' in message ? message.segments : 1),
   deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
-  // Of what was received: an account may have several numbers, and both channels.
+  // These members are for received messages: an account may have several numbers, and both channels.
   eventMembers: (message) =>
     'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
-  // What handsets write costs nothing.
+  // Received messages cost nothing, so nothing is refunded.
   refund: (db, messages) =>
     refundMessages(
       db,

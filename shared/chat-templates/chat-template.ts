@@ -10,11 +10,11 @@ export interface ChatTemplateDocument {
   readonly status: ChatTemplateStatus;
   /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
   readonly category: string;
-  /** Number of variables in its body. What `params` fill is derived from `components` (template-params.ts). */
+  /** Number of variables in its body. template-params.ts derives from `components` what each entry of `params` fills. */
   readonly variables: number;
-  /** What the template consists of. Absent in documents of earlier versions: such a template has variables in its body only. */
+  /** The parts of the template. Absent in documents of earlier versions. Such a template has variables in its body only. */
   readonly components?: TemplateComponents;
-  /** Set when our API cannot send the template: what it has that cannot be sent, such as a carousel. */
+  /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
@@ -22,7 +22,7 @@ export interface ChatTemplateDocument {
 /** The provider's status in lower case. Unknown ones are stored and count as not approved. */
 export type ChatTemplateStatus = string;
 
-/** The texts are as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
+/** Texts are as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
 export interface TemplateComponents {
   readonly header?: TemplateHeader;
   readonly body?: string;
@@ -38,7 +38,7 @@ export type TemplateHeader =
   | { readonly format: 'text'; readonly text: string }
   | { readonly format: MediaHeader | 'location' };
 
-/** `otp` is a `url` button of an authentication template: its variable takes the code that stands in the body. */
+/** `otp` is a `url` button of an authentication template. Its variable takes the same code as the body. */
 export const BUTTON_TYPES = [
   'quick_reply',
   'url',
@@ -53,7 +53,7 @@ export type ButtonType = (typeof BUTTON_TYPES)[number];
 
 export interface TemplateButton {
   readonly type: ButtonType;
-  /** What the customer sees. */
+  /** The text that the customer sees on the button. */
   readonly text: string;
   readonly url?: string;
   readonly phoneNumber?: string;

@@ -1,22 +1,22 @@
 import type { ChatTemplateDocument, MediaHeader, TemplateButton, TemplateComponents } from './chat-template.ts';
 import { variablesIn } from './variables.ts';
 
-/** What one entry of `params` fills. Buttons are counted from 0, as the provider counts them. */
+/** The place that one entry of `params` fills. Buttons are counted from 0, as the provider does. */
 export type TemplateParam =
   | { readonly fills: 'header'; readonly variable: string }
-  /** Takes the address of the file. */
+  /** The entry is the address of a file. */
   | { readonly fills: 'media'; readonly format: MediaHeader }
   | { readonly fills: 'body'; readonly variable: string }
   | { readonly fills: 'url'; readonly button: number; readonly variable: string }
   | { readonly fills: 'coupon'; readonly button: number }
-  /** A one-time password stands in the body and in its button. It is given once and sent twice. */
+  /** A one-time password is in the body and in its button. It is given once and sent in both places. */
   | { readonly fills: 'otp'; readonly button: number; readonly variable: string };
 
 type Template = Pick<ChatTemplateDocument, 'components' | 'variables'>;
 
 /**
- * The entries of `params` that a template takes, in the order in which they stand in it: header, body, buttons. The footer,
- * quick replies and phone numbers take none; neither does a location, which has no single value. Pure.
+ * The entries of `params` that a template takes, in the order of the template: header, body, buttons. The footer, quick replies
+ * and phone numbers take none. A location takes none either, because it has no single value. Pure.
  */
 export function paramsOf({ components, variables }: Template): readonly TemplateParam[] {
   if (components === undefined) {
@@ -49,12 +49,12 @@ function codeIn({ body = '', buttons }: TemplateComponents): Extract<TemplatePar
 
 function buttonParams({ type, url = '' }: TemplateButton, button: number): readonly TemplateParam[] {
   if (type === 'copy_code') return [{ fills: 'coupon', button }];
-  // The address behind a one-time password may be hidden. It has a variable all the same.
+  // The address behind a one-time password may be hidden. The button still has a variable.
   const variables = type === 'otp' && url === '' ? ['1'] : variablesIn(url);
   return variables.map((variable) => ({ fills: 'url', button, variable }));
 }
 
-/** What stands at this place of `params`, for people: `the url suffix of button 1 ("Track")`. Pure. */
+/** Describes a place of `params` for people, such as `the url suffix of button 1 ("Track")`. Pure. */
 export function describeParam(param: TemplateParam, components: TemplateComponents | undefined): string {
   const label = (index: number): string => {
     const text = components?.buttons[index]?.text ?? '';

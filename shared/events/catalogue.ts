@@ -132,9 +132,10 @@ function errorBody(event: string, change: StateChange): object {
 }
 
 /**
- * "Payload of message.received": a text has exactly these six members. Other types add their own members below the type's name,
- * and an answer to a message adds its `context`. On the chat-app channel the business's number is left out, because an account has
- * only one. An SMS has `to` and `channel` too; `missing_parts` or `data_coding` where it could not be read whole.
+ * The payload of "message.received". A text has exactly these six members. Other types add their own members under the type's
+ * name, and an answer to a message adds its `context`. On the chat-app channel the business's number is left out, because an
+ * account has only one. An SMS also has `to` and `channel`, and `missing_parts` or `data_coding` if it could not be read
+ * completely.
  */
 function receivedBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only what a customer wrote is received');
@@ -145,7 +146,7 @@ function receivedBody(event: string, { message, entry }: StateChange): object {
   return { ...members, ...more, ...members, ...channelOf(message).eventMembers(message) };
 }
 
-/** `message_id` is the customer's message; `number` is the one that it was sent to. The whole text was the word. */
+/** `message_id` is the customer's message. `number` is the number that it was sent to. The whole text was the opt-out word. */
 function optOutBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only a customer opts out or in');
   const { _id, from, to, inbound } = message;

@@ -1,43 +1,46 @@
 import type { InboundId } from '../runtime/ids.ts';
 
 /**
- * A deliver_sm with a handset's message, stored before it is answered: a whole message, or one part of a longer one. It is removed
- * when it has become a message of an account and our answer has surely reached the carrier. Until then it has `due`, and the next
- * holder of the carrier's lease does again what follows from it (docs/decisions/0048).
+ * A deliver_sm with a handset's message. It is stored before it is answered. It is a whole message, or one part of a longer one.
+ * It is removed when it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and
+ * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0048).
  */
 export interface InboundDocument {
   readonly _id: InboundId;
   readonly carrier: string;
   readonly at: Date;
-  /** As the carrier wrote them, with the type of number of the sender (SMPP 3.4 §5.2.5). */
+  /** The addresses as the carrier wrote them. `fromTon` is the sender's type of number (SMPP 3.4 §5.2.5). */
   readonly from: string;
   readonly fromTon: number;
   readonly to: string;
   readonly dataCoding: number;
-  /** The user data in base64: without its header, packed septets unpacked. */
+  /** The user data in base64, without its header. Packed septets are unpacked. */
   readonly octets: string;
   readonly part?: InboundPart;
-  /** Equal for equal deliver_sm. */
+  /** Equal deliver_sm have equal fingerprints. */
   readonly fingerprint: string;
-  /** Set until it is finished: when it came; for a part, when it is told without those that are missing. */
+  /**
+   * Set until it is finished. For a whole message: when it came. For a part: when the message is completed without its missing
+   * parts.
+   */
   readonly due?: Date;
-  /** Set when it belongs to no account; in the first part of a longer message for all of them. */
+  /** Set when the message belongs to no account. The first part of a longer message has it for all parts. */
   readonly stray?: StrayText;
-  /** Of what belongs to nobody: the store removes it then. */
+  /** Only for messages that belong to no account: when the store removes the document. */
   readonly expiresAt?: Date;
 }
 
-/** Which part of which message. */
+/** Which part of which message this is. */
 export interface InboundPart {
-  /** The first part of this message that came. The message's id derives from it. */
+  /** The id of the message's first part that came. The message's id derives from it. */
   readonly set: InboundId;
-  /** Equal for the parts of one message: their addresses, reference and total. */
+  /** Equal for the parts of one message. It has their addresses, reference and total. */
   readonly key: string;
   readonly number: number;
   readonly total: number;
 }
 
-/** What a message says that belongs to nobody. */
+/** The content of a message that belongs to no account. */
 export interface StrayText {
   readonly from: string;
   readonly to: string;

@@ -4,15 +4,17 @@ import { updateEach } from '../mongo/update-each.ts';
 import type { InboundId } from '../runtime/ids.ts';
 import type { InboundDocument, StrayText } from './inbound.ts';
 
-/** Documents of one command. */
+/** The most documents in one command. */
 const SLICE = 1_000;
 
-/** Stores what handsets wrote; what is there already stays as it is. Throws the driver's error: then some may be stored. */
+/**
+ * Stores received deliver_sm. Documents that exist already are not changed. Throws the driver's error; some may be stored then.
+ */
 export function keepInbound(db: Db, documents: readonly InboundDocument[]): Promise<void> {
   return insertNew(db, 'inbound', documents);
 }
 
-/** What a carrier brought and nobody has finished, oldest first, behind `after`. */
+/** The carrier's deliver_sm that are not finished, after the id `after`, oldest first. */
 export function findUnfinished(
   db: Db,
   carrier: string,
@@ -27,15 +29,15 @@ export function findUnfinished(
     .toArray();
 }
 
-/** It has become a message, or it is a part of what has. */
+/** Removes deliver_sm that have become messages, or parts of them. */
 export async function removeInbound(db: Db, ids: readonly InboundId[]): Promise<void> {
   for (let first = 0; first < ids.length; first += SLICE) {
-    // What belongs to nobody stays for the operator.
+    // Messages that belong to no account stay for the operator.
     await inbound(db).deleteMany({ _id: { $in: ids.slice(first, first + SLICE) }, stray: { $exists: false } });
   }
 }
 
-/** Keeps what belongs to nobody for the operator. */
+/** Keeps messages that belong to no account, for the operator. */
 export async function keepStrays(
   db: Db,
   strays: readonly { readonly id: InboundId; readonly text: StrayText }[],
@@ -52,7 +54,7 @@ export async function keepStrays(
   );
 }
 
-/** What belongs to nobody, newest first. Only that expires. */
+/** The messages that belong to no account, newest first. Only these have `expiresAt`. */
 export function listStrays(db: Db, limit: number): Promise<InboundDocument[]> {
   return inbound(db)
     .find({ expiresAt: { $gt: new Date(0) } })

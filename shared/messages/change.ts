@@ -2,7 +2,7 @@ import type { AnyMessage } from './any-message.ts';
 import type { HistoryEntry, MessageDocument, MessageState, StoredMessage } from './message.ts';
 import { enter } from './status.ts';
 
-/** Fields that a settle may unset, or set. */
+/** Fields that a settle may set or unset. */
 type Unsettable = Pick<
   StoredMessage,
   | 'claim'

@@ -28,22 +28,22 @@ export type ChatContent =
       readonly language: string;
       /** Values of the template's variables, in order. */
       readonly params: readonly string[];
-      /** The values by component. Absent when `params` are the values of numbered variables of its body, and nothing else. */
+      /** The values by component. Absent when `params` are only the values of numbered variables of the body. */
       readonly filled?: FilledTemplate;
     }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'media'; readonly type: MediaType; readonly url: string; readonly caption?: string }
   | { readonly kind: 'buttons'; readonly body: string; readonly buttons: readonly ChatButton[] };
 
-/** A template's components with their values; those that take none are left out. */
+/** A template's components with their values. Components that take no values are left out. */
 export interface FilledTemplate {
   readonly header?: FilledHeader;
   readonly body?: readonly FilledVariable[];
-  /** By index. */
+  /** In the order of their indexes. */
   readonly buttons?: readonly FilledButton[];
 }
 
-/** `name`: of a variable that has one. */
+/** `name` is set if the variable has a name. */
 export interface FilledVariable {
   readonly text: string;
   readonly name?: string;
@@ -53,7 +53,7 @@ export type FilledHeader =
   | { readonly kind: 'text'; readonly variables: readonly FilledVariable[] }
   | { readonly kind: 'image' | 'video'; readonly url: string }
   | { readonly kind: 'document'; readonly url: string; readonly filename: string }
-  /** In degrees, as decimal numbers. */
+  /** Latitude and longitude in degrees, as decimal numbers. */
   | {
       readonly kind: 'location';
       readonly latitude: string;

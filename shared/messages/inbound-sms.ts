@@ -2,19 +2,19 @@ import type { InboundContent } from './chat-message.ts';
 import type { StoredMessage } from './message.ts';
 
 /**
- * An SMS from a handset to a number of the account (shared/numbers). It is stored in its only state, `received`; its id derives from
- * the deliver_sm that brought it. `to` is the account's number. It costs nothing.
+ * An SMS from a handset to a number of the account (shared/numbers). It has only one state, `received`. Its id derives from the
+ * deliver_sm that brought it. `to` is the account's number. It costs nothing.
  */
 export interface InboundSmsDocument extends StoredMessage {
   readonly channel: 'sms';
   readonly direction: 'in';
   readonly state: 'received';
-  /** Digits with the country code; a short code or a name as the carrier wrote it. */
+  /** Digits with the country code. A short code or a name is stored as the carrier wrote it. */
   readonly from: string;
-  /** The carrier that brought it. */
+  /** The carrier that delivered it. */
   readonly carrier: string;
-  /** `text`; or `binary` when it cannot be read: then the body is base64, and `more` has the carrier's data_coding. */
+  /** Type `text`. Or type `binary` if it cannot be read: the body is then base64, and `more` has the carrier's data_coding. */
   readonly inbound: InboundContent;
-  /** What it says of the customer's wish for messages (opt-outs/sign.ts). `near`: nothing followed from it. */
+  /** What it says about the customer's wish for messages (opt-outs/sign.ts). `near`: it changed nothing. */
   readonly optOut?: 'out' | 'in' | 'help' | 'near';
 }

@@ -36,8 +36,8 @@ export interface StoredMessage {
   /** Earlier submits that may have been taken, oldest first. Absent when there are none (copies.ts). */
   readonly earlier?: readonly Copy[];
   /**
-   * Carriers that surely did not take it, oldest first; none of them is asked again. What a carrier may have taken is an earlier copy
-   * instead, and its receipts find the message.
+   * Carriers that certainly did not take it, oldest first. None of them is asked again. If a carrier may have taken it, that is
+   * an earlier copy instead, and receipts from there find the message.
    */
   readonly attempts?: readonly Attempt[];
   /** Every entry is an event. The event's id derives from message and state (`eventId`). */
@@ -49,13 +49,13 @@ export interface StoredMessage {
   readonly errorReason?: string;
   /** A submit was written and never answered. The message is neither sent nor failed until something settles it. */
   readonly outcome?: 'unknown';
-  /** A receipt that does not tell the end: the message fails then, unless a better one comes. */
+  /** A receipt that did not say how the message ended. The message will fail, unless a better receipt comes. */
   readonly held?: HeldReceipt;
   /** Why a `sent` message will not change any more. */
   readonly closedReason?: 'no_receipt';
 }
 
-/** What a carrier said of a message of which it does not know the end, and how long a better receipt may still come. */
+/** What a carrier said about a message whose end it does not know. `until`: how long a better receipt may still come. */
 export interface HeldReceipt {
   readonly until: Date;
   readonly error?: string;
@@ -72,11 +72,12 @@ export interface MessageDocument extends StoredMessage {
   readonly sender: string;
   readonly route: Route;
   /**
-   * Who may take it: a routing group, or by the routes the carriers in their order (routing/path.ts). Set at accept; set anew when a
-   * carrier refuses it for another one, and when the routes change while it waits.
+   * Which carriers may take it. Either a routing group or, by the routes, a list of carriers in their order (routing/path.ts). It
+   * is set at accept. It changes when a carrier refuses the message and another may take it, and when the routes change while it
+   * waits.
    */
   readonly path: string;
-  /** The route that gave it the path, for reports. Absent when no route is configured. */
+  /** The route that decided the path, for reports. Absent when no route is configured. */
   readonly routed?: Routed;
   /**
    * Priority class; lower leaves first: 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its
@@ -118,23 +119,23 @@ export interface Copy extends Claim {
   readonly parts: readonly Part[];
 }
 
-/** A carrier that refused the message before another one was asked. */
+/** A carrier that refused the message before another carrier was asked. */
 export interface Attempt {
   readonly carrier: string;
-  /** When it was claimed. */
+  /** When this carrier's worker claimed the message. */
   readonly at: Date;
-  /** command_status as in `error_code`, and in words. */
+  /** The command_status, as in `error_code`. `reason` has it in words. */
   readonly code: string;
   readonly reason: string;
 }
 
-/** What a route says about money. Nothing is charged by it: a message costs one credit. */
+/** The route's prices, for reports only: every message costs one credit. */
 export interface Routed {
   /** The route's name. */
   readonly route: string;
-  /** What the message is sold for, as the operator wrote it: `0.12 INR`. */
+  /** The sale price, as the operator wrote it: `0.12 INR`. */
   readonly price?: string;
-  /** What each carrier costs; that of `claim.carrier` counts. */
+  /** What each carrier costs. The price of `claim.carrier` is the real one. */
   readonly costs?: Readonly<Record<string, string>>;
 }
 
@@ -146,7 +147,7 @@ export interface Part {
 }
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 
-/** A state that the message reached, or, of a customer's message, what followed from it (opt-outs/). */
+/** A state that the message reached. For a customer's message also what followed from it (opt-outs/). */
 export interface HistoryEntry {
   readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in';
   readonly at: Date;

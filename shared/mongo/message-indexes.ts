@@ -11,7 +11,7 @@ export interface Index {
 export const RARE_STATES = ['failed', 'expired', 'rejected', 'read', 'received'] as const;
 export type RareState = (typeof RARE_STATES)[number];
 
-/** Every index on `messages` costs writes, several per message: add one only with a measurement. */
+/** Every index on `messages` costs several writes per message. Add one only after measuring it. */
 export const MESSAGE_INDEXES: readonly Index[] = [
   {
     collection: 'messages',

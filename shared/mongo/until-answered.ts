@@ -5,9 +5,9 @@ import { isStoreTrouble } from './errors.ts';
 export interface AskAgain {
   readonly clock: Clock;
   readonly log: Log;
-  /** For the log. */
+  /** Describes the operation in the log. */
   readonly what: LogFields;
-  /** By the monotonic clock: when the first attempt began, if that was before the call. */
+  /** When the first attempt began, by the monotonic clock. Only needed if that was before the call. */
   readonly sinceMs?: number;
 }
 

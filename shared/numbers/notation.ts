@@ -1,10 +1,10 @@
 import { inCountry } from '../accounts/number-check.ts';
 
-/** type_of_number of addresses (SMPP 3.4 §5.2.5). */
+/** Values of type_of_number (SMPP 3.4 §5.2.5). */
 const INTERNATIONAL = 1;
 const NATIONAL = 2;
 
-/** An address as the carrier wrote it: `+91 98…`, `0091 98…` and `9198…` are one number. Names stay as they are. */
+/** The digits of an address as the carrier wrote it: `+91 98…`, `0091 98…` and `9198…` are one number. Names are not changed. */
 export function digitsOf(address: string): string {
   const plain = address.replaceAll(/[\s().-]/g, '');
   if (!/^\+?\d+$/.test(plain)) return address.trim();
@@ -12,8 +12,9 @@ export function digitsOf(address: string): string {
 }
 
 /**
- * A sender as digits with the country code. `country`: where the number is that the message came to; a national notation (a 0 in
- * front, or the type of number says so) is read as one of that country. Short codes and names stay as they are.
+ * A sender's digits with the country code. `country` is the country of the number that the message came to. A sender in national
+ * notation (with a 0 in front, or by its type of number) is read as a number of that country. Short codes and names are not
+ * changed.
  */
 export function senderOf(address: string, ton: number, country: string | undefined): string {
   const digits = digitsOf(address);

@@ -1,20 +1,20 @@
 import type { AccountId } from '../runtime/ids.ts';
 
 /**
- * A long number or short code that handsets write to, and whose it is: of the messages that begin with `keyword`, or, with an
- * empty one, of all that no other keyword of the number fits.
+ * A long number or short code that handsets write to, and the account that gets the messages. An entry with a `keyword` gets the
+ * messages that begin with it. An entry with an empty keyword gets all messages that fit no other entry of the number.
  */
 export interface NumberDocument {
-  /** `<number>:<keyword>`: each of them belongs to one account. */
+  /** `<number>:<keyword>`. Each such pair belongs to one account. */
   readonly _id: NumberKey;
-  /** Digits: a long number with its country code, or a short code. */
+  /** Digits only: a long number with its country code, or a short code. */
   readonly number: string;
-  /** As `keywordOf` reads it. */
+  /** Written as `keywordOf` returns it. */
   readonly keyword: string;
   readonly account: AccountId;
-  /** Two letters (ISO 3166-1): where senders in national notation are. */
+  /** The country of senders in national notation, in two letters (ISO 3166-1). */
   readonly country?: string;
-  /** A long number without its country code: some carriers write it so. */
+  /** A long number without its country code, because some carriers write it so. */
   readonly national?: string;
   readonly createdAt: Date;
 }
@@ -25,15 +25,15 @@ export function numberKey(number: string, keyword: string): NumberKey {
   return `${number}:${keyword}`;
 }
 
-/** Longest keyword; a longer first word is none. */
+/** The longest keyword. A text whose first word is longer has no keyword. */
 export const KEYWORD_MAX = 30;
 
 /**
- * The first word of a text as keywords are compared: folded (`ＪＯＩＮ`, `Join` and `join` are one), without punctuation, symbols and
- * invisible characters. Empty when there is none.
+ * The first word of a text, in the form in which keywords are compared. Letters are folded (`ＪＯＩＮ`, `Join` and `join` are equal).
+ * Punctuation, symbols and invisible characters are removed. Empty when nothing is left.
  */
 export function keywordOf(text: string): string {
-  // A keyword is near the beginning; a text may have 64 KiB.
+  // Only the beginning is searched, because a text may have 64 KiB.
   for (const word of text.slice(0, 500).normalize('NFKC').toLowerCase().split(/\s+/u)) {
     const letters = word.replaceAll(/[\p{P}\p{S}\p{C}]/gu, '');
     if (letters !== '') return letters.length > KEYWORD_MAX ? '' : letters;
@@ -41,7 +41,7 @@ export function keywordOf(text: string): string {
   return '';
 }
 
-/** Of the entries of one number: the one that a text is for. Undefined when it is for nobody. */
+/** The entry that gets a text, out of the entries of one number. Undefined when none does. */
 export function entryFor(entries: readonly NumberDocument[], text: string): NumberDocument | undefined {
   const keyword = keywordOf(text);
   const exact = keyword === '' ? undefined : entries.find((entry) => entry.keyword === keyword);

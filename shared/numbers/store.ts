@@ -6,7 +6,7 @@ import { FreshCache } from '../runtime/fresh-cache.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type NumberDocument, numberKey } from './number.ts';
 
-/** The number, with this keyword, belongs to an account already. */
+/** The number with this keyword belongs to an account already. */
 export class NumberTaken extends Error {
   readonly code = 'number_taken';
   readonly account: AccountId;
@@ -19,7 +19,7 @@ export class NumberTaken extends Error {
 
 export type NewNumber = Pick<NumberDocument, 'number' | 'keyword' | 'account'> & { readonly country?: string };
 
-/** Workers know it within seconds. Throws `NumberTaken` (the document's id decides). */
+/** Stores a number. Workers know it within seconds. Throws `NumberTaken`; the document's unique id decides. */
 export async function addNumber(db: Db, clock: Clock, added: NewNumber): Promise<NumberDocument> {
   const { number, keyword, account, country } = added;
   const plan = numberPlan(number);
@@ -41,13 +41,13 @@ export async function addNumber(db: Db, clock: Clock, added: NewNumber): Promise
   return document;
 }
 
-/** False when there is none. What was received before stays with the account. */
+/** Removes a number. False when there is none. Messages that were received before stay with the account. */
 export async function removeNumber(db: Db, number: string, keyword: string): Promise<boolean> {
   const { deletedCount } = await numbers(db).deleteOne({ _id: numberKey(number, keyword) });
   return deletedCount === 1;
 }
 
-/** Of one account, or all; by number and keyword. */
+/** The numbers of one account, or all, ordered by number and keyword. */
 export function listNumbers(db: Db, account: AccountId | undefined, limit: number): Promise<NumberDocument[]> {
   return numbers(db)
     .find(account === undefined ? {} : { account })
@@ -56,17 +56,17 @@ export function listNumbers(db: Db, account: AccountId | undefined, limit: numbe
     .toArray();
 }
 
-/** The entries of one number, by keyword. */
+/** The entries of one number, ordered by keyword. */
 export function findNumber(db: Db, number: string): Promise<NumberDocument[]> {
   return numbers(db).find({ number }).sort({ _id: 1 }).toArray();
 }
 
-/** A change counts after this time at the latest. */
+/** A change is used after this time at the latest. */
 const FRESH_MS = 2_000;
-/** Numbers that are remembered, and as many that are nobody's. */
+/** How many numbers are remembered. The same number of others is remembered as belonging to nobody. */
 const NUMBERS_MAX = 10_000;
 
-/** The entries of numbers in the digits that a carrier writes (`digitsOf`). */
+/** The entries of numbers, looked up by the digits that a carrier writes (`digitsOf`). */
 export function createNumbers(db: Db, clock: Clock): FreshCache<string, readonly NumberDocument[]> {
   return new FreshCache({
     clock,
@@ -76,7 +76,10 @@ export function createNumbers(db: Db, clock: Clock): FreshCache<string, readonly
   });
 }
 
-/** By the whole number; where that is none of ours, in the notation inside its country, if it can only be one. */
+/**
+ * Looks up whole numbers first. A number that is not found is then read as one without country code, if only one of our numbers
+ * fits.
+ */
 async function readNumbers(db: Db, digits: readonly string[]): Promise<ReadonlyMap<string, readonly NumberDocument[]>> {
   const nationals = digits.map(withoutTrunkPrefix);
   const found = await numbers(db)

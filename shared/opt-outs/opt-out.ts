@@ -4,43 +4,43 @@ import { laneOf } from '../messages/routing.ts';
 import type { AccountId, MessageId, OptOutId } from '../runtime/ids.ts';
 
 /**
- * Whether a customer wants no SMS of an account, or none of one of its numbers. It stays when the customer opts in again, so that
- * what is done again after a crash finds the later word.
+ * Says whether a customer wants no SMS of an account, or of one of its numbers. The document stays when the customer opts in
+ * again. So when a step is repeated after a crash, it finds the customer's later wish.
  */
 export interface OptOutDocument {
-  /** One per account, customer and scope. */
+  /** There is one document per account, customer and scope. */
   readonly _id: OptOutId;
   readonly account: AccountId;
   /** The number that the customer wrote to, or `WHOLE_ACCOUNT`. */
   readonly scope: string;
   /** Digits, country code first. */
   readonly customer: string;
-  /** Present while opted out, with the three fields below. */
+  /** Present while the customer has opted out, together with the next three fields. */
   readonly out?: true;
   readonly since?: Date;
   readonly source?: OptOutSource;
-  /** The customer's word. */
+  /** The word that the customer sent. */
   readonly word?: string;
-  /** What came before this changes nothing any more. */
+  /** Messages that came before this time change nothing any more. */
   readonly changedAt: Date;
-  /** The customer's newest messages that changed it, oldest first, `CHANGED_BY_MAX` at most. */
+  /** The customer's last messages that changed it, oldest first, at most `CHANGED_BY_MAX`. */
   readonly changedBy: readonly MessageId[];
 }
 
 export type OptOutSource = 'inbound' | 'api' | 'ops' | 'import';
 
-/** The place in the list of an account. */
+/** A place in an account's list, for paging. */
 export type OptOutPlace = `${string}:${string}`;
 
-/** The scope of who wants nothing of the account, whatever the sender. */
+/** The scope of customers who want nothing from the account, whatever the sender. */
 export const WHOLE_ACCOUNT = '*';
 
 export const CHANGED_BY_MAX = 8;
 
-/** What an account may exempt from opt-outs. `transactional` is the whole route, one-time passwords included. */
+/** What an account may exempt from opt-outs. `transactional` means the whole route, with its one-time passwords. */
 export const EXEMPTIONS = ['otp', 'transactional'] as const satisfies AccountDocument['optOutExempt'];
 
-/** Whether such a message goes to customers who opted out, too: only by the account's setting. */
+/** Whether such a message is sent to customers who opted out. Only the account's setting allows it. */
 export function isExempt(
   { route, lane }: Pick<MessageDocument, 'route' | 'lane'>,
   exempt: AccountDocument['optOutExempt'] = [],
@@ -51,12 +51,12 @@ export function isExempt(
   );
 }
 
-/** Only digits can be written to. Who gets messages under a name says STOP to a number of the account. */
+/** A customer can answer only to digits. If the sender is a name, the customer writes STOP to one of the account's numbers. */
 const NUMBER = /^\d+$/;
 
 /**
- * Whether opt-outs of these scopes are for messages of this sender, too. For a number its own counts, and that of the whole
- * account; for a name each of the account's.
+ * Whether opt-outs with these scopes forbid messages of this sender. A sender that is a number is forbidden by its own scope and
+ * by that of the whole account. A sender that is a name is forbidden by any scope of the account.
  */
 export function blocks(scopes: readonly string[], sender: string): boolean {
   return scopes.some((scope) => scope === sender || scope === WHOLE_ACCOUNT || !NUMBER.test(sender));

@@ -1,22 +1,25 @@
 import type { Words } from './word-lists.ts';
 
 /**
- * What a text says of the customer's wish. `near`: it has such a word among others (`STOP PLEASE`); nothing follows from it, and
- * the event says so.
+ * What a text says about the customer's wish. `near`: it has such a word, but also others (`STOP PLEASE`). Then nothing changes,
+ * and the event tells the account.
  */
 export interface OptOutSign {
   readonly kind: 'out' | 'in' | 'help' | 'near';
-  /** Folded. */
+  /** The word in its folded form. */
   readonly word: string;
 }
 
-/** The longest words have two parts; nobody asks to be left alone in a longer text than this without being read by people. */
+/**
+ * The most words of a text that can be `near`. Anybody who asks for no more messages in a longer text needs a person to read it.
+ */
 const NEAR_WORDS_MAX = 10;
 const TEXT_MAX = 200;
 
 /**
- * The whole text must be one of the words. Near misses are `near`: to act on them would cut off people who write `the end`, but the
- * FCC counts any reasonable wording (47 CFR 64.1200(a)(10)), so the account is told. Pure.
+ * Finds the customer's wish in a text. The whole text must be one of the words. A text with other words is only `near`. Acting on
+ * it would cut off people who write `the end`. But the FCC counts any reasonable wording (47 CFR 64.1200(a)(10)), so the account
+ * is told. Pure.
  */
 export function optOutOf(text: string, words: Words): OptOutSign | undefined {
   if (text.length > TEXT_MAX) return undefined;
@@ -32,8 +35,9 @@ export function optOutOf(text: string, words: Words): OptOutSign | undefined {
 }
 
 /**
- * How texts and words are compared: small letters without accents of Latin letters, punctuation, symbols and invisible characters;
- * one blank between words. `«ＡＲＲÊＴ !»` is `arret`. Scripts that write vowels as marks (Devanagari) keep them.
+ * The form in which texts and words are compared: small letters, Latin letters without accents, no punctuation, symbols or
+ * invisible characters, and one blank between words. `«ＡＲＲÊＴ !»` becomes `arret`. Scripts that write vowels as marks (Devanagari)
+ * keep their marks.
  */
 export function foldText(text: string): string {
   return text

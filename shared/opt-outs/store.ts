@@ -5,21 +5,21 @@ import { updateEach } from '../mongo/update-each.ts';
 import { type AccountId, type MessageId, type OptOutId, optOutId } from '../runtime/ids.ts';
 import { CHANGED_BY_MAX, type OptOutDocument, type OptOutPlace, type OptOutSource } from './opt-out.ts';
 
-/** A customer's wish that is to be stored. */
+/** A customer's wish, to be stored. */
 export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer' | 'scope'> {
   readonly kind: 'out' | 'in';
   readonly at: Date;
-  /** When the customer opted out, if that was earlier (a list of an earlier gateway). */
+  /** When the customer opted out, if that was earlier (for example in the list of an earlier gateway). */
   readonly since?: Date;
   readonly source: OptOutSource;
   readonly word?: string;
-  /** The customer's message that says it. */
+  /** The customer's message that contains the wish. */
   readonly message?: MessageId;
 }
 
 /**
- * Stores wishes; one that is older than what is stored changes nothing. May be repeated: a change by a message is made once. The
- * account is marked before any entry exists, so that nobody overlooks one.
+ * Stores wishes. A wish that is older than the stored one changes nothing. May be repeated: each message changes the state only
+ * once. The account is marked before any entry exists, so that no send overlooks an entry.
  */
 export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
   const outs = changes.filter(({ kind }) => kind === 'out');
@@ -37,7 +37,7 @@ export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): P
   await updateEach(db, 'opt_outs', changes.map(updateOf));
 }
 
-/** The state is changed only where it is another one, and by no message twice. */
+/** Changes the state only if it differs, and only once for each message. */
 function updateOf({ account, customer, scope, kind, at, since = at, source, word, message }: OptOutChange) {
   const push = message === undefined ? {} : { $push: { changedBy: { $each: [message], $slice: -CHANGED_BY_MAX } } };
   const update: UpdateFilter<OptOutDocument> =
@@ -55,7 +55,7 @@ function updateOf({ account, customer, scope, kind, at, since = at, source, word
   };
 }
 
-/** Which of these messages of customers have changed the state of their entries. */
+/** Which of these messages have changed the state of their entries. */
 export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): Promise<ReadonlySet<MessageId>> {
   const ids = changes.map(({ account, customer, scope }) => optOutId(account, customer, scope));
   const found = await optOuts(db)
@@ -64,7 +64,7 @@ export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): P
   return new Set(found.flatMap(({ changedBy }) => changedBy));
 }
 
-/** Which of these customers are opted out, and of what. One indexed query. */
+/** Which of these customers have opted out, and from which scopes. One indexed query. */
 export async function readScopes(
   db: Db,
   account: AccountId,
@@ -86,7 +86,7 @@ export function isOptOutPlace(text: string): text is OptOutPlace {
   return /^\d{3,15}:(\*|\d{3,15})$/.test(text);
 }
 
-/** Undefined when the customer is not opted out. */
+/** One opt-out. Undefined when the customer has not opted out. */
 export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Promise<OptOutDocument | undefined> {
   return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
 }
@@ -96,7 +96,7 @@ export interface OptOutFilter {
   readonly scope?: string | undefined;
 }
 
-/** The account's customers who are opted out now, by their numbers, behind `after`. */
+/** The account's customers who have opted out, ordered by number, after the place `after`. */
 export function listOptOuts(
   db: Db,
   account: AccountId,
@@ -118,7 +118,7 @@ export function listOptOuts(
     .toArray();
 }
 
-/** The first condition lets the index begin at the right place. */
+/** The first condition makes the index begin at the right place. */
 function behind(place: OptOutPlace): object {
   const [customer = '', scope = ''] = place.split(':');
   return { customer: { $gte: customer }, $or: [{ customer: { $gt: customer } }, { scope: { $gt: scope } }] };

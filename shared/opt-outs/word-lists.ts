@@ -1,10 +1,10 @@
-/** What a customer's whole text may be. Folded as `foldText` does. */
+/** The texts that express a wish, each in the form of `foldText`. */
 export interface Words {
-  /** No more messages. */
+  /** The customer wants no more messages. */
   readonly out: readonly string[];
-  /** Messages again. */
+  /** The customer wants messages again. */
   readonly in: readonly string[];
-  /** Who is writing, and how to end it. */
+  /** The customer asks who writes, and how to end it. */
   readonly help: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export type Language = keyof typeof WORD_LISTS;
 
 export const LANGUAGES = Object.keys(WORD_LISTS) as readonly Language[]; // the table's own keys
 
-/** By country code: the languages of its customers besides English. */
+/** For each country code, the languages of its customers besides English. */
 const BY_COUNTRY_CODE: Readonly<Record<string, readonly Language[]>> = {
   ...{ '1': ['fr', 'es'], '7': ['ru'], '31': ['nl'], '32': ['fr', 'nl', 'de'], '33': ['fr'], '34': ['es'] },
   ...{ '39': ['it'], '41': ['de', 'fr', 'it'], '43': ['de'], '48': ['pl'], '49': ['de'], '51': ['es'], '52': ['es'] },
@@ -55,7 +55,7 @@ const BY_COUNTRY_CODE: Readonly<Record<string, readonly Language[]>> = {
   ...{ '507': ['es'], '591': ['es'], '593': ['es'], '595': ['es'], '598': ['es'] },
 };
 
-/** The languages of an account that has set none: English, and those of the customer's country code. */
+/** The languages for an account that has set none: English, and those of the customer's country code. */
 export function languagesOf(customer: string): readonly Language[] {
   const codes = [1, 2, 3].map((length) => customer.slice(0, length));
   return ['en', ...codes.flatMap((code) => BY_COUNTRY_CODE[code] ?? [])];

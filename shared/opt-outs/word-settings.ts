@@ -3,15 +3,18 @@ import type { AccountId } from '../runtime/ids.ts';
 import { WHOLE_ACCOUNT } from './opt-out.ts';
 import { type Language, languagesOf, WORD_LISTS, type Words } from './word-lists.ts';
 
-/** The words of an account, or of one of its numbers. What a number does not set is the account's. */
+/** The opt-out words of an account, or of one of its numbers. Fields that a number does not set are taken from the account. */
 export interface WordSettings {
   readonly _id: WordSettingsKey;
   readonly account: AccountId;
   /** One of the account's numbers, or `WHOLE_ACCOUNT`. */
   readonly scope: string;
-  /** Whose lists count; absent: English and the languages of the customer's country. Empty: only the words below. */
+  /**
+   * The languages whose word lists apply. Absent: English and the languages of the customer's country. Empty: only the words
+   * below.
+   */
   readonly languages?: readonly Language[];
-  /** Words of the account's own, besides those of the languages. Folded. */
+  /** The account's own words, in addition to those of the languages, in the form of `foldText`. */
   readonly out?: readonly string[];
   readonly in?: readonly string[];
   readonly help?: readonly string[];
@@ -23,7 +26,7 @@ export function wordSettingsKey(account: AccountId, scope: string): WordSettings
   return `${account}:${scope}`;
 }
 
-/** The settings of a number: its own, and for the rest the account's. */
+/** The settings of a number: its own fields, and the account's for those that it lacks. */
 export function settingsFor(
   found: ReadonlyMap<WordSettingsKey, WordSettings>,
   account: AccountId,
@@ -35,7 +38,7 @@ export function settingsFor(
   };
 }
 
-/** The words that count for what a customer wrote. */
+/** The words that apply to a text from this customer. */
 export function wordsFor(settings: Partial<WordSettings>, customer: string): Words {
   const lists = (settings.languages ?? languagesOf(customer)).map((language): Words => WORD_LISTS[language]);
   const all = (kind: keyof Words) => [...(settings[kind] ?? []), ...lists.flatMap((list) => list[kind])];

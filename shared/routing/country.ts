@@ -5,21 +5,23 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 
-/** Countries by calling code. Some share one: +1 has 25, +44 has Guernsey. */
+/** The countries of each calling code. Some codes are shared: +1 by 25 countries, +44 also by Guernsey. */
 const COUNTRIES: ReadonlyMap<string, readonly CountryCode[]> = countriesByCode();
 
-/** The country of a number, country code first (ISO 3166-1). Undefined: of none that libphonenumber knows. */
+/**
+ * The country (ISO 3166-1) of a number that begins with its country code. Undefined when libphonenumber knows no such country.
+ */
 export function countryOf(to: string): string | undefined {
   for (let length = 3; length > 0; length--) {
     const [first, ...others] = COUNTRIES.get(to.slice(0, length)) ?? [];
     if (first === undefined) continue;
-    // Only for shared codes does the rest of the number matter; it costs 15 µs.
+    // Only if several countries share the code does the rest of the number matter. Parsing it takes 15 µs.
     return others.length === 0 ? first : parsePhoneNumberFromString(`+${to}`, { extract: false })?.country;
   }
   return undefined;
 }
 
-/** How many digits of a number its country's code is. */
+/** The number of digits of a country's calling code. */
 export function codeLength(country: string): number {
   return getCountryCallingCode(country as CountryCode).length; // route-form.ts lets in no other
 }

@@ -1,22 +1,26 @@
 /**
- * The path of a message: who may take it. Either a routing group (`transactional`), which every carrier with this group takes from, or
- * a list of carriers in their order with the waiting time after which the next one helps: `@30:airtel>jio>voda`. The list says all that
- * a claim needs to know, so a path stays good when routes change, and the claim's index stays what it was (docs/decisions/0050).
+ * The path of a message says which carriers may take it. It is either a routing group (`transactional`), from which every carrier
+ * with this group takes, or a list of carriers in their order: `@30:airtel>jio>voda`. The number is the waiting time in seconds
+ * after which the next carrier helps. The list has everything that a claim needs. So a path stays valid when routes change, and
+ * the index of the claim did not have to change (docs/decisions/0050).
  */
 export interface CarrierList {
   readonly waitSeconds: number;
-  /** In their order; none twice. Empty: nobody may take it, as no route leads there any more. */
+  /**
+   * In the order in which they are asked, none twice. Empty: no carrier may take the message, because no route leads to one any
+   * more.
+   */
   readonly carriers: readonly string[];
 }
 
-/** Carriers that may be asked for one message. After the last one's refusal it is rejected. */
+/** How many carriers may be asked for one message. When the last one refuses it, it is rejected. */
 export const MAX_CARRIERS = 3;
 
 export function pathOfList({ waitSeconds, carriers }: CarrierList): string {
   return `@${waitSeconds}:${carriers.join('>')}`;
 }
 
-/** Undefined for a routing group. */
+/** Reads a path. Undefined for a routing group. */
 export function listOfPath(path: string): CarrierList | undefined {
   const colon = path.indexOf(':');
   if (!path.startsWith('@') || colon < 0) return undefined;

@@ -4,12 +4,15 @@ import { listOfPath, pathOfList } from './path.ts';
 import type { RouteDocument } from './route.ts';
 import type { Routable, RouteTable } from './table.ts';
 
-/** The path of messages that nobody may take: the routes changed after they were accepted. They expire there and are refunded. */
+/**
+ * The path of messages that no carrier may take, because the routes have changed since they were accepted. They wait there until
+ * they expire, and are refunded.
+ */
 export const NOWHERE = pathOfList({ waitSeconds: 0, carriers: [] });
 
 /**
- * Where a message that was paid for earlier lies by the routes of now. Without routes it stays in its routing group. No carrier that
- * has refused it is asked again.
+ * The path that the current routes give to a message that was paid for earlier. Without routes it stays in its routing group. A
+ * carrier that has refused it is not asked again.
  */
 export function placementOf(
   table: RouteTable,
@@ -21,7 +24,7 @@ export function placementOf(
   return { path: left ?? NOWHERE, ...(route === undefined ? {} : { routed: routedOf(route) }) };
 }
 
-/** What a message keeps of its route. */
+/** The fields of the route that a message stores. */
 export function routedOf({ _id, price, costs }: RouteDocument): Routed {
   return { route: _id, ...(price === undefined ? {} : { price }), ...(costs === undefined ? {} : { costs }) };
 }
@@ -35,7 +38,7 @@ function whole(resolution: ReturnType<RouteTable['resolve']>): Place {
   return resolution.kind === 'path' ? resolution : {};
 }
 
-/** A list is what routes made of it that are gone. */
+/** Back to its routing group, if its list of carriers was made by routes that no longer exist. */
 function inGroup({ path, route }: Pick<MessageDocument, 'path' | 'route'>): Place {
   return { path: listOfPath(path) === undefined ? path : pathOf(route) };
 }

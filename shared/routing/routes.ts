@@ -5,12 +5,12 @@ import { FreshCache } from '../runtime/fresh-cache.ts';
 import { listRoutes } from './store.ts';
 import { RouteTable } from './table.ts';
 
-/** Changes count within two seconds: an answer is this old at most when it is read. */
+/** A process reads the routes again after this time, so it follows a change within two seconds. */
 const FRESH_MS = 1_000;
 
 /**
- * The routes for a process that accepts messages or puts them into the queue. Two small reads a second while it is asked, whatever the
- * number of messages; while it is asked all the time, nobody waits for them.
+ * The current routes, for a process that accepts messages or puts them into the queue. Costs two small reads a second, whatever
+ * the number of messages. While it is asked all the time, no caller waits for these reads.
  */
 export class Routes {
   readonly #tables: FreshCache<'all', RouteTable>;
@@ -24,7 +24,7 @@ export class Routes {
     });
   }
 
-  /** Rejects with the store's error. */
+  /** The routes, ready to be asked. Rejects with the store's error. */
   async table(): Promise<RouteTable> {
     return (await this.#tables.get('all')) ?? new RouteTable([], []);
   }

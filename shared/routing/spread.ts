@@ -2,16 +2,17 @@ import { pathOfList } from './path.ts';
 import type { RouteDocument, WeightedCarrier } from './route.ts';
 
 /**
- * Which carrier of a group is the first for a recipient. The recipient's number decides, so that a thread stays with its carrier: it is
- * hashed to a point between 0 and 1, and the weights divide that line. The others of the group follow in their order, as spares.
+ * Chooses which carrier of a group is first for a recipient. It depends only on the recipient's number, so that all messages of a
+ * conversation use the same carrier. The number is hashed to a point between 0 and 1, and the weights divide that line. The other
+ * carriers of the group follow in their order, as spares.
  */
 
-/** The path of a route's messages to this recipient. */
+/** The path of messages of this route to this recipient. */
 export function pathFor(route: RouteDocument, to: string): string {
   return pathAt(route, pointOf(to));
 }
 
-/** Every path that a route gives: one for each piece between two borders of any of its groups. */
+/** Every path that a route can give. There is one for each piece of the line between two borders of any group. */
 export function pathsOf(route: RouteDocument): readonly string[] {
   const starts = new Set([0, ...route.groups.flatMap(borders)]);
   return [...new Set([...starts].filter((start) => start < 1).map((start) => pathAt(route, start)))];
@@ -28,7 +29,7 @@ function inOrder(group: readonly WeightedCarrier[], point: number): readonly str
   return [...group.slice(at), ...group.slice(0, at)].map(({ carrier }) => carrier);
 }
 
-/** Where each carrier's piece of the line ends. */
+/** The point of the line at which each carrier's piece ends. */
 function borders(group: readonly WeightedCarrier[]): readonly number[] {
   const total = group.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;
@@ -38,7 +39,7 @@ function borders(group: readonly WeightedCarrier[]): readonly number[] {
   });
 }
 
-/** FNV-1a, with the last step of MurmurHash3, because numbers differ in their last digits only. */
+/** FNV-1a, with the last step of MurmurHash3, because numbers often differ in their last digits only. */
 function pointOf(to: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < to.length; i++) hash = Math.imul(hash ^ to.charCodeAt(i), 0x01000193);

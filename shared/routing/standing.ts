@@ -3,27 +3,28 @@ import type { CarrierDocument } from '../carriers/carrier.ts';
 import { listOfPath } from './path.ts';
 
 /**
- * Whether a carrier takes messages now, as all processes see it: from its document, its lease and what its holder reports.
- * `tripped`: it refuses nearly everything (workers/smpp/submit/breaker.ts). `down`: no bind for some seconds, or no holder.
+ * Whether a carrier takes messages now. All processes see the same: it is derived from the carrier's document, its lease and its
+ * holder's report. `tripped`: it refuses nearly everything (workers/smpp/submit/breaker.ts). `down`: it has had no bind for some
+ * seconds, or no process holds it.
  */
 export interface Standing {
   readonly state: 'up' | 'tripped' | 'down' | 'paused';
   /** Since when it is `down`. */
   readonly since?: Date | undefined;
-  /** Since when more waits for it than it takes, where that is so. */
+  /** Since when it takes less than waits for it. Absent while it keeps up. */
   readonly behindSince?: Date | undefined;
 }
 
 export type Standings = ReadonlyMap<string, Standing>;
 
-/** A bind that was lost comes back within a second or two; only then the next carrier takes over. */
+/** A lost bind usually comes back within a second or two. Only after this time the next carrier takes over. */
 const DOWN_AFTER_MS = 5_000;
-/** A carrier that has been down for longer is not waited for by a message that another one refused. */
+/** If a carrier has been down for longer than this, a message that another carrier refused does not wait for it. */
 const GIVEN_UP_MS = 10 * 60_000;
 
 /**
- * `epoch`: of the carrier's lease, if somebody holds it. `unheldSince`: when it was first seen that nobody does. When all processes
- * start, or one gives its carriers to another, nobody holds them for a moment.
+ * The standing of a carrier. `epoch`: of its lease, if a process holds it. `unheldSince`: when it was first seen without a
+ * holder. For a moment there is none when all processes start, or when one process gives its carriers to another.
  */
 export function standingOf(
   { status }: Pick<CarrierDocument, 'status'>,
@@ -35,7 +36,7 @@ export function standingOf(
   const isLong = (since: Date): boolean => now.getTime() - since.getTime() > DOWN_AFTER_MS;
   if (status === 'paused') return { state: 'paused' };
   if (epoch === undefined) return isLong(unheldSince) ? { state: 'down', since: unheldSince } : { state: 'up' };
-  // Its holder has just begun, and reports within a second.
+  // Its holder has just started and will report within a second.
   if (report?.epoch !== epoch) return { state: 'up' };
   const { unboundSince, trippedUntil, behindSince } = report.flow ?? {};
   if (unboundSince !== undefined && isLong(unboundSince)) return { state: 'down', since: unboundSince };
@@ -43,9 +44,10 @@ export function standingOf(
 }
 
 /**
- * Whether `carrier`, which is bound, may take from `path` now. Of the carriers of a path those in the best state count: up, else
- * tripped. In a list the first of them takes, and the next one helps when messages have waited too long for all before it. In a
- * routing group each takes. `as`: what to believe of the carrier itself.
+ * Whether `carrier`, which is bound, may take messages from `path` now. Only those carriers of the path count that are in the
+ * best state: `up`, or else `tripped`. In a list the first of them takes messages. The next one helps when messages have waited
+ * too long for all carriers before it. In a routing group each of them takes messages. `as` replaces the standing of `carrier`
+ * itself.
  */
 export function mayTake(
   path: string,
@@ -64,7 +66,7 @@ export function mayTake(
   return before.every((one) => (standings.get(one)?.behindSince?.getTime() ?? Number.POSITIVE_INFINITY) <= longAgo);
 }
 
-/** Whether one of these carriers may be waited for by a message that another carrier refused. */
+/** Whether a message that one carrier refused should wait for one of these carriers. */
 export function isWorthWaiting(carriers: readonly string[], standings: Standings, now: Date): boolean {
   return carriers.some((one) => {
     const { state, since } = standings.get(one) ?? { state: 'down' };

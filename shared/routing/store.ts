@@ -7,7 +7,7 @@ export class RouteExists extends Error {
   readonly code = 'route_exists';
 }
 
-/** All processes follow it within two seconds. Throws `RouteExists`. */
+/** Stores a route. All processes follow it within two seconds. Throws `RouteExists`. */
 export async function addRoute(db: Db, clock: Clock, route: Omit<RouteDocument, 'createdAt'>): Promise<RouteDocument> {
   const document = { ...route, createdAt: clock.now() };
   try {
@@ -19,19 +19,19 @@ export async function addRoute(db: Db, clock: Clock, route: Omit<RouteDocument, 
   return document;
 }
 
-/** False when there is none of this name. */
+/** Replaces a route. False when there is none with this name. */
 export async function replaceRoute(db: Db, route: RouteDocument): Promise<boolean> {
   const { matchedCount } = await routes(db).replaceOne({ _id: route._id }, route);
   return matchedCount === 1;
 }
 
-/** False when there was none of this name. */
+/** Removes a route. False when there is none with this name. */
 export async function removeRoute(db: Db, name: string): Promise<boolean> {
   const { deletedCount } = await routes(db).deleteOne({ _id: name });
   return deletedCount === 1;
 }
 
-/** All of them, by name; there are hundreds at most, and every process keeps them in memory. */
+/** All routes by name. There are at most hundreds, and every process keeps them in memory. */
 export async function listRoutes(db: Db): Promise<readonly RouteDocument[]> {
   return routes(db).find({}, { batchSize: 1_000 }).sort({ _id: 1 }).toArray();
 }

@@ -6,10 +6,13 @@ import { listOfPath, MAX_CARRIERS, pathOfList } from './path.ts';
 import { DEFAULT_WAIT_SECONDS, type RouteDocument, senderKind } from './route.ts';
 import { pathFor, pathsOf } from './spread.ts';
 
-/** What of a message a route looks at. */
+/** The fields of a message that routes look at. */
 export type Routable = Pick<MessageDocument, 'account' | 'to' | 'sender' | 'route' | 'lane'>;
 
-/** `no_route`: nobody will ever take it. `route`: the one that matched; absent when none is configured, or none matched. */
+/**
+ * `no_route`: no carrier will ever take the message. `route`: the route that matched. It is absent when no route is configured,
+ * or when none matched.
+ */
 export type Resolution =
   | { readonly kind: 'path'; readonly path: string; readonly route?: RouteDocument }
   | { readonly kind: 'no_route'; readonly why: string; readonly route?: RouteDocument };
@@ -17,7 +20,10 @@ export type Resolution =
 /** A route under one of its destinations. */
 interface Entry {
   readonly route: RouteDocument;
-  /** Digits of the recipient that it matches; a country is a little more than its code, as it may share it. */
+  /**
+   * How many digits of the recipient it matches. A country counts a little more than its calling code, because several countries
+   * may share the code.
+   */
   readonly length: number;
 }
 
@@ -25,9 +31,9 @@ const MOST_DIGITS = 15;
 const COUNTRY_BONUS = 0.5;
 
 /**
- * All routes, ready to be asked. Of the routes that match a message one counts: the one with the highest `order`; then one for the
- * account before one for all; then the longest prefix; then one for the sender, for the kind of sender, for the priority, for the
- * routing group; then the first by name. Pure.
+ * All routes, ready to be asked. If several routes match a message, one counts: the one with the highest `order`; then one for
+ * the account before one for all accounts; then the longest prefix; then one for the sender, for the kind of sender, for the
+ * priority, for the routing group; then the first by name. Pure.
  */
 export class RouteTable {
   readonly routes: readonly RouteDocument[];
@@ -50,7 +56,7 @@ export class RouteTable {
   }
 
   resolve(message: Routable): Resolution {
-    // Without routes the carriers' own `paths` say who takes what, and messages wait for the first carrier with theirs.
+    // Without routes, the carriers' own `paths` decide, and messages wait until a carrier has their path.
     if (this.routes.length === 0) return { kind: 'path', path: pathOf(message.route) };
     const [best] = this.matches(message);
     if (best === undefined) return { kind: 'no_route', why: 'no route matches it' };
@@ -58,25 +64,25 @@ export class RouteTable {
     return { kind: 'path', path: pathFor(best, message.to), route: best };
   }
 
-  /** All routes that match, the one that counts first. */
+  /** All routes that match. The one that counts is first. */
   matches(message: Routable): readonly RouteDocument[] {
     const found = this.#entriesFor(message.to).filter(({ route }) => isMatch(route, message));
     return found.sort(byRank).map(({ route }) => route);
   }
 
-  /** The path of the others when this carrier has refused a message of `path`. Undefined: there is none. */
+  /** The path of the other carriers after this one has refused a message of `path`. Undefined if there are none. */
   after(path: string, carrier: string): string | undefined {
     const { waitSeconds, carriers } = listOfPath(path) ?? this.#groupAsList(path, carrier);
     const others = carriers.filter((other) => other !== carrier);
     return others.length === 0 ? undefined : pathOfList({ waitSeconds, carriers: others });
   }
 
-  /** The path of a message that is routed anew; no carrier is asked twice. */
+  /** The path of a message that is routed again, without the carriers that have been asked already. */
   without(path: string, tried: readonly string[]): string | undefined {
     return tried.reduce<string | undefined>((left, one) => left && this.after(left, one), path);
   }
 
-  /** Every path on which a message may lie now, with the carriers that may take from it, in their order. */
+  /** Every path on which a message may wait now, with the carriers that may take from it, in their order. */
   get served(): ReadonlyMap<string, readonly string[]> {
     this.#served ??= this.#findServed();
     return this.#served;
@@ -104,7 +110,10 @@ export class RouteTable {
     return this.#carriers.filter(({ paths }) => paths.includes(path)).map(({ _id }) => _id);
   }
 
-  /** The carriers of a routing group behind the one that refused, in a circle: its messages are not all the next one's. */
+  /**
+   * The other carriers of a routing group, beginning after the one that refused, in a circle. So not all refused messages go to
+   * the same next carrier.
+   */
   #groupAsList(path: string, carrier: string): { readonly waitSeconds: number; readonly carriers: readonly string[] } {
     const all = this.#ofGroup(path);
     const at = all.indexOf(carrier);
@@ -139,7 +148,7 @@ function isMatch({ match }: RouteDocument, { account, sender, route, lane }: Rou
   );
 }
 
-/** The lanes 0 to 2 are the priorities of transactional messages (messages/routing.ts). */
+/** Lanes 0 to 2 are the priorities of transactional messages (messages/routing.ts). */
 function priorityOf(lane: number): Priority | undefined {
   return (['otp', 'normal', 'low'] as const)[lane];
 }

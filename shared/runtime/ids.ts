@@ -117,7 +117,7 @@ export function receivedMessageId(inbound: InboundId): MessageId {
   return `msg_${inbound.slice(4)}`;
 }
 
-/** The id of what a customer wants of an account, or of one of its numbers (`scope`): derived, so there is one. */
+/** The id of a customer's wish about an account, or about one of its numbers (`scope`). It is derived, so there is only one. */
 export function optOutId(account: AccountId, customer: string, scope: string): OptOutId {
   return `opt_${hashText(`${account}:${customer}:${scope}`, OPT_OUT_CHARACTERS)}`;
 }

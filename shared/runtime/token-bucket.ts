@@ -8,9 +8,9 @@ import type { Clock } from './clock.ts';
  */
 export interface TokenBucketOptions {
   readonly clock: Clock;
-  /** Segments a second; 0: no limit of ours until the carrier throttles. */
+  /** Segments a second. 0: we set no limit until the carrier throttles. */
   readonly perSecond: number;
-  /** From 0 to 1; tests set it. */
+  /** Returns a number from 0 to 1. Tests replace it. */
   readonly random?: () => number;
 }
 
@@ -21,14 +21,14 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 /** Throttled answers within this time count as one event: their submits were in flight together. */
 const ONE_EVENT_MS = 500;
-/** The rate is unlimited again when it has climbed to this multiple of the throttled rate. */
+/** The rate is unlimited again when it has risen to this multiple of the throttled rate. */
 const FORGET_FACTOR = 2;
 
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #random: () => number;
-  /** Current rate, in segments a second; Infinity: no limit. */
+  /** The current rate, in segments a second. Infinity: no limit. */
   #rate: number;
   /** The rate at the last throttling. */
   #peak = 0;
@@ -65,7 +65,7 @@ export class TokenBucket {
     return pausedMs >= ms ? 0 : now + Math.floor((refillOf(this.#rate) * (ms - pausedMs)) / 1_000);
   }
 
-  /** Takes one token; false: not now. */
+  /** Takes one token. False when there is none now. */
   take(): boolean {
     if (this.available() < 1) return false;
     this.#tokens -= 1;
@@ -81,7 +81,7 @@ export class TokenBucket {
     return Math.ceil(Math.max(pauseMs, fillMs, 1));
   }
 
-  /** The carrier took a segment: the next pause starts small again. */
+  /** The carrier took a segment. The next pause is short again. */
   accepted(): void {
     if (this.#clock.monotonicMs() >= this.#pausedUntilMs) this.#pauses = 0;
   }

@@ -74,8 +74,8 @@ function refuse(
 }
 
 /**
- * The carrier surely took nothing: the message goes back to the queue, for the other carriers of its route. Not when an earlier
- * copy may have been taken: then it ends as any refused message does.
+ * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. If an earlier
+ * copy may have been taken, it ends like any refused message instead.
  */
 function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
   const { claim, attempts = [] } = message;
@@ -109,7 +109,7 @@ function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, ra
   const throttles = (message.throttles ?? 0) + 1;
   if (throttles % THROTTLES_PER_TRY !== 0) return { state: 'queued', set: { throttles }, ...clean(message) };
   const change = tryAgain(message, refusal, now, random);
-  // Another carrier has throttled nothing yet.
+  // The other carrier has not throttled it yet.
   return { ...change, set: { ...change.set, throttles: change.set?.path === undefined ? throttles : 0 } };
 }
 
@@ -131,7 +131,7 @@ function isClaim(copy: Claim, { id, epoch }: Pick<Claim, 'id' | 'epoch'>): boole
   return copy.id === id && copy.epoch === epoch;
 }
 
-/** Nothing was accepted: the message starts from the beginning. */
+/** Nothing was accepted, so the message begins again without any trace of this try. */
 function clean(message: StoredMessage): Pick<Change, 'unset'> {
   return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
 }

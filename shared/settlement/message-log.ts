@@ -25,7 +25,7 @@ interface Logged {
 /** A receipt that was processed. All its repeats together add one more record (`duplicate`). */
 export interface ReceiptRecord extends Logged {
   readonly kind: 'receipt';
-  /** Its effect; `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. */
+  /** Its effect. `duplicate` and `ignored` changed nothing. `held`: the message fails later, unless a better receipt comes. */
   readonly result: 'matched' | 'unknown_settled' | 'duplicate' | 'held' | 'ignored';
   /** Addresses and text as the carrier wrote them; the text is cut before the customer's words. */
   readonly from: string;
@@ -61,7 +61,10 @@ export interface PartReceipt {
   readonly error?: string;
   /** In words, for `error_reason`. */
   readonly reason?: string;
-  /** Its word tells no end. `hold`: that waits for a better receipt. `ignore`: it changes nothing. */
+  /**
+   * Set when its word does not say how the message ended. `hold`: the message waits for a better receipt. `ignore`: nothing
+   * changes.
+   */
   readonly effect?: 'hold' | 'ignore';
   /** When the carrier says it happened. */
   readonly doneAt?: Date;
@@ -73,7 +76,7 @@ export interface PartReceipt {
 export interface ReceiptTlvs {
   readonly receiptedMessageId?: string;
   readonly messageState?: number;
-  /** Three octets in hexadecimal: type of network, code. */
+  /** Three octets in hexadecimal: the type of network, then the code. */
   readonly networkErrorCode?: string;
 }
 

@@ -1,11 +1,16 @@
 import type { Part } from '../messages/message.ts';
 
 /**
- * The result of one message's submit, all its segments together (a chat-app message has one part). `sent`: all accepted ·
- * `partial`: some accepted, others refused for good · `rejected`: refused for good, nothing accepted · `failover`: refused by this
- * carrier, nothing accepted, and `path` names the carriers that may still take it · `retry`: refused for now ·
- * `throttled`: the carrier is asking for less, nothing accepted · `requeue`: nothing was written · `unknown`: something was
- * written and its answer did not come.
+ * The result of one message's submit, all its segments together. A chat-app message has one segment.
+ *
+ * - `sent`: all were accepted.
+ * - `partial`: some were accepted, others were refused for good.
+ * - `rejected`: refused for good, nothing was accepted.
+ * - `failover`: this carrier refused it, nothing was accepted. `path` names the carriers that may still take it.
+ * - `retry`: refused for now.
+ * - `throttled`: the carrier wants us to slow down, nothing was accepted.
+ * - `requeue`: nothing was written.
+ * - `unknown`: something was written, and its answer did not come.
  */
 export type SubmitOutcome =
   | { readonly kind: 'sent'; readonly parts: readonly Part[] }
@@ -25,17 +30,17 @@ export interface Refusal {
 export interface RefusalForNow {
   readonly code: string;
   readonly reason: string;
-  /** Tries until it is rejected; default `MAX_TRIES`. */
+  /** After this many tries it is rejected. Default `MAX_TRIES`. */
   readonly maxTries?: number;
   /** The try does not count: it only probed whether the other side is back. */
   readonly uncounted?: true;
-  /** The first wait, in milliseconds, where the carrier's settings have one. */
+  /** The first pause in milliseconds, if the carrier's settings have one. */
   readonly pauseMs?: number;
-  /** The path of the other carriers that may take it when the tries are over. Absent: it is rejected then. */
+  /** The path of the other carriers that may take it when all tries have failed. Absent: it is rejected then. */
   readonly path?: string;
 }
 
-/** Temporary refusals until a message is rejected. */
+/** After this many temporary refusals a message is rejected. */
 export const MAX_TRIES = 5;
 /** This many throttled submits of one message count as one try: some carriers say "throttled" about a single recipient. */
 export const THROTTLES_PER_TRY = 20;

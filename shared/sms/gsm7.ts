@@ -26,7 +26,10 @@ const NOT_GSM = 0xff;
 /** Marks an extension character in the table; the low seven bits are its second octet. */
 const EXTENDED = 0x80;
 
-/** By UTF-16 code unit, up to the highest character of the alphabet (€, U+20AC): 8 KiB instead of a map look-up per character. */
+/**
+ * The code of each UTF-16 code unit, up to the highest character of the alphabet (€, U+20AC). The 8 KiB save a map look-up for
+ * each character.
+ */
 const CODES = new Uint8Array(0x20ad).fill(NOT_GSM);
 for (let code = 0; code < BASIC.length; code++) {
   if (code !== ESC) CODES[BASIC.charCodeAt(code)] = code;
@@ -40,13 +43,13 @@ export function septetsOf(codeUnit: number): 0 | 1 | 2 {
   return code < EXTENDED ? 1 : 2;
 }
 
-/** Code units by their second octet behind ESC. */
+/** The code units of extension characters, by their octet after ESC. */
 const EXTENDED_UNITS = new Map(Object.entries(EXTENSION).map(([character, code]) => [code, character]));
-/** What stands for octets that are no septets. */
+/** Stands for octets that are not septets. */
 const UNREADABLE = '\ufffd';
 
 /**
- * The text of septets, one in each octet. An unknown extension is read as the basic character of its code (3GPP TS 23.038
+ * Decodes septets, one in each octet. An unknown extension is read as the basic character with its code (3GPP TS 23.038
  * §6.2.1.1).
  */
 export function readSeptets(octets: Buffer): string {
@@ -61,7 +64,7 @@ export function readSeptets(octets: Buffer): string {
   return text;
 }
 
-/** Writes a code unit of the alphabet at `offset`; returns the offset after it. The caller has checked `septetsOf`. */
+/** Writes a code unit of the alphabet at `offset`. Returns the offset after it. The caller must check `septetsOf` first. */
 export function writeSeptets(codeUnit: number, into: Buffer, offset: number): number {
   const code = CODES[codeUnit] ?? NOT_GSM;
   if (code < EXTENDED) {

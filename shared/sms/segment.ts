@@ -4,32 +4,32 @@ import { septetsOf, writeSeptets } from './gsm7.ts';
 export type Encoding = 'GSM7' | 'UCS2';
 
 /**
- * What one short message holds, in units (septets, or UTF-16 code units): alone, and as one of several, where the concatenation
- * header takes 6 of the 140 octets with an 8-bit reference, and 7 with a 16-bit one (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
+ * What one short message can hold, in units (septets, or UTF-16 code units): alone, and as one of several. Then a header takes 6
+ * of its 140 octets with an 8-bit reference, or 7 with a 16-bit reference (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
  */
 const CAPACITY = {
   GSM7: { alone: 160, joined: { 6: 153, 7: 152 } },
   UCS2: { alone: 70, joined: { 6: 67, 7: 66 } },
 } as const satisfies Record<Encoding, { alone: number; joined: Record<6 | 7, number> }>;
 
-/** How a carrier wants texts; what the gateway counts with is `USUAL`. */
+/** How a carrier wants texts. The gateway counts with `USUAL`. */
 export interface TextForm {
-  /** Octets of each segment's header; `none`: a text of any length is one segment (message_payload). */
+  /** Octets of each segment's header. `none`: a text of any length is one segment (message_payload). */
   readonly header: 6 | 7 | 'none';
   /**
-   * The octets of what is not UCS2. Latin-1 and ASCII are for carriers that convert them to GSM by themselves: a text must be in
-   * the GSM alphabet too, or they drop characters, and it fills segments by its septets.
+   * The alphabet of texts that are not UCS-2. Carriers with Latin-1 or ASCII convert them to GSM. So such a text must fit the GSM
+   * alphabet too, because characters outside it would be lost, and its segments are filled by septets.
    */
   readonly alphabet: 'gsm' | 'latin1' | 'ascii';
 }
 
 const USUAL: TextForm = { header: 6, alphabet: 'gsm' };
-/** The highest character of each alphabet. */
+/** The highest character code of each alphabet. */
 const HIGHEST = { gsm: 0xffff, latin1: 0xff, ascii: 0x7f } as const satisfies Record<TextForm['alphabet'], number>;
 
 export interface TextPlan {
   readonly encoding: Encoding;
-  /** Septets (an extension character counts two) or UTF-16 code units. */
+  /** Septets (two for an extension character), or UTF-16 code units. */
   readonly units: number;
   readonly segments: number;
 }
@@ -37,7 +37,7 @@ export interface TextPlan {
 export interface SegmentedText {
   readonly encoding: Encoding;
   readonly units: number;
-  /** User data of each segment without its header: unpacked GSM octets, those of the carrier's alphabet, or UTF-16BE. */
+  /** The user data of each segment, without its header: unpacked GSM octets, octets of the carrier's alphabet, or UTF-16BE. */
   readonly segments: readonly Buffer[];
 }
 
@@ -64,7 +64,7 @@ export function segmentText(text: string, form: TextForm = USUAL): SegmentedText
   return { encoding, units, segments };
 }
 
-/** U+FEFF at the beginning of a text says how it was encoded when it was a file. */
+/** A U+FEFF at the beginning only says how the text was encoded as a file, so it is removed. */
 function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
@@ -86,7 +86,9 @@ function plan(
   return { encoding, units, ends };
 }
 
-/** Undefined when a character is not in the alphabet, or above the highest that the carrier's has. */
+/**
+ * The number of septets. Undefined when a character is not in the GSM alphabet, or above the highest of the carrier's alphabet.
+ */
 function countSeptets(text: string, highest: number): number | undefined {
   let total = 0;
   for (let i = 0; i < text.length; i++) {

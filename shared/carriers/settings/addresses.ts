@@ -1,15 +1,15 @@
 import { type Shape, setting, type Values } from './setting.ts';
 import { ascii, listOf, matching, whole } from './shapes.ts';
 
-/** How an address travels: type of number, numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and how its digits are written. */
+/** How an address is written: its type of number, its numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and the form of its digits. */
 export interface AddressForm {
   readonly ton: number;
   readonly npi: number;
-  /** `plus`: with a leading +. `national`: without the calling code of `country`. */
+  /** `plus`: with a + in front. `national`: without the calling code of `country`. */
   readonly digits: 'plain' | 'plus' | 'national';
 }
 
-/** A leading `prefix` becomes `replacement`. */
+/** If an address begins with `prefix`, that is replaced by `replacement`. */
 export interface RewriteRule {
   readonly prefix: string;
   readonly replacement: string;
@@ -50,7 +50,7 @@ const senderRules = listOf(
 
 const form = (ton: number, npi: number): AddressForm => ({ ton, npi, digits: 'plain' });
 
-/** Which TON and NPI carriers want, and why: docs/carriers.md. */
+/** docs/carriers.md explains which TON and NPI carriers want, and why. */
 export const ADDRESSES = {
   sourceName: setting(addressForm, form(5, 0), 'a sender that is a name', {
     kannel: 'source-addr-ton, -npi, -autodetect',

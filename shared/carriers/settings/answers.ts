@@ -1,13 +1,18 @@
 import { type Shape, setting, type Values } from './setting.ts';
 import { listOf } from './shapes.ts';
 
-/** What a command_status of submit_sm_resp means at this carrier, in an operator's words (command-status.ts has ours). */
+/**
+ * What a command_status of submit_sm_resp means at this carrier, in an operator's words. command-status.ts has our own classes.
+ */
 const STATUS_WORDS = ['retry', 'throttle', 'fail', 'failover', 'bind'] as const;
 
 export interface StatusMeaning {
   readonly status: number;
   readonly means: (typeof STATUS_WORDS)[number];
-  /** Before the first `retry`; of all submits after `throttle`; of the carrier after `failover`, while others can take its messages. */
+  /**
+   * With `retry`: the pause before the first retry. With `throttle`: the pause of all submits. With `failover`: the pause of this
+   * carrier, as long as others can take its messages.
+   */
   readonly pauseSeconds?: number;
 }
 
@@ -21,7 +26,7 @@ const statusMeaning: Shape<StatusMeaning> = {
     const means = STATUS_WORDS.find((one) => one === word);
     const status = Number.parseInt(digits, 16);
     const pauseSeconds = pause === undefined ? undefined : Number(pause);
-    // 0 is success, and stays it.
+    // 0 always means success.
     if (means === undefined || !(status > 0)) return undefined;
     if (pauseSeconds === undefined) return { status, means };
     const pauses = means !== 'fail' && means !== 'bind' && pauseSeconds > 0 && pauseSeconds <= LONGEST_PAUSE_SECONDS;
@@ -36,7 +41,7 @@ const statusMeaning: Shape<StatusMeaning> = {
 
 const MAX_MEANINGS = 100;
 
-/** How the carrier's answers to submits are read. */
+/** How to read the carrier's answers to submits. */
 export const ANSWERS = {
   statusClass: setting(
     listOf(statusMeaning, MAX_MEANINGS),

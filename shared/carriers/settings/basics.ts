@@ -4,15 +4,15 @@ import { ascii, matching, oneOf, someOf, whole, yesNo } from './shapes.ts';
 const WEEK_MS = 604_800_000;
 const IS_MS = 'in milliseconds';
 
-/** What every carrier has, without a default. */
+/** The settings that every carrier must have. They have no default. */
 export const REQUIRED = {
   host: matching('HOST', 'a host name or an address', /^[^\s/]{1,253}$/),
   port: whole('PORT', 1, 65_535),
-  /** Lengths of the bind's C-strings without their NUL (SMPP 3.4 §4.1.1). */
+  /** Lengths of the bind's C-strings, without their NUL (SMPP 3.4 §4.1.1). */
   systemId: ascii('ID', 1, 15),
 };
 
-/** Settings that stand in the carrier's document itself, not in a group of it: they were there first. */
+/** Settings that are fields of the carrier's document itself. They are older than the groups. */
 export const BASICS = {
   tls: setting(yesNo, false, 'connect with TLS', { kannel: 'use-ssl', jasmin: 'ssl' }),
   systemType: setting(ascii('TYPE', 0, 12), '', 'system_type of the bind', {

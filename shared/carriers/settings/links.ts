@@ -20,7 +20,7 @@ const hostAndPort: Shape<HostAndPort> = {
 
 const MAX_HOSTS = 10;
 
-/** Where else the carrier listens, and how soon it may be connected to again. */
+/** The carrier's other addresses, and how soon it may be connected to again. */
 export const LINKS = {
   otherHosts: setting(
     listOf(hostAndPort, MAX_HOSTS),

@@ -1,17 +1,17 @@
 import { type Shape, setting, type Values } from './setting.ts';
 import { listOf, oneOf, whole, yesNo } from './shapes.ts';
 
-/** What a word of `stat:` means for a message. */
+/** What a word of `stat:` can mean for a message. */
 const WORD_MEANINGS = [
   'delivered',
   'failed',
   'expired',
   'rejected',
-  // Still under way.
+  // The message is still on its way.
   'intermediate',
-  // Its end is not known: it fails after `holdMinutes`, unless a better receipt comes.
+  // The end is not known. The message fails after `holdMinutes`, unless a better receipt comes.
   'hold',
-  // Kept for the timeline, and nothing else.
+  // It is only kept for the timeline.
   'ignore',
 ] as const;
 export type WordMeaning = (typeof WORD_MEANINGS)[number];
@@ -20,14 +20,14 @@ const OTHER_WORDS = ['failed', 'hold', 'ignore'] as const satisfies readonly Wor
 export type OtherWord = (typeof OTHER_WORDS)[number];
 
 /**
- * Which receipts decide about a message of several segments. `perPart`: each about its own. `first`, `last`: that of the first or
- * the last segment about all. `any`: the first to come about all.
+ * Which receipts decide about a message of several segments. `perPart`: each receipt is about its own segment. `first`, `last`:
+ * the receipt of the first or last segment is about all. `any`: the first receipt that comes is about all.
  */
 const RECEIPT_PARTS = ['perPart', 'first', 'last', 'any'] as const;
 export type ReceiptParts = (typeof RECEIPT_PARTS)[number];
 
 export const GENERIC_PROFILE = 'generic';
-/** What each of them knows: workers/smpp/dialect/profiles.ts. */
+/** workers/smpp/dialect/profiles.ts says what each of them knows. */
 const RECEIPT_PROFILES = [
   GENERIC_PROFILE,
   '8x8',
@@ -72,7 +72,7 @@ const receiptWord: Shape<ReceiptWord> = {
 
 const MAX_WORDS = 200;
 
-/** How the carrier's delivery receipts are read (workers/smpp/dialect). */
+/** How to read the carrier's delivery receipts (workers/smpp/dialect). */
 export const RECEIPTS = {
   receiptProfile: setting(
     oneOf(RECEIPT_PROFILES),

@@ -1,35 +1,36 @@
 /**
- * One setting of a carrier, declared once: what the checks demand, what `ops carrier` reads and shows, and what docs/carriers.md
- * lists follow from this entry. A value has one text, which an option takes and `carrier show` prints.
+ * One setting of a carrier. It is declared once; the checks, the options and output of `ops carrier`, and the list in
+ * docs/carriers.md follow from this entry. Every value can be written as one text. An option takes that text, and `carrier show`
+ * prints it.
  */
 export interface Setting<Value> extends Shape<Value> {
   readonly about: string;
   readonly standard: Value;
-  /** What Kannel and Jasmin call it, for those who bring a configuration along. */
+  /** The name of the setting in Kannel and in Jasmin, for people who bring such a configuration along. */
   readonly kannel?: string;
   readonly jasmin?: string;
 }
 
-/** How a value is written, and its limits: `parse` refuses what is beyond them. */
+/** How a value is written, and its limits. `parse` refuses values beyond them. */
 export interface Shape<Value> {
-  /** What stands behind the option in the help: `N`, `gsm|latin1`. */
+  /** The placeholder for the value in the help: `N`, `gsm|latin1`. */
   readonly value: string;
-  /** The form of a valid value, after "must be". */
+  /** Describes a valid value, in words that follow "must be". */
   readonly form: string;
-  /** The text is the name of a file that has the value. */
+  /** True: the option's text is the name of a file that contains the value. */
   readonly file?: true;
   parse(text: string): Value | undefined;
   show(value: Value): string;
-  /** Absent: a value is valid when its own text can be read back. */
+  /** Whether a value is valid. Absent: it is valid if its own text can be parsed again. */
   valid?(value: Value): boolean;
 }
 
-/** Settings that are kept together, by the name of their field. */
+/** Settings by the names of their fields. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
 
-/** The values of a group of settings, all of them there. */
+/** The values of a group of settings, without gaps. */
 export type Values<T> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 type Names = Pick<Setting<unknown>, 'kannel' | 'jasmin'>;
@@ -43,13 +44,13 @@ export function setting<Value>(
   return { ...shape, standard, about, ...elsewhere };
 }
 
-/** The defaults of a group, with what is stored of it. */
+/** The values of a group: the stored ones, and the defaults of the others. */
 export function withDefaults<T>(group: T, stored: Partial<Values<T>> = {}): Values<T> {
   const entries = Object.entries(group as Settings).map(([name, { standard }]) => [name, standard]);
   return { ...Object.fromEntries(entries), ...stored }; // every name of the group has its default
 }
 
-/** What is wrong with stored or given values, one sentence for each, behind the name of its field. */
+/** Describes each wrong value by one sentence, after the name of its field. */
 export function faultsOf(group: object, values: Readonly<Record<string, unknown>>, prefix = ''): string[] {
   return Object.entries(group as Settings).flatMap(([name, shape]) => {
     const value = values[name];

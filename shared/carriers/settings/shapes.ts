@@ -1,6 +1,6 @@
 import type { Shape } from './setting.ts';
 
-/** How the values of settings are written. */
+/** The ways in which values of settings are written. */
 
 export function whole(value: string, min: number, max: number, zero?: string): Shape<number> {
   return {
@@ -23,7 +23,7 @@ export function oneOf<const T extends string>(choices: readonly T[]): Shape<T> {
   };
 }
 
-/** Stored as true or false. */
+/** Written as yes or no, stored as true or false. */
 export const yesNo: Shape<boolean> = {
   value: 'no|yes',
   form: 'no or yes',
@@ -31,7 +31,7 @@ export const yesNo: Shape<boolean> = {
   show: (value) => (value ? 'yes' : 'no'),
 };
 
-/** ASCII of at most so many characters: a C-octet string of a PDU (SMPP 3.4 §3.1). */
+/** ASCII of `min` to `max` characters, for a C-octet string of a PDU (SMPP 3.4 §3.1). */
 export function ascii(value: string, min: number, max: number): Shape<string> {
   const pattern = new RegExp(`^[\\x20-\\x7e]{${min},${max}}$`);
   return {
@@ -46,7 +46,7 @@ export function matching(value: string, form: string, pattern: RegExp): Shape<st
   return { value, form, parse: (text) => (pattern.test(text) ? text : undefined), show: (text) => text };
 }
 
-/** Comma-separated, at least one, none twice. */
+/** One or more of the choices, separated by commas, none twice. */
 export function someOf<const T extends string>(value: string, choices: readonly T[]): Shape<readonly T[]> {
   return {
     value,
@@ -60,7 +60,7 @@ export function someOf<const T extends string>(value: string, choices: readonly 
   };
 }
 
-/** Comma-separated entries, `none` for an empty list. */
+/** Entries separated by commas. `none` stands for an empty list. */
 export function listOf<T>(entry: Shape<T>, most: number): Shape<readonly T[]> {
   return {
     value: `${entry.value},…`,

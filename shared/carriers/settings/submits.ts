@@ -1,14 +1,14 @@
 import { type Shape, setting, type Values } from './setting.ts';
 import { ascii, listOf, oneOf, whole } from './shapes.ts';
 
-/** A TLV that goes on every submit_sm as it is. */
+/** A TLV that is put on every submit_sm without change. */
 export interface StaticTlv {
   readonly tag: number;
   readonly type: 'int1' | 'int2' | 'int4' | 'string' | 'cstring' | 'hex';
   readonly value: string;
 }
 
-/** What a value of each type looks like. */
+/** The form of a value of each type. */
 const TLV_VALUES: Readonly<Record<StaticTlv['type'], RegExp>> = {
   int1: /^\d{1,3}$/,
   int2: /^\d{1,5}$/,
@@ -18,7 +18,7 @@ const TLV_VALUES: Readonly<Record<StaticTlv['type'], RegExp>> = {
   hex: /^([0-9a-f]{2}){1,254}$/i,
 };
 const TLV_MOST: Readonly<Record<string, number>> = { int1: 0xff, int2: 0xffff, int4: 0xffff_ffff };
-/** We set these by ourselves: sar_* and message_payload (SMPP 3.4 §5.3.2). */
+/** Our own code sets these tags: sar_* and message_payload (SMPP 3.4 §5.3.2). */
 const OWN_TAGS: ReadonlySet<number> = new Set([0x020c, 0x020e, 0x020f, 0x0424]);
 
 const staticTlv: Shape<StaticTlv> = {
@@ -36,7 +36,7 @@ const staticTlv: Shape<StaticTlv> = {
 };
 
 const MAX_TLVS = 20;
-/** Lanes of a message, from otp to promotional within its hours (shared/messages/message.ts). */
+/** The number of lanes, from otp to promotional within its hours (shared/messages/message.ts). */
 const LANES = 5;
 
 const priorities: Shape<readonly number[]> = {
@@ -46,7 +46,7 @@ const priorities: Shape<readonly number[]> = {
   show: (values) => values.join(','),
 };
 
-/** The other fields of submit_sm, and the version of the protocol that decides which of them there are. */
+/** The other fields of submit_sm, and the version of SMPP. The version decides which fields exist. */
 export const SUBMITS = {
   interfaceVersion: setting(
     oneOf(['3.3', '3.4', '5.0']),

@@ -8,9 +8,9 @@ import { TEXTS } from './texts.ts';
 import { TRUST } from './trust.ts';
 
 /**
- * The groups of a carrier's settings, each an optional field of its document that has what differs from the defaults. A new setting
- * is one entry in its group's file; a new group also a line here. Names are different over all groups: each is an option of
- * `ops carrier`.
+ * The groups of a carrier's settings. Each is an optional field of the carrier's document, with those values that differ from the
+ * defaults. A new setting is one entry in its group's file. A new group also needs a line here. No two settings have the same
+ * name, because each is an option of `ops carrier`.
  */
 export const GROUPS = {
   addresses: ADDRESSES,
@@ -24,5 +24,5 @@ export const GROUPS = {
 
 export const GROUP_NAMES = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]; // its own keys
 
-/** What a carrier's document has of each group. */
+/** The groups as a carrier's document stores them. */
 export type StoredGroups = { readonly [Group in keyof typeof GROUPS]?: Partial<Values<(typeof GROUPS)[Group]>> };

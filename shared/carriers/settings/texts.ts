@@ -1,7 +1,7 @@
 import { setting, type Values } from './setting.ts';
 import { oneOf, whole, yesNo } from './shapes.ts';
 
-/** What a text becomes on its way to a carrier. Segments are counted in GSM septets in each of these alphabets. */
+/** How a text is written for a carrier. In each of these alphabets, segments are counted in GSM septets. */
 export const TEXTS = {
   alphabet: setting(
     oneOf(['gsm', 'gsm-packed', 'latin1', 'ascii']),

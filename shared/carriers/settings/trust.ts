@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type Shape, setting, type Values } from './setting.ts';
 import { oneOf } from './shapes.ts';
 
-/** A PEM text that is read from a file; `off` clears it. `told` is all that is ever shown of it. */
+/** A PEM text that is read from a file. `off` removes it. Only what `told` returns is ever shown of it. */
 function pem(what: string, isRight: (text: string) => void, told: (text: string) => string): Shape<string> {
   const valid = (text: string): boolean => {
     if (text === '') return true;
@@ -37,7 +37,10 @@ function toldCertificates(text: string): string {
     .join('; ');
 }
 
-/** With --tls yes: whom we trust, and who we are. The certificates are stored as they are, the key sealed (store.ts). */
+/**
+ * With --tls yes: which authorities we trust, and which certificate is ours. Certificates are stored unchanged, the key is
+ * encrypted (store.ts).
+ */
 export const TRUST = {
   tlsCa: setting(
     pem('the certificates that sign the carrier’s', certificates, toldCertificates),
