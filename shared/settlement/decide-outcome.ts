@@ -1,6 +1,7 @@
 import { type Change, entryAt } from '../messages/change.ts';
 import { isHeldOpen, mayHaveLeft } from '../messages/copies.ts';
 import type { Claim, Part, StoredMessage } from '../messages/message.ts';
+import { listOfPath } from '../routing/path.ts';
 import { mergeParts, ownIds, sameParts } from './answered-parts.ts';
 import { decideEarlier, fallBack } from './earlier-copies.ts';
 import { sentWith } from './sent.ts';
@@ -91,18 +92,27 @@ function tryAgain(
   random: number,
 ): Change {
   const tries = message.tries + (uncounted ? 0 : 1);
-  if (tries >= maxTries && path !== undefined) return passOn(message, { code, reason }, path, now);
+  const waitMs = pauseMs * RETRY_FACTOR ** Math.max(tries - 1, 0);
+  if (path !== undefined && (tries >= maxTries || isLongerThanRoute(path, tries, pauseMs))) {
+    return passOn(message, { code, reason }, path, now);
+  }
   if (tries >= maxTries) {
     const { parts: _, ...bare } = message;
     const change = refuse(bare, 'rejected', { parts: [], code, reason }, now);
     return { ...change, set: { ...change.set, tries } };
   }
-  const waitMs = pauseMs * RETRY_FACTOR ** Math.max(tries - 1, 0) * (1 + RETRY_JITTER * (2 * random - 1));
+  const dueMs = now.getTime() + waitMs * (1 + RETRY_JITTER * (2 * random - 1));
   return {
     state: 'waiting',
-    set: { tries, due: new Date(Math.min(now.getTime() + waitMs, message.validUntil.getTime())) },
+    set: { tries, due: new Date(Math.min(dueMs, message.validUntil.getTime())) },
     ...clean(message),
   };
+}
+
+/** Whether the waits between so many tries and the next one are more together than the route lets a message wait for one carrier. */
+function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolean {
+  const waitsMs = (pauseMs * (RETRY_FACTOR ** tries - 1)) / (RETRY_FACTOR - 1);
+  return waitsMs > (listOfPath(path)?.waitSeconds ?? Infinity) * 1_000;
 }
 
 function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, random: number): Change {

@@ -77,6 +77,15 @@ describe('decideOutcome', () => {
       expect(decide(last, { kind: 'retry', ...REFUSAL })).to.include({ state: 'rejected' });
     });
 
+    it('also when its waits would be longer together than the route lets it wait for one carrier', () => {
+      const refused = (tries: number, path: string) =>
+        decide(claimed({ path: '@30:c>d', tries }), { kind: 'retry', ...REFUSAL, path });
+
+      expect(refused(1, '@30:d'), '5 and 15 seconds').to.include({ state: 'waiting', tries: 2 });
+      expect(refused(2, '@30:d'), '5, 15 and 45').to.deep.include({ state: 'queued', path: '@30:d', tries: 0 });
+      expect(refused(0, '@3:d'), '5').to.deep.include({ state: 'queued', path: '@3:d', tries: 0 });
+    });
+
     it("a carrier's own pause is the first wait", () => {
       const after = decide(claimed(), { kind: 'retry', ...REFUSAL, pauseMs: 60_000 });
 
