@@ -82,7 +82,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/metrics.ts createMetricsServer',
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',
-    'shared/runtime/log.ts silentLog',
   ],
   'named by a text, to a thread': ['workers/batches/render-slice.ts renderSlice'],
 };

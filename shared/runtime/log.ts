@@ -66,15 +66,6 @@ export function createLog(name: string, level: LogLevel, file?: string): Log {
   };
 }
 
-/** A log for tests and one-shot commands. */
-export const silentLog: Log = {
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-  flush: () => {},
-};
-
 export function clean(fields: LogFields = {}): LogFields {
   const out: Record<string, LogFields[string]> = {};
   for (const [name, value] of Object.entries(fields)) {

@@ -9,11 +9,11 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { makeBatch, payBatch } from '../support/batches.ts';
 import { makeAccount, makeDraft } from '../support/make.ts';
 import type { Refunding } from '../support/refunding.ts';
 import { makeBooking } from '../support/schedules.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
 const EACH = 40;

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
-import { type LogFields, silentLog } from '../../shared/runtime/log.ts';
+import type { LogFields } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
 describe('the gateway', () => {

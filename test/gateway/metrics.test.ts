@@ -7,11 +7,12 @@ import request from 'supertest';
 import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';
 import { reportProcess } from '../../shared/processes/report.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { type LogFields, silentLog } from '../../shared/runtime/log.ts';
+import type { LogFields } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
 import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
 describe('GET /metrics, on its own port', () => {

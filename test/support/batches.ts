@@ -5,11 +5,11 @@ import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { BatchWorker } from '../../workers/batches/worker.ts';
+import { silentLog } from './silent-log.ts';
 
 /** So many recipients, each with a number of its own. */
 export function makeEntries(count: number): BatchEntry[] {

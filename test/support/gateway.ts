@@ -10,10 +10,10 @@ import { createKey } from '../../shared/keys/store.ts';
 import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { watchAnswers } from './openapi.ts';
+import { silentLog } from './silent-log.ts';
 
 /** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against docs/openapi.json. */
 export interface TestGateway {

@@ -7,11 +7,11 @@ import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accep
 import { debitEach } from '../../shared/payment/debit.ts';
 import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { bookedSchedule } from '../../shared/schedules/schedule.ts';
 import { createHostResolver } from '../../shared/webhooks/resolve-host.ts';
 import { TEST_BOX } from './chatapp.ts';
+import { silentLog } from './silent-log.ts';
 
 /**
  * A gateway process for tests that kill it in the middle of a request: it says "held" when it has come as far as its

@@ -6,8 +6,8 @@ import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { CHAT_PRICES } from './chat.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const CUSTOMER = '919876543210';

@@ -1,11 +1,11 @@
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { type MessageId, newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
 import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
 import type { PruneDeps } from '../../workers/maintenance/prune.ts';
 import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const DAYS = { messages: 90, deliveries: 30, batches: 60 };

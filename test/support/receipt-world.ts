@@ -2,7 +2,6 @@ import type { Collection } from 'mongodb';
 import type { ReceiptParts } from '../../shared/carriers/settings/receipts.ts';
 import type { Claim, FinalState, MessageDocument } from '../../shared/messages/message.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { MessageLog } from '../../shared/settlement/log-store.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
@@ -11,6 +10,7 @@ import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.
 import { ReceiptSettler } from '../../workers/smpp/receipts/settle-receipts.ts';
 import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const TO = '919876543210';

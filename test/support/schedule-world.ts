@@ -5,11 +5,11 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import type { Booking, ScheduleDocument } from '../../shared/schedules/schedule.ts';
 import { releaseDue } from '../../workers/schedules/release.ts';
 import { balanceOf } from './balance.ts';
 import { ManualClock } from './manual-clock.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const START = new Date('2026-11-21T10:00:00Z');

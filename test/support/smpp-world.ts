@@ -9,7 +9,6 @@ import type { MessageDocument, MessageState } from '../../shared/messages/messag
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
@@ -17,6 +16,7 @@ import { planText } from '../../shared/sms/segment.ts';
 import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 import { type StoreProxy, startStoreProxy } from './store-proxy.ts';
 

@@ -7,13 +7,13 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { finishPending } from '../../workers/maintenance/finish-pending.ts';
 import { SmppWorker } from '../../workers/smpp/worker.ts';
 import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
+import { silentLog } from './silent-log.ts';
 
 export interface TroubleAnswer {
   readonly status: number;

@@ -9,11 +9,11 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import type { MessageState, Part } from '../../shared/messages/message.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { silentLog } from '../../shared/runtime/log.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from './chat.ts';
 import { makeAccount } from './make.ts';
+import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const CUSTOMER = '919876543210';

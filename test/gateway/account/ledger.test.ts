@@ -10,7 +10,6 @@ import type { ChatMessageDocument } from '../../../shared/messages/chat-message.
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { bookedSchedule } from '../../../shared/schedules/schedule.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
@@ -20,6 +19,7 @@ import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('GET /v2/ledger', () => {
   const site = accountAtGateway(0);

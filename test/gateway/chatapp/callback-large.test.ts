@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { callbackPost, callbackSignature, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { ManyRequests } from '../../support/many-requests.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { callbackWorld, postSigned } from './callback-world.ts';
 
 function shuffled<T>(list: readonly T[]): T[] {

@@ -3,13 +3,13 @@ import { PAY_WITHIN_MS } from '../../../gateway/idempotency/key-claim.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type ManyAnswer, ManyRequests } from '../../support/many-requests.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('Idempotency-Key: whose request is not finished', () => {
   const world = idempotencyWorld();

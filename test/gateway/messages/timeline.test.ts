@@ -3,12 +3,12 @@ import { applyCredits } from '../../../shared/ledger/change.ts';
 import { refundMessages } from '../../../shared/ledger/refund.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { answerRecord, policyRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { messagesAt } from './messages-at.ts';
 
 describe('GET /v2/messages/{message_id}: its timeline', () => {

@@ -5,7 +5,6 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
@@ -13,6 +12,7 @@ import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { makeBooking } from '../../support/schedules.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('/v2/schedule/{schedule_id}', () => {

@@ -8,12 +8,12 @@ import { connectStore } from '../../../shared/mongo/connect.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { makeBatch, makeEntries } from '../../support/batches.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { openLossyStore } from '../../support/lossy-store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** A bulk request and a schedule of many: what they store before they are paid, and who pays. */

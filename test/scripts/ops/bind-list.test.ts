@@ -3,13 +3,13 @@ import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('npm run ops: bind list', () => {
   let world: OpsWorld;

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 const TO = '919876543210';
 

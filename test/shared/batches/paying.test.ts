@@ -10,12 +10,12 @@ import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { pruneUnpaid } from '../../../workers/maintenance/pruning/unpaid-batches.ts';
 import { makeBatch, makeEntries, payBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const soon = (): Date => new Date(Date.now() + 15_000);

@@ -9,13 +9,13 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { type Actor, everyOrder, someOrders } from '../../support/every-order.ts';
 import { makeAccount } from '../../support/make.ts';
 import { Prng } from '../../support/prng.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const CREDITS = 100;

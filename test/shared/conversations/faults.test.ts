@@ -8,12 +8,12 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft } from '../../support/chat.ts';
 import { type LossyStore, openLossyStore } from '../../support/lossy-store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const CUSTOMER = '919876543210';

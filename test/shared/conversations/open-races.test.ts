@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { topUp } from '../../../shared/ledger/change.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { chatMessagesOf, customerWrites, makeTemplateDraft } from '../../support/chat.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { CUSTOMER, openingWorld } from '../../support/opening-world.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('conversations/open: at the same moment', () => {
   const world = openingWorld();

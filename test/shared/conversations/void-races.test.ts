@@ -4,12 +4,12 @@ import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { giveBackRefused } from '../../../shared/conversations/void.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { LEASE, SILENT, voidWorld } from '../../support/void-world.ts';
 
 describe('conversations/void: at the same moment, late, or again', () => {

@@ -5,13 +5,13 @@ import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { Part } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
 import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { LEASE, SILENT, voidWorld } from '../../support/void-world.ts';
 
 describe('conversations/void', () => {

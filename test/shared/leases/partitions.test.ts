@@ -3,8 +3,8 @@ import { Lease } from '../../../shared/leases/lease.ts';
 import { Partitions } from '../../../shared/leases/partitions.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const PARTITION_COUNT = 8;

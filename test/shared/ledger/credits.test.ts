@@ -9,8 +9,8 @@ import type { MessageDocument, Part } from '../../../shared/messages/message.ts'
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('credits', () => {

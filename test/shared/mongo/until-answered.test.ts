@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkError, MongoServerSelectionError } from 'mongodb';
 import { untilAnswered } from '../../../shared/mongo/until-answered.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('untilAnswered', () => {
   const lost = new MongoNetworkError('the connection broke');

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { type Db, MongoNetworkError } from 'mongodb';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
 /** A gateway that stands still for longer than the sweep waits, at the worst moment. */

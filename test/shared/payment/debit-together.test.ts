@@ -5,9 +5,9 @@ import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
 describe('accounts that pay together', () => {

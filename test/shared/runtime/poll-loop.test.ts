@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { PollLoop, type PollLoopOptions } from '../../../shared/runtime/poll-loop.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('a poll loop', () => {
   let loop: PollLoop | undefined;

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
 import type { FinalState, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import type { Stream } from '../../../shared/settlement/intents.ts';
 import { MessageLog, readMessageLog } from '../../../shared/settlement/log-store.ts';
 import type { LogRecord } from '../../../shared/settlement/message-log.ts';
@@ -16,6 +15,7 @@ import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.t
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const SENT: SubmitOutcome = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] };

@@ -3,11 +3,11 @@ import { MongoNetworkError } from 'mongodb';
 import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const SENT = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] } as const;

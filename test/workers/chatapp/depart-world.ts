@@ -7,11 +7,11 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { checkDeparture, type Departure } from '../../../workers/chatapp/depart.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 export const CUSTOMER = '919876543210';

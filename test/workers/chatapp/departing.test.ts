@@ -5,7 +5,7 @@ import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { chatWorld, customers } from './world.ts';
 
 describe('chatapp worker: what may leave', function () {

@@ -3,11 +3,11 @@ import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { keepItems } from '../../../shared/chat-inbox/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import type { HeldPartition } from '../../../workers/chatapp/held-partition.ts';
 import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox-rotation.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeItem, makeStatus } from './make.ts';
 

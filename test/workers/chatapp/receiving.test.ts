@@ -4,7 +4,6 @@ import { Lease } from '../../../shared/leases/lease.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
@@ -12,6 +11,7 @@ import { takePartition } from '../../../workers/chatapp/held-partition.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { decideUnknownsOf } from '../../../workers/chatapp/unknowns.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { inboxWorld } from './inbox-world.ts';
 
 describe('chatapp worker: receiving', function () {

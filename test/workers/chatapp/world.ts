@@ -9,7 +9,6 @@ import type { ChatMessageDocument } from '../../../shared/messages/chat-message.
 import type { ProviderChange } from '../../../shared/providers/store.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
@@ -20,6 +19,7 @@ import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeAccount } from '../../support/make.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeChatMessage } from './make.ts';
 import { type Answer, openProvider, type ProviderServer } from './provider-server.ts';

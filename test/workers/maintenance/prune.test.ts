@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { oldestOwed, redoIntents } from '../../../shared/settlement/redo-intents.ts';
@@ -15,6 +14,7 @@ import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.t
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount } from '../../support/make.ts';
 import { LEASE, pruneWorld } from '../../support/prune-world.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 describe('maintenance: what ended long ago is removed', () => {
   const world = pruneWorld();

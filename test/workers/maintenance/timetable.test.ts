@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LogFields } from '../../../shared/runtime/log.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Timetable } from '../../../workers/maintenance/timetable.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** Nothing else of this process runs meanwhile, as in a process that is suspended. */

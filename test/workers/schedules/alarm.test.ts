@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Alarm } from '../../../workers/schedules/alarm.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('schedules worker: alarm', () => {

@@ -6,11 +6,11 @@ import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { type Booking, type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';
 import { makeBooking } from '../../support/schedules.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 

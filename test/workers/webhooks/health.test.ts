@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Health } from '../../../workers/webhooks/health.ts';
 import type { Target } from '../../../workers/webhooks/targets.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 const DAY_MS = 86_400_000;
 const T0 = new Date('2026-11-21T10:00:00Z');

@@ -6,7 +6,6 @@ import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { Lease } from '../../../shared/leases/lease.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../shared/runtime/log.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
@@ -18,6 +17,7 @@ import { WebhookWorker, type WebhookWorkerOptions } from '../../../workers/webho
 import { makeDelivery, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { openReceiver, type Received, type Receiver } from './receiver.ts';
 

@@ -9,7 +9,6 @@ import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { changeOptOuts } from '../../../../shared/opt-outs/store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../../shared/runtime/log.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import { createSecretBox } from '../../../../shared/runtime/secret-box.ts';
 import { createSender, decideSender } from '../../../../shared/senders/store.ts';
@@ -19,6 +18,7 @@ import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
 import { SmppWorker } from '../../../../workers/smpp/worker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
 
 const TEMPLATE = '1107160000000000001';

@@ -5,7 +5,6 @@ import type { ReceiptSettings } from '../../../../shared/carriers/settings/recei
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
-import { silentLog } from '../../../../shared/runtime/log.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../../shared/settlement/log-store.ts';
 import { Settler } from '../../../../shared/settlement/settle.ts';
@@ -17,6 +16,7 @@ import type { Deliver } from '../../../../workers/smpp/session/pdu.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
 const TEXT = 'id:4f1c sub:001 dlvrd:001 submit date:2611211004 done date:2611211005 stat:DELIVRD err:000 text:hi';

@@ -1,0 +1,9 @@
+import type { Log } from '../../shared/runtime/log.ts';
+
+export const silentLog: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  flush: () => {},
+};
