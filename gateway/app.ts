@@ -110,7 +110,7 @@ function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
   const register = once(createChatWebhook(deps, webhookUrl));
   on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), message, register] });
-  // The provider calls it. Its signature takes the place of a key.
+  // The provider calls this path. Its signature replaces a key.
   const callback = new Callback(deps, unauthorized);
   on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });
 }
@@ -122,7 +122,7 @@ function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/messages/:message_id', { get: [...key('read'), createMessage(reading)] });
   on('/v2/events', { get: [...key('read'), createEvents(reading)] });
   on('/v2/ledger', { get: [...key('read'), createLedger(reading)] });
-  // Who may send may also say whom not to send to.
+  // A key that may send may also say which customers get no messages.
   on('/v2/account/opt-outs', {
     get: [...key('read', 'manage'), createOptOuts(reading)],
     post: [...key('send', 'manage'), message, once(createAddOptOut(deps))],

@@ -21,7 +21,10 @@ const BULK_BYTES_MAX = 10_485_760;
 
 export type Parts = ReturnType<typeof createParts>;
 
-/** Makes what several endpoints share, once per process. No request passes through here: app.ts lines the handlers up. */
+/**
+ * Makes what several endpoints share, once per process. Requests do not pass through this file: app.ts puts the handlers in
+ * order.
+ */
 export function createParts(deps: GatewayDeps) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);

@@ -24,7 +24,7 @@ export interface Unrouted {
  */
 export function createUnrouted(identify: Identify, unauthorized: Unauthorized, rateLimit: Handler): Unrouted {
   const refuse = async (slug: ProblemSlug, more: ProblemAnswer, ...[req, res, next]: Parameters<Handler>) => {
-    // The router can fail after an endpoint's own handlers. Those have already counted the request.
+    // The router can fail after an endpoint's own handlers. They have already counted the request then.
     const who = res.locals.caller === undefined ? await identify(req) : 'key_missing';
     if (who === 'key_missing') sendProblem(res, slug, more);
     else if (typeof who === 'string') await unauthorized(req, res, slug, more);

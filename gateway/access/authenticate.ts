@@ -21,7 +21,7 @@ interface KnownKey extends Omit<Caller, 'account' | 'address'> {
   readonly secretHash: Uint8Array;
   readonly status: KeyDocument['status'];
   readonly expiresMs: number;
-  /** Undefined when the key may be used from everywhere. */
+  /** The subnets that the key may be used from. Undefined when it may be used from everywhere. */
   readonly allowed: readonly Subnet[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createIdentify(
     if (presented === 'malformed') return 'key_invalid';
     const key = await keys.get(presented.id);
     if (key === undefined || !secretMatches(presented.secret, key.secretHash)) return 'key_invalid';
-    // From here on the caller is known to own the key, so telling the reason helps no attacker.
+    // From here on the caller has proved to own the key, so telling the reason helps no attacker.
     if (key.status !== 'active') return 'key_revoked';
     if (key.expiresMs <= clock.now().getTime()) return 'key_expired';
     const account = await accounts.get(key.account);
@@ -106,7 +106,7 @@ export function requireScope(...sets: readonly ScopeSet[]): Handler {
   };
 }
 
-/** `lacking`: the alternatives. Each set has the scopes that would have to be added to the key. */
+/** `lacking` has the alternatives. Each of them lists the scopes that would have to be added to the key. */
 export function scopeMissing(...lacking: readonly ScopeSet[]): readonly [ProblemSlug, ProblemAnswer] {
   const ways = lacking.map((missing) => missing.map((scope) => `"${scope}"`).join(' and '));
   return ['scope_missing', { detail: `This key may not do that: it lacks the scope ${ways.join(', or ')}.` }];

@@ -13,9 +13,9 @@ interface Item {
 
 /** An event that was counted. */
 export interface Counted {
-  /** Its number in the window, from 1. It passes if this is not above the limit. */
+  /** Its number in the window, from 1. The event passes if this is not above the limit. */
   readonly rank: number;
-  /** By the monotonic clock: the window has certainly ended by then. */
+  /** By this time the window has certainly ended, by the monotonic clock. */
   readonly endsMs: number;
 }
 
@@ -28,7 +28,7 @@ interface Outcome {
 
 interface FullWindow {
   readonly count: number;
-  /** The window lasts at least until then. */
+  /** The window lasts at least until this time. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
@@ -40,8 +40,8 @@ const FULL_MAX = 10_000;
 /** The most keys with loans. For more keys each event is counted by itself. */
 const LOANS_MAX = 20_000;
 /**
- * For this long nobody is refused while other counters may still return loans. They check for that four times a
- * second. A counter that died returns nothing.
+ * For this long nobody is refused while other counters may still return loans. Each counter checks four times a second whether
+ * its loans are wanted back. A counter whose process died returns nothing.
  */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;

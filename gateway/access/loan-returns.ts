@@ -7,14 +7,14 @@ import type { RateDocument } from './window.ts';
 export interface Loan {
   left: number;
   nextRank: number;
-  /** The window lasts at least until then. */
+  /** The window lasts at least until this time. */
   readonly runsUntilMs: number;
   readonly endsMs: number;
 }
 
-/** How often a counter with loans checks whether they are recalled. */
+/** How often a counter with loans checks whether they are wanted back. */
 const LOOK_MS = 250;
-/** How often it checks if it listens for changes and has heard of none. */
+/** How often it checks if it listens for changes and no change was reported. */
 const LISTENING_MS = 1_000;
 
 /**
@@ -27,7 +27,7 @@ export class LoanReturns {
   readonly #counter: string;
   /** Keys with a count in flight. It may bring a new loan. */
   readonly #counting: ReadonlySet<string>;
-  /** The counter takes from them. What is returned here is no longer left there. */
+  /** The loans that the counter uses up. A loan that is returned is removed here first. */
   readonly #loans: Map<string, Loan>;
   /** Loans that are being returned, by key and window. */
   readonly #debts = new Map<string, number>();
@@ -55,7 +55,7 @@ export class LoanReturns {
     this.#listen = options.listen;
   }
 
-  /** Checks repeatedly until all windows with loans have ended. */
+  /** Checks again and again, until all windows with loans have ended. */
   look(): void {
     if (this.#looking) return;
     this.#looking = true;
@@ -83,7 +83,7 @@ export class LoanReturns {
     setTimeout(look, LOOK_MS).unref();
   }
 
-  /** A refusal marks the window, which is a change. Without any change there is nothing to look for. */
+  /** A refusal marks the window, and that is a change. If nothing has changed, there is nothing to look for. */
   #mayBeWanted(): boolean {
     const sinceMs = this.#clock.monotonicMs() - this.#lookedMs;
     return !this.#heard || this.#changed || sinceMs >= LISTENING_MS;

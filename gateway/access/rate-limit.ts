@@ -104,7 +104,7 @@ function tell(req: Request, res: Reply, clock: Clock): Told {
   );
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: the limit, what is left of it, and until when. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers: the limit, how much of it is left, and for how long. */
 function tellLeft(res: Reply, limit: number, left: number, restMs: number): Told {
   const seconds = Math.max(Math.ceil(restMs / 1000), 1);
   res.locals.rateHeaders = [

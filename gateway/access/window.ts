@@ -10,18 +10,18 @@ export interface RateDocument {
   readonly _id: string;
   readonly window: {
     readonly start: Date;
-    /** Events that passed, and events that were lent. Never above the limit. */
+    /** The events that passed and those that were lent, together. Never above the limit. */
     readonly count: number;
-    /** What the newest group of each counter got. Each process has one counter. */
+    /** The result of each counter's newest group. Each process has one counter. */
     readonly by: Readonly<Record<string, Grant>>;
-    /** Somebody was refused: counters must return unused loans, and nothing more is lent. */
+    /** Somebody was refused. Counters must return unused loans, and nothing more is lent. */
     readonly recall?: true;
   };
   /** The store's time of the newest update. With `start` it says how long the window still lasts. */
   readonly at: Date;
 }
 
-/** What a group of events got. */
+/** The result of counting a group of events. */
 export interface Grant {
   /** How many of the group's events pass. */
   readonly granted: number;
@@ -63,7 +63,7 @@ const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
 /** Counts in the store: a single key by one update, many keys by one command of updates and one read. */
 export class RateWindows {
   readonly #rate: Collection<RateDocument>;
-  /** Who counts: its name in the documents. */
+  /** The name of this process's counter in the documents. */
   readonly #counter: string;
 
   constructor(rate: Collection<RateDocument>, counter: string) {

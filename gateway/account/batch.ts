@@ -26,7 +26,7 @@ export function createBatch({ db, answerRead }: ReadingDeps): Handler {
   };
 }
 
-/** Counting so many messages costs as much as one request. */
+/** Counting this many messages costs as much as one request. */
 const COUNTED_PER_REQUEST = 1_000;
 
 /**

@@ -8,10 +8,10 @@ import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 
-/** Above the number of every entry. Ids of entries have room for twelve digits. */
+/** A number above that of every entry. Ids of entries have room for twelve digits. */
 const BEHIND_ALL = 999_999_999_999;
 
-/** So many entries of a page count as one request. They take the embedded store some 3 ms. */
+/** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
 
 /** GET /v2/ledger (extension): every change of the account's balance, newest first, numbered without gaps. */

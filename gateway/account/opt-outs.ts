@@ -14,7 +14,7 @@ import { parseQuery } from '../http/query.ts';
 import type { Action } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
-/** So many entries of a page count as one request. */
+/** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 250;
 const NUMBER = /^\d{3,15}$/;
 
@@ -54,7 +54,9 @@ export function createOptOuts({ db, answerRead }: ReadingDeps): Handler {
   };
 }
 
-/** POST /v2/account/opt-outs (extension): the customer gets no messages from now on. One that is there stays as it is. */
+/**
+ * POST /v2/account/opt-outs (extension): the customer gets no messages from now on. An entry that exists already is not changed.
+ */
 export function createAddOptOut({
   db,
   clock,
@@ -77,12 +79,12 @@ export function createAddOptOut({
       const stored = await findOptOut(db, account, optOutId(account, customer, scope));
       return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
     },
-    /** It is simply done again. */
+    /** The request is simply done again. */
     recover: async () => undefined,
   };
 }
 
-/** DELETE /v2/account/opt-outs/{id} (extension): the customer asked for messages again. */
+/** DELETE /v2/account/opt-outs/{id} (extension): the customer gets messages again. */
 export function createRemoveOptOut({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (req, res: Reply) => {
     const { opt_out_id: id } = req.params;
@@ -95,7 +97,7 @@ export function createRemoveOptOut({ db, clock }: Pick<GatewayDeps, 'db' | 'cloc
   };
 }
 
-/** `number` is null when it is for the whole account. */
+/** `number` is null when the opt-out is for the whole account. */
 function optOutRecord({ _id, customer, scope, since, source, word }: OptOutDocument): object {
   return {
     opt_out_id: _id,

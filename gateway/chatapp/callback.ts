@@ -82,7 +82,7 @@ export class Callback {
     if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
     if (cut === 0) return;
     this.#counted.inc({ fate: 'cut' }, cut);
-    // Providers send nothing so large, so an operator should look.
+    // No provider documents items of this size, so an operator should look.
     this.#deps.log.warn('callback_items_cut', { account, items: cut });
   }
 }

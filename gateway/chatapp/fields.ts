@@ -11,7 +11,7 @@ export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
 interface TextLimits {
   readonly description: string;
   readonly maxLength: number;
-  /** If true, spaces at its ends are refused. */
+  /** If true, a text with spaces at its ends is refused. */
   readonly trimmed?: true;
 }
 
@@ -31,12 +31,14 @@ export function text({ description, maxLength, trimmed }: TextLimits): Kind<stri
   });
 }
 
-/** An address. `UrlCheck` (public-url.ts) checks where it leads, by the operator's settings. */
+/** An address. `UrlCheck` (public-url.ts) checks what it points to, by the operator's settings. */
 export function address(description: string): Kind<string> {
   return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
 }
 
-/** Counts as the provider does: an emoji outside Unicode's first plane is one character, though `length` says two. */
+/**
+ * Counts characters as the provider does: an emoji outside Unicode's first plane is one character, although its `length` is 2.
+ */
 export function characters(given: string): number {
   let count = 0;
   for (const _ of given) count++;

@@ -7,15 +7,15 @@ import { characters } from './fields.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';
 import { BODY_MAX, encodedSuffix, HEADER_MAX, URL_MAX, valueFault } from './template-values.ts';
 
-/** One entry of `params` with what it fills. */
+/** One entry of `params`, and the place that it fills. */
 export interface Entry {
   readonly param: TemplateParam;
   readonly value: string;
-  /** `params[2]` */
+  /** The entry's name in the request, such as `params[2]`. */
   readonly field: string;
 }
 
-/** The extensions of a request. */
+/** The extensions `header` and `buttons` of a request. */
 interface Extras {
   readonly header?: GivenHeader;
   readonly buttons?: GivenButtons;
@@ -40,7 +40,7 @@ export function checkValues(entries: readonly Entry[], components: TemplateCompo
   }
 }
 
-/** A text that takes no values is the provider's own affair. */
+/** Checks the length of a text with its values. A text without values was approved by the provider, so it is not checked. */
 function checkLength(
   what: string,
   text: string,
@@ -58,8 +58,8 @@ function checkLength(
 }
 
 /**
- * The components with their values, of a request without problems. Undefined when `params` are the values of numbered
- * variables in the body, and nothing else. Pure.
+ * The components with their values. Call it only for a request without problems. Undefined when `params` are just the values of
+ * numbered variables in the body. Pure.
  */
 export function fillTemplate(
   entries: readonly Entry[],
@@ -99,12 +99,12 @@ function filledHeader(
   return { kind: 'document', url, filename: given?.filename ?? filenameIn(url) };
 }
 
-/** Seven decimals are a centimetre. Never in exponential form. */
+/** Writes degrees with seven decimals (a centimetre), never in exponential form. */
 function degrees(value: number): string {
   return value.toFixed(7).replace(/\.?0+$/, '');
 }
 
-/** Phones choose the icon by the extension of the name, so there is always one. */
+/** The name of the file, always with an extension, because phones choose the icon by it. */
 function filenameIn(url: string): string {
   const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
   return last !== undefined && /^[\w.-]{1,200}\.pdf$/i.test(last) ? last : 'document.pdf';
@@ -121,7 +121,7 @@ function filledButton(
   const entry = entries.find(({ param }) => 'button' in param && param.button === index);
   if (entry === undefined) return [];
   if (entry.param.fills === 'coupon') return [{ index, kind: 'copy_code', code: entry.value }];
-  // The password has the name of the body's variable; that of the button has none.
+  // The one-time password has the name of the body's variable. The button's variable has no name.
   const suffix = entry.param.fills === 'otp' ? { text: entry.value } : filledVariable(entry);
   return [{ index, kind: 'url', suffix }];
 }

@@ -5,7 +5,7 @@ import { storable } from './storable.ts';
 
 /** The part of a text that is kept from a message that is too large. The Cloud API allows a text 4,096 characters. */
 const CUT_BODY = 16_384;
-/** For an error's title and details, which are sentences. They are copied into the message and its events. */
+/** The limit for an error's title and details, which are sentences. They are copied into the message and its events. */
 const ERROR_TEXT_MAX = 1_024;
 
 /**
@@ -56,13 +56,13 @@ export function errorOf({ errors }: JsonObject): StatusItem['error'] {
   };
 }
 
-/** What a status says of money, unchanged. Undefined when it says nothing. Not for a status that is too large. */
+/** What a status says about the price, unchanged. Undefined when it says nothing. Not called for a status that is too large. */
 export function billingOf({ conversation, pricing }: JsonObject): StatusItem['billing'] {
   const billing = storable({ conversation, pricing });
   return Object.keys(billing).length > 0 ? billing : undefined;
 }
 
-/** Up to `most` characters, never half of one. */
+/** The first `most` characters, but never half of one. */
 function beginning(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

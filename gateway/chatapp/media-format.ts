@@ -12,8 +12,8 @@ const FORMATS: Readonly<Record<MediaType, readonly string[]>> = {
 };
 
 /**
- * Why the address cannot be that of a file of this type. An address without an extension cannot be wrong here: the
- * provider looks at the file itself. Undefined for a malformed address too, which has a problem of its own. Pure.
+ * The reason why an address cannot be that of a file of this type. An address without an extension may be right, because the
+ * provider looks at the file itself. Undefined also for a malformed address, because that is another problem. Pure.
  */
 export function extensionProblem(type: MediaType, url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;

@@ -12,12 +12,12 @@ import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 
 /**
- * How long the result for a host is reused. This check protects no connection: each connect checks the address again.
+ * How long the result for a host is used again. No connection relies on it, because each connection checks the address itself.
  */
 const BELIEVED_MS = 10_000;
 const HOSTS_MAX = 10_000;
 
-/** Adds to `problems` what is wrong with the address in `field`. */
+/** Checks an address. Adds to `problems` what is wrong with it, for the field `field`. */
 export interface UrlCheck {
   /** Makes the checks that need no network. True when they find nothing. */
   form(url: string, field: string, problems: FieldProblems): boolean;

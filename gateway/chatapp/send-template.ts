@@ -65,10 +65,10 @@ export function createSendTemplate(db: Db, urlCheck: UrlCheck): ChatSend {
   };
 }
 
-/** Templates of earlier versions' documents have a body with variables, and nothing else that is known. */
+/** Stands for the components of a template that an earlier version stored: only the variables of its body are known. */
 const UNKNOWN: TemplateComponents = { buttons: [] };
 
-/** Checks the values against the template, and fills it. */
+/** Checks the values against the template, then fills the template. */
 function orderOf(
   template: ChatTemplateDocument,
   { body }: ChatRequest,

@@ -45,7 +45,7 @@ export interface ChatOrder {
   readonly content: ChatContent | undefined;
   /** Why a well-formed request is not allowed. Answered only when there are no problems. */
   readonly refused?: Refused;
-  /** Checks that ask another server, and can be slow. Made last, when nothing else refuses the request. */
+  /** Checks that ask another server and may be slow. Called last, if nothing else refuses the request. */
   askNetwork?(): Promise<void>;
 }
 
@@ -125,5 +125,5 @@ function refusedByProvider(provider: ProviderDocument | undefined): Refused | un
   return { kind: 'refused', problem: ['chatapp_stopped', { headers: STOPPED_RETRY_AFTER }] };
 }
 
-/** Seconds. A person has to correct the provider's settings first. */
+/** Seconds. It is long, because a person has to correct the provider's settings first. */
 const STOPPED_RETRY_AFTER = ['Retry-After', '60'] as const;

@@ -1,6 +1,6 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** Deeper than anything that providers send. A store takes a hundred levels, of which the item uses some itself. */
+/** No provider sends anything this deep. A store takes a hundred levels, and the stored item itself uses some of them. */
 export const DEPTH_MAX = 20;
 
 /**

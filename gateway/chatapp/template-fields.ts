@@ -3,7 +3,7 @@ import { list, number, object, optional, required, type Values } from '../fields
 import type { FieldProblems } from '../http/fields.ts';
 import { address, text } from './fields.ts';
 
-/** The extensions `header` and `buttons` of a template send: their fields, and what a template takes of them. */
+/** The extensions `header` and `buttons` of a template send: their fields, and the check of both against the template. */
 
 const HEADER_FIELDS = {
   url: optional(
@@ -56,7 +56,9 @@ const TAKEN: Readonly<Record<TemplateHeader['format'], readonly HeaderField[]>> 
   location: ['latitude', 'longitude', 'name', 'address'],
 };
 
-/** Adds a problem for each member of `header` that the template does not take, or lacks. */
+/**
+ * Adds a problem for each member of `header` that the template needs and the request lacks, or that the template does not take.
+ */
 export function checkHeader(
   given: GivenHeader | undefined,
   { header: own }: TemplateComponents,

@@ -5,7 +5,7 @@ import { extensionProblem } from './media-format.ts';
 import type { UrlCheck } from './public-url.ts';
 import type { GivenHeader } from './template-fields.ts';
 
-/** The file of a template's header, and the field of the request that has its address. */
+/** The file in a template's header, and the request's field that has its address. */
 interface HeaderMedia {
   readonly format: MediaHeader;
   readonly url: string;
@@ -24,7 +24,7 @@ export function mediaOf(
   return entry && { format, url: entry.value, field: entry.field };
 }
 
-/** The same rules as for send-media. The problems say what the address is for. */
+/** Checks the address by the same rules as send-media. The problems say what the address is for. */
 export function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): void {
   const { format, url, field } = media;
   const found = new FieldProblems();
@@ -34,7 +34,7 @@ export function checkMedia(media: HeaderMedia, urlCheck: UrlCheck, problems: Fie
   tell(media, found, problems);
 }
 
-/** Looks the host up, of an address that passed `checkMedia`. */
+/** Looks up the host of an address that passed `checkMedia`. */
 export async function checkMediaHost(media: HeaderMedia, urlCheck: UrlCheck, problems: FieldProblems): Promise<void> {
   const found = new FieldProblems();
   await urlCheck.host(media.url, media.field, found);

@@ -7,15 +7,17 @@ const LISTED_MAX = 20;
 
 export const PARAMS_MAX = 250;
 
-/** What each entry of `params` fills. `mediaGiven`: `header.url` stands in place of the file's address. Pure. */
+/**
+ * What each entry of `params` fills. `mediaGiven`: `header.url` has the file's address, so `params` has no entry for it. Pure.
+ */
 export function wantedParams(template: ChatTemplateDocument, mediaGiven: boolean): readonly TemplateParam[] {
   const all = paramsOf(template);
   return mediaGiven ? all.filter(({ fills }) => fills !== 'media') : all;
 }
 
 /**
- * Whether there are as many `params` as the template takes. Counts the entries of the list as given, bad ones included,
- * because a wrong count is a problem of its own. What is no list, or a list that is far too long, has been reported.
+ * Whether there are as many `params` as the template takes. All entries of the list count, bad ones too, because a wrong count is
+ * a problem of its own. If `params` is not a list, or far too long, that has been reported already.
  */
 export function checkCount(
   params: unknown,

@@ -9,10 +9,10 @@ export const URL_MAX = 2_000;
 const COUPON_MAX = 15;
 const CODE_MAX = 15;
 
-/** Why a value cannot stand where the template has this variable. Lengths with the text around it: fill-template.ts. Pure. */
+/** Why the template cannot have this value for its variable. fill-template.ts checks the length with the text around it. Pure. */
 export function valueFault(param: TemplateParam, value: string): Fault | undefined {
   switch (param.fills) {
-    // Its own checks need the operator's settings (public-url.ts).
+    // The checks of addresses need the operator's settings, so they are in public-url.ts.
     case 'media':
       return undefined;
     case 'header':
@@ -47,7 +47,10 @@ function notACode(value: string): Fault | undefined {
   return new Fault('invalid_text', 'A one-time password must not contain emojis or addresses.');
 }
 
-/** WhatsApp, "Template components": in an address, spaces, `:`, `|` and all that is not ASCII must be percent-encoded. Pure. */
+/**
+ * Encodes a value for an address (WhatsApp, "Template components"): spaces, `:`, `|` and all characters outside ASCII are
+ * percent-encoded. Pure.
+ */
 export function encodedSuffix(value: string): string {
   return value.replaceAll(/[^\x21-\x7e]|[:|]/gu, (character) => encodeURIComponent(character));
 }

@@ -1,7 +1,7 @@
 import { DEPTH_MAX } from './storable.ts';
 
 /**
- * Added for each value and each name: `[1,1,1,…]` is short as JSON, but long and slow to write as a stored document.
+ * Added for each value and each name. A list like `[1,1,1,…]` is short as JSON, but long and slow to write as a stored document.
  */
 const VALUE = 32;
 

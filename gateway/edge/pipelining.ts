@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * How many requests of a connection may wait behind the one that is being answered. Proxies send none ahead, and
- * other clients hardly any.
+ * How many further requests of a connection may wait while one is being answered. Proxies send none before they have the answer,
+ * and other clients send hardly any.
  */
 const AHEAD_MAX = 32;
 

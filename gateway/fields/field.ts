@@ -198,7 +198,7 @@ export function longList<Value>(item: Kind<Value>, limits: ListSchema): LongKind
   };
 }
 
-/** So many entries of a list that is too long are still checked, so that the caller learns of more problems at once. */
+/** How many entries of a list that is too long are still checked, so that the caller learns of more problems at once. */
 const READ_OF_TOO_MANY = 10;
 
 function entriesOf(value: unknown, schema: Schema, name: string, problems: FieldProblems): readonly unknown[] {

@@ -11,7 +11,7 @@ import type { Given, Rule } from './request.ts';
 
 /** The fields that several requests share: those of "SMS message (request to send)", and our extensions. */
 
-/** The account and the channel can require more than the form of a number: docs/decisions/0027. */
+/** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0027. */
 export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
   const schema = {
     description: 'Recipient: digits, country code first, no plus sign.',
@@ -129,7 +129,7 @@ export const messageOrTemplate = { names: ['message', 'template_id'], surplus: '
 
 type SlotFields = { readonly template_id: typeof templateId };
 
-/** Params of single entries count as params of the request. */
+/** Params of single recipients count as params of the request. */
 export const paramsNeedTemplate: Rule<SlotFields> = (_given: Given<SlotFields>, has, problems) => {
   if (has('template_id') || !has('params')) return;
   problems.add('params', 'conflict', NO_TEMPLATE);

@@ -16,7 +16,7 @@ export interface RequestTable<T extends Fields> {
 }
 
 export interface Either {
-  /** If both are missing, the first is reported. */
+  /** The two names. If both are missing, the first one is reported. */
   readonly names: readonly [string, string];
   /** If both are given, this one is refused without being read. */
   readonly surplus: string;
@@ -28,7 +28,7 @@ export type Rule<T extends Fields> = (given: Given<T>, has: (name: string) => bo
 /** The values that could be read. A required field that is absent here has been reported as a problem. */
 export type Given<T extends Fields> = Partial<Values<T>>;
 
-/** A request that was read. The endpoint may add problems of its own. */
+/** A request whose fields were read. The endpoint may add further problems. */
 export interface ReadRequest<T extends Fields> {
   readonly given: Given<T>;
   readonly problems: FieldProblems;

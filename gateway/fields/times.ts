@@ -30,7 +30,7 @@ function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Dat
 const VALID_UNTIL =
   'Extension: when the message expires if it is not delivered by then, at most 7 days ahead. Default: 48 hours (setting).';
 
-/** For a message that is sent now. Never absent. */
+/** For a message that is sent now. The field always has a value. */
 export const validUntilFromNow: Field<Date> = otherwise(
   dateTime(VALID_UNTIL, ({ at }, now) => validityFault(at, now, 'now') ?? at),
   ({ now, config }) => new Date(now.getTime() + config.validityHours * HOUR_MS),

@@ -8,7 +8,7 @@ export function sendJson(res: Reply, status: number, body: object): void {
   sendJsonText(res, status, JSON.stringify(body));
 }
 
-/** `headers`: names and values in turn, as `writeHead` takes them. */
+/** Sends JSON that is text already. `headers` has names and values in turn, as `writeHead` takes them. */
 export function sendJsonText(res: Reply, status: number, json: string, headers: readonly string[] = []): void {
   answer(res, status, 'application/json; charset=utf-8', json, headers);
 }
@@ -23,7 +23,7 @@ export function sendPage(res: Reply, html: string, headers: readonly string[]): 
 }
 
 export interface ProblemAnswer extends ProblemDetails {
-  /** Names and values in turn, as `writeHead` takes them. */
+  /** Further headers, as names and values in turn. */
   readonly headers?: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function sendProblem(res: Reply, slug: ProblemSlug, more: ProblemAnswer =
   answer(res, PROBLEMS[slug].status, PROBLEM_TYPE, JSON.stringify(body), more.headers);
 }
 
-/** Seconds. The driver has already looked for the store for some seconds when this is sent. */
+/** Seconds. When this is sent, the driver has looked for the store for some seconds already. */
 export const RETRY_AFTER = ['Retry-After', '2'] as const;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -67,7 +67,7 @@ function answer(
     ...extraHeaders,
   ];
   if (unread || stopping.aborted) headers.push('Connection', 'close');
-  // A flat list, and no header set before: then Node writes the head without building a table of headers.
+  // The headers are one flat list, and no header was set before. So Node writes the head without building a table of headers.
   res.writeHead(status, headers);
   if (unread) linger(res, text);
   else res.end(text);

@@ -7,14 +7,14 @@ import { minuteAuditId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Caller } from './context.ts';
 
-/** A setting that is changed with a key. */
+/** A change of a setting by somebody with a key. */
 interface KeyChange<T> {
   readonly action: string;
   readonly subject: Required<Subject>;
-  /** Its current state. Undefined if it does not exist yet. */
+  /** Reads the state before the change. Undefined if there is none yet. */
   read(): Promise<object | undefined>;
   make(): Promise<T>;
-  /** Its state after the change. */
+  /** The state after the change. */
   madeOf(result: T): object;
   /** Whether an error of `make` means that nothing was changed. */
   isRefusal(error: unknown): boolean;

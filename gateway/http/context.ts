@@ -27,13 +27,13 @@ export interface RequestContext {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly stopping: AbortSignal;
-  /** Called once: when the answer is written, or when the caller is gone. */
+  /** Called once, when the answer is written or when the caller has gone. */
   readonly answered: (res: Reply, status: number) => void;
   caller: Caller | undefined;
   /** `RateLimit` and `RateLimit-Policy`, names and values in turn. Empty until the request is counted. */
   rateHeaders: readonly string[];
   body: JsonObject | undefined;
-  /** For the access log. */
+  /** The id of the message, for the access log. */
   messageId: MessageId | undefined;
   batchId: BatchId | undefined;
   scheduleId: ScheduleId | undefined;
@@ -43,7 +43,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Reply = Response<unknown, RequestContext>;
 export type Handler = (req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
-/** Only for routes that authenticate. */
+/** The caller. Only for routes that authenticate. */
 export function callerOf(res: Reply): Caller {
   const { caller } = res.locals;
   assert(caller !== undefined, 'the route does not authenticate');
@@ -54,7 +54,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Only for routes that parse a body. */
+/** The body. Only for routes that parse one. */
 export function bodyOf(res: Reply): JsonObject {
   const { body } = res.locals;
   assert(body !== undefined, 'the route does not parse a body');

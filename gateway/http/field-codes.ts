@@ -25,7 +25,7 @@ export const FIELD_CODES = {
 } as const;
 
 export interface FieldProblem {
-  /** As the caller named it. Entries of lists as `to[3]`, members as `buttons[0].title`. */
+  /** The name that the caller used. Entries of lists are written as `to[3]`, members as `buttons[0].title`. */
   readonly field: string;
   readonly code: keyof typeof FIELD_CODES;
   readonly detail: string;

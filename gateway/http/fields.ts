@@ -48,7 +48,7 @@ export function refuseUnknown(
   body: JsonObject,
   known: readonly string[],
   problems: FieldProblems,
-  /** The place of the object in the body, such as `recipients[3].`. */
+  /** The prefix of the names in this object, such as `recipients[3].`. */
   place = '',
 ): void {
   for (const field of Object.keys(body)) {
@@ -73,7 +73,7 @@ export function wrongType(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The known name that is at most two edits away, and at most half of its length. */
+/** The known name that differs by at most two edits, and by at most half of its length. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = 3;

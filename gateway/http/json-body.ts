@@ -64,7 +64,7 @@ export function jsonBody(limitBytes: number): Handler {
       sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
     };
     const onEnd = (): void => parse(chunks, bytes);
-    // The connection broke before the body was complete (or while its rest was dropped), so nobody can be answered.
+    // The connection broke before the body was complete, or while its rest was dropped. Nobody can be answered.
     const onError = (): void => {
       if (!res.headersSent) res.locals.answered(res, CALLER_GONE);
     };

@@ -21,7 +21,7 @@ export function refuse(error: Error, connection: Duplex, pending: ServerResponse
   } else if (!connection.writable || isReset(error)) {
     connection.destroy();
   } else if (pending?.headersSent) {
-    // Its headers were refused and that answer is written, but perhaps not sent yet. A broken body no longer matters.
+    // The headers were refused, and that answer is written but may not be sent yet. The broken body does not matter any more.
     pending.end();
     destroyAfterAnswer(connection);
   } else {

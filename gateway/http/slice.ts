@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../shared/runtime/clock.ts';
 
-/** A limit of time, not of entries: one entry of 64 KB takes as long as hundreds of small ones. */
+/** The limit is a time, not a number of entries: one entry of 64 KB takes as long as hundreds of small ones. */
 const SLICE_MS = 4;
 
 /** Divides long work into slices, so that it does not hold the event loop: `if (slice.over) await slice.rest()`. */

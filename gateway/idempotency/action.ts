@@ -9,7 +9,7 @@ export type Verdict =
   /** The request is valid, and nothing was done. */
   | { readonly kind: 'dry_run'; readonly body: object }
   | Refused
-  /** It may have been done. A repeated request with the same key finds out. */
+  /** It may have been done, or not. A repeated request with the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
 
 /** The request was done. An Idempotency-Key repeats this answer. */
@@ -47,6 +47,6 @@ export interface Action<Id extends string> {
    * looks into it.
    */
   act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
-  /** The answer of an accepted request with this id. Undefined when there is no such result. */
+  /** Finds the answer of an accepted request by its id. Undefined when there is no such result. */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
 }

@@ -10,7 +10,7 @@ function fingerprintOf(method: string, path: string, body: JsonObject): string {
   return hash('sha256', `${method}\n${path}\n${canonical(body, 0)}`, 'base64url');
 }
 
-/** Characters that are written before a pause. One entry can be this long too. Takes a few milliseconds. */
+/** This many characters are written before a pause, or one whole entry if it is longer. It takes a few milliseconds. */
 const SLICE_LENGTH = 65_536;
 
 /** The same fingerprint for large bodies, computed with pauses, so that it does not hold the event loop. */
@@ -37,7 +37,7 @@ export async function fingerprintInSlices(method: string, path: string, body: Js
   return digest.update(`${text}}`).digest('base64url');
 }
 
-/** No endpoint accepts a body this deep, so what lies below does not have to be told apart. */
+/** No endpoint accepts a body this deep, so bodies that differ only below this depth need no different fingerprints. */
 const DEPTH_MAX = 32;
 
 function canonical(value: unknown, depth: number): string {

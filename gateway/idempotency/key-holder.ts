@@ -25,10 +25,10 @@ export type Held =
 
 type Recover = (account: AccountId, id: string) => Promise<Accepted | undefined>;
 
-/** Another request can free the claim between two looks. After so many tries the key counts as in use. */
+/** Another request can free the claim between two looks. After this many tries the key counts as in use. */
 const TRIES = 3;
 
-/** `key` is the caller's text. */
+/** The id of a key's claim. `key` is the caller's text. */
 export function claimId(account: AccountId, key: string): KeyClaimId {
   return `${account}:${createHash('sha256').update(key).digest('base64url')}`;
 }

@@ -9,7 +9,7 @@ const GROUP_MAX = 200;
 interface Completion {
   readonly claim: KeyClaimDocument;
   readonly answer: KeptAnswer;
-  /** Replaces the claim's own time. */
+  /** If set, replaces the claim's own time. */
   readonly expiresAt: Date | undefined;
 }
 

@@ -60,8 +60,8 @@ function ends({ direction, from, conversation }: MessageStatus | MessageSummary)
 }
 
 /**
- * For our messages `template`, `text`, `image` …, `buttons`; for a customer's message the type as the provider names
- * it.
+ * The type of a message. For our messages it is `template`, `text`, `image` …, or `buttons`. For a customer's message it is the
+ * provider's name of the type.
  */
 function typeOf({ content, inbound }: MessageSummary): string | undefined {
   return inbound?.type ?? content?.type ?? content?.kind;

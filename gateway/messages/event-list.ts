@@ -14,7 +14,7 @@ export interface ListedEvent {
   readonly entry: HistoryEntry;
 }
 
-/** All that is read of a message to list its events; a whole message from a customer can be large. */
+/** The fields that are read of a message to list its events. A whole message from a customer can be large. */
 type Told = Pick<AnyMessage, '_id' | 'history'>;
 const TOLD = { history: 1 } as const;
 
@@ -47,10 +47,13 @@ export interface EventPage {
 const INDEX = 'events_by_state';
 /** Clocks of other machines may be ahead of ours by this much. */
 const AHEAD_MS = 60_000;
-/** Aims for slices that are this full; the next slice may be wider by this factor. */
+/** The next slice is made so wide that it should be this full. */
 const FULL = 0.75;
 const WIDEN_MAX = 16;
-/** After a slice with too many events, the next one should hold this part of those found. With several states, about as many of each. */
+/**
+ * If a slice had too many events, the next one should have this part of the events that were found. With several states the part
+ * is smaller, because each of them has about as many events.
+ */
 const ONE_STATE_PART = 0.9;
 const SEVERAL_STATES_PART = 0.4;
 

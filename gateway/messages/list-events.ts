@@ -11,7 +11,7 @@ import { cutPage, type EventPlace, listEvents } from './event-list.ts';
 
 const PARAMETERS = ['event', 'message_id', 'since', 'until', 'limit', 'cursor'] as const;
 
-/** So many entries of a page count as one request. They take the embedded store some 4 ms. */
+/** This many entries of a page count as one request. Reading them takes the embedded store some 4 ms. */
 const ENTRIES_PER_REQUEST = 100;
 
 /**

@@ -12,7 +12,7 @@ import { parseQuery, parseQueryTime } from '../http/query.ts';
 import { listMessages } from './message-list.ts';
 import { messageRecord } from './message-record.ts';
 
-/** `to` is the recipient, as everywhere in the API, so the limits of time have names of their own. */
+/** `to` is the recipient, as everywhere in the API. So the parameters for times have other names. */
 const PARAMETERS = [
   'channel',
   'direction',
@@ -26,7 +26,7 @@ const PARAMETERS = [
   'cursor',
 ] as const;
 
-/** So many entries of a page count as one request. They take the embedded store some 3 ms. */
+/** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
 
 /**
@@ -68,7 +68,7 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
 
 const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
 
-/** Both spellings are in use elsewhere. */
+/** Accepts both spellings, because both are used elsewhere. */
 function parseDirection(text: string | undefined, problems: FieldProblems): 'in' | 'out' | undefined {
   const names = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
   const name = parseChoice('direction', text, names, problems);

@@ -29,7 +29,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
-      // Who else could have carried it is the operator's business.
+      // Customers do not see which other carriers could have carried it.
       path: pathOf(route),
       carrier: claim?.carrier ?? null,
       /** How many submits a carrier refused for now. */
@@ -59,7 +59,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
   upstreamId: carrierMessageId,
 };
 
-/** Of what a handset wrote: who, and that it did. `to` is the account's number. */
+/** Of a received SMS: the sender and the direction. `to` is the account's number. */
 function received({ direction, from }: MessageStatus | MessageSummary): object {
   return { channel: 'sms', direction, from };
 }

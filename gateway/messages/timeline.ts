@@ -43,7 +43,7 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
     happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq } });
   }
   const { claim, earlier = [], attempts = [] } = message;
-  // A claim that was put back is already in `earlier`, as its last entry, until the message is claimed again.
+  // If a claimed message was put back, that claim is the last entry of `earlier` until the message is claimed again.
   const isKnown = earlier.some(({ id }) => id === claim?.id) || isPassedOn(message);
   const last = claim === undefined || isKnown ? [] : [claim];
   for (const { at, carrier } of [...attempts, ...earlier, ...last]) {
@@ -52,12 +52,12 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
   return happened;
 }
 
-/** The last claim was refused for another carrier, and the message was not claimed since. */
+/** Whether the last claim's carrier refused the message for another carrier, and no carrier has claimed it since. */
 function isPassedOn({ claim, attempts = [] }: TextlessMessage): boolean {
   return claim !== undefined && attempts.some(({ carrier, at }) => carrier === claim.carrier && +at === +claim.at);
 }
 
-/** What a carrier answered, raw and as we read it; or what we decided because it did not answer. */
+/** What a carrier answered, raw and as we read it. Or what we decided because it did not answer. */
 function said(record: LogRecord, message: TextlessMessage): NonNullable<Happening['more']> {
   const view = viewOf(message);
   const idOf = (key: string): string => view.upstreamId(key, message.account);

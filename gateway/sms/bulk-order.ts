@@ -112,14 +112,14 @@ export async function orderBulk(
       : all && (await planTemplate(template, all, given, config.maxSegments, problems));
   if (problems.count > 0 || all === undefined) return { kind: 'refused', problem: invalidRequest(problems) };
   const { sender, route, dedupe, skip_opted_out: skip, reference } = whole(read);
-  // A plain text is the same for all recipients, so it is matched once. A text rendered from an approved template
-  // matches that template.
+  // A plain text is the same for all recipients, so it is matched only once. A text that is rendered from an approved template
+  // always matches that template.
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(content !== undefined, 'what was approved has a text');
   const { template: dltId, entityId } = approval.ids;
 
-  // After single messages of all accounts.
+  // Messages of a batch leave after single messages of all accounts.
   const lane = laneOf(route, 'low', account.dlt);
   const list = given.recipients === undefined ? 'to' : 'recipients';
   const sending = { account: account._id, sender, route, lane };

@@ -11,8 +11,8 @@ export interface Sending {
 }
 
 /**
- * The refusal of recipients that no carrier will ever take; `fields`: where they stand. A carrier that exists and is down is no
- * reason: its messages wait.
+ * The refusal of recipients that no carrier will ever take. `fields` says where they are in the request. If a carrier exists but
+ * is down, this does not apply: its messages wait.
  */
 export function noRoute(fields: readonly string[]): readonly [ProblemSlug, ProblemAnswer] {
   const problems = new FieldProblems();

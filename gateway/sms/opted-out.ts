@@ -10,13 +10,14 @@ import type { Problem } from '../idempotency/action.ts';
 
 type Sending = Pick<MessageDocument, 'sender' | 'route' | 'lane'>;
 
-/** Most recipients per query. */
+/** The most recipients in one query. */
 const QUERY_MAX = 1_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * The recipients who have opted out of such messages of the account. Costs nothing for accounts in which nobody ever has: the
- * account's mark is `KEY_CACHE_MS` old at most. For the others one query per thousand recipients. Rejects with the store's error.
+ * The recipients who have opted out of such messages of the account. Costs nothing for accounts without any opt-out, by a mark of
+ * the account that is at most `KEY_CACHE_MS` old. For the others it costs one query per thousand recipients. Rejects with the
+ * store's error.
  */
 export async function optedOutOf(
   db: Db,
@@ -33,7 +34,10 @@ export async function optedOutOf(
   return found;
 }
 
-/** The 403 for a batch: which entries it is about, as far as they are listed. `list`: the name that the caller gave it. */
+/**
+ * The 403 for a batch. It lists the entries of recipients who have opted out, up to a limit. `list` is the caller's name of the
+ * list.
+ */
 export async function optedOutEntries(
   entries: readonly BatchEntry[],
   out: ReadonlySet<string>,
@@ -49,7 +53,7 @@ export async function optedOutEntries(
   return ['recipient_opted_out', { detail, errors, extra }];
 }
 
-/** Where a request has its recipients. */
+/** The names of lists of recipients in a request. */
 type EntryList = 'to' | 'recipients';
 
 /** The place of a recipient in the request. */

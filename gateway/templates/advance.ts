@@ -15,8 +15,8 @@ export interface Reach {
 }
 
 /**
- * So many code units of a literal are compared for all positions at once. Only positions that pass are then compared
- * singly.
+ * This many code units of a literal are compared for all positions at once. Only positions that pass are then compared one by
+ * one.
  */
 const CHECKED_TOGETHER = 32;
 /**
@@ -25,10 +25,7 @@ const CHECKED_TOGETHER = 32;
  */
 const COMPARED_SINGLY = 4;
 
-/**
- * After so many requests for one literal, the whole text is searched for it once. One search costs as much as about
- * 30 requests.
- */
+/** After this many requests for one literal, the whole text is searched for it once. That costs as much as some 30 requests. */
 const ASKED_OFTEN = 16;
 
 /**

@@ -25,8 +25,8 @@ export interface SlotDifference {
 }
 
 /**
- * If a literal of at least this length follows beyond a slot's maximum, the slot's value is too long. Otherwise the
- * text differs.
+ * If a literal of at least this length follows after a slot's maximum, the slot's value is too long. Otherwise the text just
+ * differs.
  */
 const TELLING_LENGTH = 4;
 /**
@@ -124,7 +124,7 @@ function severalTooLong(pattern: Pattern, text: string): SlotDifference | undefi
 }
 
 function firstDifference(pattern: Pattern, text: string, before: readonly Positions[]): Difference {
-  // Part i is the first that the text cannot pass. If all parts can be passed, the text goes on where it should end.
+  // Part i is the first one that the text cannot pass. If it can pass all parts, the text goes on after the template's end.
   const reachable = before.findLastIndex((positions) => positions.includes(1));
   const starts = before[reachable] ?? new Uint8Array(1);
   const part = pattern.parts[reachable];

@@ -11,11 +11,11 @@ export interface Fingerprints {
 
 const PIECE_LENGTH = 3;
 /**
- * Half of them are the rarest in the index, because they tell a template from the others. The other half is spread
- * evenly over the fixed text.
+ * How many pieces of a template are kept. Half of them are the rarest in the index, because they distinguish a template from the
+ * others. The other half is spread evenly over the fixed text.
  */
 const PIECES = 16;
-/** So many pieces of a template are considered when the rarest are chosen. */
+/** How many pieces of a template are considered when the rarest are chosen. */
 const LOOKED_AT = 64;
 
 /** Hashes (1 to 65535) of pieces spread evenly over the fixed text, the first and the last piece included. */

@@ -59,7 +59,7 @@ export class TextBits {
     return this.#byCodeUnit.get(codeUnit);
   }
 
-  /** Where this literal begins. Searches the whole text once and keeps the result; `asked` tells when that pays. */
+  /** Where this literal begins. Searches the whole text once and keeps the result. `asked` shows when that is worth its cost. */
   occurrences(literal: Literal): Uint32Array {
     let bits = this.#occurrences.get(literal.number);
     if (bits === undefined) {
