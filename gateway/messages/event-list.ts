@@ -52,7 +52,7 @@ const FULL = 0.75;
 const WIDEN_MAX = 16;
 /**
  * If a slice had too many events, the next one should have this part of the events that were found. With several states the part
- * is smaller, because each of them has about as many events.
+ * is smaller, because the index returns the newest events of each state.
  */
 const ONE_STATE_PART = 0.9;
 const SEVERAL_STATES_PART = 0.4;
