@@ -19,7 +19,7 @@ const HEADER_FIELDS = {
 };
 export type GivenHeader = Values<typeof HEADER_FIELDS>;
 
-/** Twilio's limit for approved templates. Other sources name 256. */
+/** Twilio's limit for approved templates. Other sources give 256. */
 const PAYLOAD_MAX = 128;
 /** WhatsApp's limit. */
 const BUTTONS_MAX = 10;

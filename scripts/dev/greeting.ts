@@ -54,7 +54,10 @@ Ctrl-C stops everything. What the carrier, the provider and the webhook receiver
 `;
 }
 
-/** Takes the address of the image, two values for the body, and the suffix of the link (scripts/simulator/provider/demo-templates.ts). */
+/**
+ * A template that takes the address of an image, two values for the body, and the suffix of a link
+ * (scripts/simulator/provider/demo-templates.ts).
+ */
 const SHIPPED =
   '{"to":"919876543210","template":"order_shipped","language":"en_US","params":["https://media.example.com/parcel.jpg","Asha","1234","1234"],"buttons":[{"payload":"WHERE-1234"},{"payload":"CALL-1234"}]}';
 

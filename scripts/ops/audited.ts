@@ -98,7 +98,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
   },
 };
 
-/** Of a route, `account` is a condition: a list. */
+/** The account that a command is about. In a route, `account` is a list, because it is a condition there. */
 function accountIn({ account }: Values): unknown {
   return typeof account === 'string' && account !== 'any' ? account : undefined;
 }

@@ -9,7 +9,7 @@ import { Failure } from './command.ts';
 import { choice, optional, type Parameter, words } from './parameters.ts';
 import { optionName } from './read-words.ts';
 
-/** The settings of a carrier as options: one for each entry of the table, and DLT, whose options make one field. */
+/** The options for a carrier's settings. Each entry of the tables is one option. The options for DLT together set one field. */
 
 const dltTags = {
   value: 'TAGS',
@@ -32,7 +32,7 @@ const DLT_OPTIONS = {
   ),
 };
 
-/** An absent option keeps its value in an update and takes the default in a creation. */
+/** If an option is not given, an update keeps the value, and a new carrier gets the default. */
 function option({ value, form, about, standard, file, parse, show }: Setting<unknown>): Parameter<unknown> {
   const read = file ? (text: string) => (text === 'off' ? '' : parse(fileText(text))) : parse;
   return { ...optional({ value, form, parse: read }, about), standard: show(standard) };
@@ -64,7 +64,7 @@ export const CARRIER_OPTIONS = {
 
 type Changes = Partial<Omit<CarrierInput, '_id'>>;
 
-/** The given options in the document's form: settings of a group in their group. They go before those of a preset. */
+/** Arranges the given options as the document has them: settings of a group in their group. They override those of a preset. */
 export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown>>): Changes {
   const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const given = { ...presetValues(preset), ...chosen };
@@ -79,7 +79,7 @@ export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown
   return { ...rest, ...groups, ...dltFrom({ dlt, dltForm, dltChain } as DltGiven) }; // each was read by its own parameter
 }
 
-/** What the options of a preset mean; a test reads all of them. */
+/** The values of a preset's options. A test reads all presets. */
 function presetValues(name: unknown): Readonly<Record<string, unknown>> {
   const options = PRESETS[String(name)]?.options ?? {};
   return Object.fromEntries(

@@ -18,7 +18,7 @@ import { integer, optional, required, withDefault, words } from './parameters.ts
 
 const VALID_MS = 3_600_000;
 const TRANSACTIONAL_LANE = 1;
-/** Any: two tests with the same one would have to be sent at once, to one phone. */
+/** The reference of long texts. It may be fixed: it could only collide if two tests sent to the same phone at the same moment. */
 const REFERENCE = 0xa5;
 const MAX_TEXT = 1_000;
 
@@ -30,7 +30,7 @@ interface Sending {
   readonly entity?: string | undefined;
 }
 
-/** How the carrier's word on a step reads, and whether the test goes on. */
+/** What a step of the test prints, and whether the test goes on. */
 interface Step {
   readonly ok: boolean;
   readonly words: string;
@@ -83,7 +83,7 @@ interface Test {
   readonly password: string;
   readonly clock: Clock;
   readonly sending: Sending;
-  /** Where the worker keeps our receipt; undefined when no worker is bound. */
+  /** The orphans in which the worker keeps our receipt. Undefined when no worker is bound. */
   readonly orphans: OrphanStore | undefined;
   readonly waitMs: number;
 }
@@ -133,7 +133,7 @@ function encoded(carrier: CarrierDocument, { to, text, from, template, entity }:
   return made.segments.map(encodeSubmit);
 }
 
-/** Refusals that may mean only that the worker's binds are all that the carrier allows. */
+/** These refusals may only mean that the worker uses all binds that the carrier allows. */
 const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
 
 function bindStep(status: number | 'no_answer', isBeside: boolean): Step {

@@ -4,12 +4,12 @@ import { type Settings, withDefaults } from '../../shared/carriers/settings/sett
 import { GROUP_NAMES, GROUPS } from '../../shared/carriers/settings/table.ts';
 import { optionName } from './read-words.ts';
 
-/** A carrier for programs: without its password, sealed or not; of certificates and keys only what may be shown. */
+/** A carrier as JSON for programs. The password is left out. Of certificates and keys it has only what may be shown. */
 export function carrierView({ _id, password: _, trust, ...rest }: CarrierDocument): object {
   return { carrier: _id, ...rest, ...(trust === undefined ? {} : { trust: shownGroup(GROUPS.trust, trust) }) };
 }
 
-/** Every setting: its option, its value, a mark when somebody has set it, and what it is for. */
+/** A row for each setting: its option, its value, a mark if somebody has set it, and its meaning. */
 export function settingRows(carrier: CarrierDocument): string[][] {
   return [
     ...rows(BASICS, carrier),

@@ -3,7 +3,7 @@ import { type Command, defineCommand } from './command.ts';
 import { flag, integer, withDefault } from './parameters.ts';
 import { table } from './show.ts';
 
-/** Most characters of a text in the table; --json has all. */
+/** The most characters of a text in the table. --json shows all. */
 const SHOWN_TEXT = 60;
 
 export const INBOUND_COMMANDS: readonly Command[] = [
@@ -40,7 +40,7 @@ export const INBOUND_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Whoever writes to a number must not control the operator's terminal. */
+/** Makes a text safe to print, because anybody who writes to a number could otherwise control the operator's terminal. */
 function printable(body: string): string {
   const line = body.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.length > SHOWN_TEXT ? `${line.slice(0, SHOWN_TEXT)}…` : line;

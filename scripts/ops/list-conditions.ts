@@ -8,7 +8,7 @@ import { type CarrierCondition, carrierCondition } from './carrier-condition.ts'
 
 interface Listed extends CarrierCondition {
   readonly carrier: CarrierDocument;
-  /** By its holder, if it has one. */
+  /** What the carrier's holder has measured. Absent if no process holds it. */
   readonly measured?: CarrierMeasured;
 }
 

@@ -1,7 +1,7 @@
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { type OptOutDocument, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 
-/** The first line of a file of opt-outs; `opt-out export` writes it. Only `customer` is needed to read one. */
+/** The columns that `opt-out export` writes. A file that is read needs only `customer`. */
 const COLUMNS = ['customer', 'number', 'since', 'source', 'word'] as const;
 
 export const OPT_OUT_HEADING = COLUMNS.join(',');
@@ -17,13 +17,13 @@ export interface OptOutFile {
   readonly problems: readonly { readonly line: number; readonly detail: string }[];
 }
 
-/** Words are folded: they hold no comma and no quote. */
+/** One line of the file. Words are in the form of `foldText`, so they contain no comma and no quote. */
 export function optOutLine({ customer, scope, since, source, word }: OptOutDocument): string {
   const number = scope === WHOLE_ACCOUNT ? '' : scope;
   return [customer, number, since?.toISOString() ?? '', source ?? '', word ?? ''].join(',');
 }
 
-/** Reads CSV: `customer`, then perhaps `number` (empty: the whole account) and `since`. A heading and empty lines are left out. */
+/** Reads CSV: `customer`, then optionally `number` (empty for the whole account) and `since`. Skips a heading and empty lines. */
 export function readOptOutFile(text: string): OptOutFile {
   const lines: OptOutLine[] = [];
   const problems: { line: number; detail: string }[] = [];

@@ -11,7 +11,7 @@ const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
 const WORDS_MAX = 50;
 const WORD_LENGTH_MAX = 40;
 
-/** Comma-separated words as texts are compared with them; `none` for none. */
+/** Words separated by commas, in the form in which texts are compared. `none` for an empty list. */
 const wordList = {
   value: 'WORDS',
   form: `up to ${WORDS_MAX} words of at most ${WORD_LENGTH_MAX} characters (with commas), or none`,

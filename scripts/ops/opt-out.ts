@@ -14,9 +14,9 @@ const customerNumber = words('NUMBER', '8 to 15 digits, country code first', /^[
 const customer = required(customerNumber, "the customer's number");
 const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
 const number = optional(ownNumber, "the account's number that the customer wants no messages of; default: the account");
-/** Most bad lines of a file that are shown. */
+/** The most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
-/** Opt-outs per write, and per read. */
+/** The most opt-outs in one write or read. */
 const GROUP = 1_000;
 
 export const OPT_OUT_COMMANDS: readonly Command[] = [

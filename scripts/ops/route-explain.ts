@@ -10,7 +10,7 @@ import { type Routable, RouteTable } from '../../shared/routing/table.ts';
 import type { Answer } from './command.ts';
 import { groupsText, matchText } from './route-words.ts';
 
-/** Who would carry a message now, and why. Nothing is stored. */
+/** Shows which carrier would take a message now, and why. Stores nothing. */
 export async function explainRoute(db: Db, message: Routable, now: Date): Promise<Answer> {
   const carriers = await listCarriers(db);
   const leases = carriers.map(({ _id }) => carrierLease(_id));

@@ -1,12 +1,12 @@
 import { isCountry } from '../../shared/accounts/number-check.ts';
 import type { RouteDocument, WeightedCarrier } from '../../shared/routing/route.ts';
 
-/** All carriers of a route. Each more means more paths to read; three are asked at most for one message. */
+/** The most carriers in one route. Each more means more paths to read, and one message asks at most three. */
 const MOST_CARRIERS = 6;
 const MOST_WEIGHT = 1_000;
 const MOST_WAIT_SECONDS = 86_400;
 
-/** What is wrong with a route, one sentence each. `carriers`: those that exist. */
+/** Describes each fault of a route by one sentence. `carriers` are those that exist. */
 export function routeFaults(route: Omit<RouteDocument, 'createdAt'>, carriers: readonly string[]): readonly string[] {
   const { _id, match, groups, waitSeconds } = route;
   const named = groups.flat().map(({ carrier }) => carrier);

@@ -1,8 +1,11 @@
 import type { RouteDocument, RouteMatch, WeightedCarrier } from '../../shared/routing/route.ts';
 
-/** How routes are written on the command line, and shown. */
+/** How the parts of a route are written on the command line and in the output. */
 
-/** `airtel:70,jio:30;backup`: groups with `;`, carriers with `,`, weights behind `:` (1 when left out). `none`: no group. */
+/**
+ * `airtel:70,jio:30;backup`: `;` separates groups, `,` carriers, and `:` comes before a weight (default 1). `none` means no
+ * group.
+ */
 export const groups = {
   value: 'GROUPS',
   form: 'carriers like airtel:70,jio:30;backup (groups with ;, weights behind :), or none',
@@ -18,7 +21,7 @@ export const groups = {
   },
 };
 
-/** `airtel=0.10 INR,jio=0.09 INR`. */
+/** Written as `airtel=0.10 INR,jio=0.09 INR`. */
 export const costs = {
   value: 'COSTS',
   form: 'what each carrier costs, like airtel=0.10 INR,jio=0.09 INR',
@@ -29,7 +32,7 @@ export const costs = {
   },
 };
 
-/** A list of words with commas; `any` takes the condition away. */
+/** A list of words separated by commas. `any` removes the condition. */
 export function several<T extends string>(value: string, form: string, pattern: RegExp) {
   return {
     value,

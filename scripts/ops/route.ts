@@ -195,7 +195,7 @@ async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<vo
   if (faults.length > 0) throw new Failure(`Refused. ${faults.join(' ')}`);
 }
 
-/** A first route changes what happens to everything that it does not match. */
+/** A warning for the first route: from now on, messages that match no route are refused. */
 async function restRefused(db: Db): Promise<string> {
   const all = await listRoutes(db);
   const whole = all.some(({ match }) => Object.keys(match).length === 0);

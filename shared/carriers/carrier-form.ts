@@ -37,11 +37,11 @@ export function checkCarrier(carrier: CarrierInput): void {
   if (problems.length > 0) throw new BadCarrier(problems);
 }
 
-/** Settings that do not go together. */
+/** Finds settings that contradict each other. */
 function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, trust }: CarrierInput): string[] {
   const problems: string[] = [];
   if (submits?.interfaceVersion === '3.3') {
-    // Optional parameters came with 3.4 (SMPP 3.4 §1.5): an older carrier drops or refuses them.
+    // Optional parameters exist since version 3.4 (SMPP 3.4 §1.5). A carrier with an older version ignores or refuses them.
     const without = 'with interface_version 3.3 no TLV can be sent';
     if (texts?.longText === 'sar' || texts?.longText === 'payload') problems.push(`texts.longText: ${without}.`);
     if ((submits.tlvs ?? []).length > 0) problems.push(`submits.tlvs: ${without}.`);

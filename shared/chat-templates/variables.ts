@@ -2,15 +2,15 @@
 const VARIABLE = /\{\{\s*(\w{1,64})\s*\}\}/g;
 
 /**
- * The different variables of a text, in the order in which their values are given: numbers from the lowest, names as they
- * appear. A variable that appears twice takes one value. Pure.
+ * The different variables of a text, in the order in which their values are given: numbered variables by their numbers, named
+ * ones as they appear. A variable that appears twice takes one value. Pure.
  */
 export function variablesIn(text: string): readonly string[] {
   const found = [...new Set([...text.matchAll(VARIABLE)].map(([, variable = '']) => variable))];
   return found.every(isNumber) ? found.sort((a, b) => Number(a) - Number(b)) : found;
 }
 
-/** Values of numbered variables are sent by their order, those of named ones with their names. */
+/** Values of numbered variables are sent in their order. Values of named variables are sent with their names. */
 export function isNumber(variable: string): boolean {
   return /^\d+$/.test(variable);
 }

@@ -7,7 +7,7 @@ export interface Index {
   readonly serves: string;
 }
 
-/** States that few messages of an account have. A delivered message was in none of them. */
+/** States that few messages of an account reach. A message that is now `delivered` was never in one of them. */
 export const RARE_STATES = ['failed', 'expired', 'rejected', 'read', 'received'] as const;
 export type RareState = (typeof RARE_STATES)[number];
 

@@ -162,7 +162,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return requests.map((request, i) => this.#answerOf(request, answers[i]));
   }
 
-  /** Anything but "all have paid" is cleared up by debit-answers.ts. */
+  /** If not all requests have paid, debit-answers.ts finds out what happened to each. */
   async #debit(requests: readonly DebitRequest[]): Promise<readonly Answered[]> {
     const beganMs = this.#deps.clock.monotonicMs();
     const paid = debitEach(this.#deps.db, requests);

@@ -109,7 +109,7 @@ function tryAgain(
   };
 }
 
-/** Whether the waits between so many tries and the next one are more together than the route lets a message wait for one carrier. */
+/** Whether the pauses up to the next try, all together, are longer than the route lets a message wait for one carrier. */
 function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolean {
   const waitsMs = (pauseMs * (RETRY_FACTOR ** tries - 1)) / (RETRY_FACTOR - 1);
   return waitsMs > (listOfPath(path)?.waitSeconds ?? Infinity) * 1_000;

@@ -72,7 +72,7 @@ export class Duties {
     });
   }
 
-  /** Puts waiting messages where changed routes say. */
+  /** Gives waiting messages another path after the routes have changed. */
   reroute(): Promise<void> {
     return this.#guarded('reroute', async () => {
       if (!this.#lease.held) return;

@@ -13,21 +13,25 @@ export interface RerouteDeps {
   held(): boolean;
 }
 
-/** What a slice reads of a message. */
+/** The fields of a message that are read to route it. */
 type Waiting = Pick<
   MessageDocument,
   '_id' | 'account' | 'to' | 'sender' | 'route' | 'lane' | 'path' | 'attempts' | 'routed'
 >;
 
-/** The store runs an update in one piece, so other commands wait some 20 ms. */
+/** The most messages in one update. The store runs it in one piece, so other commands wait some 20 ms. */
 const SLICE = 250;
-/** Gateways know a change after two seconds; until then they put messages where the earlier routes say. */
+/**
+ * A gateway follows a change of the routes within two seconds, and uses the earlier routes until then. So all paths are read once
+ * more after this time.
+ */
 const AGAIN_MS = 3_000;
 
 /**
- * Puts waiting messages where the routes of now say: all of them after a change, and at any time those on a path that no carrier
- * serves. Each run looks at the paths that have messages, which costs one read for each. An update takes only what still waits on
- * its old path, so a message that a worker claims at the same moment is left alone; running twice changes nothing.
+ * Gives waiting messages the path that the current routes say. After a change of the routes this is done for all messages,
+ * otherwise only for messages on a path that no carrier serves. A run looks at each path that has messages, by one read each. The
+ * update changes a message only if it still waits on its old path. So it does not touch a message that a worker claims at the
+ * same moment, and repeating it changes nothing.
  */
 export class Reroute {
   readonly #deps: RerouteDeps;
@@ -38,7 +42,7 @@ export class Reroute {
     this.#deps = deps;
   }
 
-  /** Returns how many messages were put elsewhere. Rejects with the store's error; the next run begins again. */
+  /** Returns how many messages got another path. Rejects with the store's error; the next run begins again. */
   async run(): Promise<number> {
     const { db, clock, held } = this.#deps;
     const table = await readTable(db);
@@ -48,7 +52,7 @@ export class Reroute {
     let moved = 0;
     for (let path = await this.#next(''); path !== undefined && held(); path = await this.#next(path)) {
       const unserved = (table.served.get(path) ?? []).length === 0 && path !== NOWHERE;
-      // Without routes a routing group is where its messages belong.
+      // Without routes, a message on the path of a routing group stays there.
       const settled = table.routes.length === 0 && listOfPath(path) === undefined;
       if ((all || unserved) && !settled) moved += await this.#place(table, path);
     }
@@ -59,7 +63,7 @@ export class Reroute {
     return moved;
   }
 
-  /** The next path behind this one on which something waits. */
+  /** The next path after this one that has waiting messages. */
   async #next(behind: string): Promise<string | undefined> {
     const [first] = await findAtOnce<MessageDocument>(this.#deps.db, 'messages', {
       filter: { path: { $gt: behind }, state: 'queued' },

@@ -1,12 +1,15 @@
-/** Settings that a carrier's own pages ask for, as options of `ops carrier`; what they do not tell keeps its default. */
+/**
+ * The settings that a carrier's own pages ask for, as options of `ops carrier`. Settings that the pages do not mention keep their
+ * defaults.
+ */
 export interface Preset {
   readonly about: string;
-  /** Where it is said. Carriers change their minds: what they told you goes before a preset. */
+  /** The page that says it. Carriers change their settings, so what your carrier told you is more reliable than a preset. */
   readonly source: string;
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** Operators' pages, one address for each claim. */
+/** Where each claim was found: pages of operators. */
 const QUIRKS = 'https://github.com/larvit/larvitsmpp/blob/master/interop-tests/research/operator-quirks.md';
 
 export const PRESETS: Readonly<Record<string, Preset>> = {

@@ -4,10 +4,10 @@ import { COMMAND, decodeFields, isResponse, readHeader } from '../../../workers/
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(COMMAND).map(([name, id]) => [id, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
 );
-/** Never shown: the password of a bind. */
+/** The password of a bind is never shown. */
 const SECRET = 'password';
 
-/** A PDU in one line: its name, its status in words, and its fields as they are on the wire; octets in hexadecimal. */
+/** Describes a PDU in one line: its name, its status in words, and its fields as they were sent. Octets are in hexadecimal. */
 export function pduWords(frame: Buffer): string {
   const { command, status, sequence } = readHeader(frame);
   const answer = isResponse(command) && command !== COMMAND.genericNack;
@@ -31,7 +31,7 @@ function fieldWords(frame: Buffer): string {
   return words.length === 0 ? '' : ` ${words.join(' ')}`;
 }
 
-/** A TLV that the codec knows no name of stands under its tag in decimal. */
+/** A TLV whose tag the codec does not know has its tag as its name, in decimal. */
 function label(name: string): string {
   return /^\d+$/.test(name) ? `0x${Number(name).toString(16).padStart(4, '0')}` : name;
 }

@@ -9,7 +9,10 @@ import type { Deliver } from '../../../workers/smpp/session/pdu.ts';
 
 const LOOK_MS = 250;
 
-/** Waits for the receipt of what was sent: over our own bind, or, where the worker is bound, among those that fit no message of its own. */
+/**
+ * Waits for the receipt of the test message. It comes over our own bind. If the worker is bound, it may come there instead, and
+ * is then among the receipts that fit no message.
+ */
 export class TrialReceipt {
   readonly #carrier: CarrierDocument;
   readonly #clock: Clock;
@@ -23,7 +26,7 @@ export class TrialReceipt {
     this.#dialect = new ReceiptDialect(carrier);
   }
 
-  /** What the carrier called a segment. */
+  /** Notes the id that the carrier gave a segment. */
   expect(messageId: string): void {
     const key = messageKey(this.#carrier._id, messageId);
     if (key !== undefined) this.#keys.add(key);
@@ -37,7 +40,7 @@ export class TrialReceipt {
     return true;
   }
 
-  /** Undefined when none came. */
+  /** The receipt. Undefined when none came in time. */
   async within(ms: number, orphans: OrphanStore | undefined): Promise<IncomingReceipt | undefined> {
     const deadlineMs = this.#clock.monotonicMs() + ms;
     while (this.#found === undefined && this.#keys.size > 0 && this.#clock.monotonicMs() < deadlineMs) {

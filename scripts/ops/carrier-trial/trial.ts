@@ -8,12 +8,12 @@ import { pduWords } from './pdu-words.ts';
 
 export interface TrialOptions {
   readonly carrier: CarrierDocument;
-  /** Opened. */
+  /** The password, decrypted. */
   readonly password: string;
   readonly clock: Clock;
-  /** A line for the person who watches. */
+  /** Prints a line for the person who watches. */
   say(line: string): void;
-  /** Whether a deliver_sm is the receipt of what was sent here. */
+  /** Whether a deliver_sm is the receipt of the test message. */
   isOurs(deliver: Deliver): boolean;
 }
 
@@ -24,7 +24,7 @@ interface Waiting extends Submit {
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
 
-/** Sessions of an operator's own beside those of the worker, for one message. */
+/** Sessions that send one test message. They are independent of the worker's sessions. */
 export class Trial {
   readonly #options: TrialOptions;
   readonly #startMs: number;
@@ -40,7 +40,7 @@ export class Trial {
     say(`${((clock.monotonicMs() - this.#startMs) / 1_000).toFixed(3).padStart(8)} s  ${line}`);
   }
 
-  /** One after the other. `no_answer`: none came, or no connection could be made. */
+  /** Binds the sessions one after the other. `no_answer`: no answer came, or no connection could be made. */
   async bind(commands: readonly BindCommand[]): Promise<number | 'no_answer'> {
     const { carrier, password } = this.#options;
     for (const command of commands) {
@@ -52,7 +52,7 @@ export class Trial {
     return STATUS.ok;
   }
 
-  /** Over the session that was bound first, one segment after the other; the first refusal ends it. */
+  /** Sends the segments one after the other, over the session that was bound first. Stops at the first refusal. */
   async submit(frames: readonly Buffer[]): Promise<(SubmitAnswer | 'no_answer')[]> {
     const answers: (SubmitAnswer | 'no_answer')[] = [];
     for (const frame of frames) {
@@ -106,7 +106,7 @@ export class Trial {
     });
   }
 
-  /** What is not ours is the worker's: the carrier keeps it and brings it again. */
+  /** Anything else belongs to the worker. It is refused, so that the carrier keeps it and sends it again. */
   #take(deliver: Deliver, answer: (status: number) => void): void {
     answer(this.#options.isOurs(deliver) ? STATUS.ok : STATUS.queueFull);
   }

@@ -32,7 +32,7 @@ export interface IncomingReceipt {
 const CLOCKS_MS = 5_000;
 /** An address with fewer digits proves nothing. */
 const MIN_DIGITS = 6;
-/** As many digits at the end of two numbers are the same subscriber's, where the id is the same too. */
+/** If two numbers have this many equal digits at the end, and the id fits too, they belong to the same subscriber. */
 const SUBSCRIBER_DIGITS = 9;
 
 /** The ids of all segments, in all copies. */
@@ -105,7 +105,10 @@ function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): bool
   return numbers.some((address) => isNumberOf(address, message.to) || endsAlike(address, message.to));
 }
 
-/** A carrier's rewrite rules change how a number begins (`rewriteRecipient`), and the receipt has the number as it was sent. */
+/**
+ * Compares the ends of two numbers. A receipt has the number as it was sent, and a carrier's rewrite rules (`rewriteRecipient`)
+ * may have changed its beginning.
+ */
 function endsAlike(address: string, to: string): boolean {
   const end = digitsOf(address).slice(-SUBSCRIBER_DIGITS);
   return end.length === SUBSCRIBER_DIGITS && to.endsWith(end);

@@ -11,7 +11,10 @@ export type BindEnd =
 
 /** Counts how the last connections of a bind ended. A bind that has not connected yet has `FRESH`. */
 export interface Streak {
-  /** Connections in a row that did not work. Without a limit: hosts take turns by it. */
+  /**
+   * Connections in a row that did not work. It is counted without a limit, because it also chooses the next host
+   * (bind-request.ts).
+   */
   readonly failed: number;
   /** Connections in a row that worked, each for less than `QUICK_MS`. */
   readonly quick: number;

@@ -30,8 +30,9 @@ export function bindFields(carrier: CarrierDocument, password: string): BindFiel
 }
 
 /**
- * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked; each goes to
- * the next host. For a pair with two lists of hosts, each host of one is tried with each of the other: any of them may be down.
+ * The host that a session of this kind connects to. `turn` counts the failed tries since the last bind that worked; each try uses
+ * the next host. If a pair has two lists of hosts, each host of one list is tried with each host of the other, because any of
+ * them may be down.
  */
 export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: number): HostAndPort {
   const { usual, receivers } = hostsOf(carrier);
@@ -40,7 +41,7 @@ export function hostOf(carrier: CarrierDocument, command: BindCommand, turn: num
   return hosts[(isReceiver ? Math.floor(turn / usual.length) : turn) % hosts.length] ?? usual[0];
 }
 
-/** How many tries it takes until each host, or each pair of hosts, was tried. */
+/** After this many tries each host was tried, or each combination of hosts for a pair. */
 export function turnsOf(carrier: CarrierDocument): number {
   const { usual, receivers } = hostsOf(carrier);
   return usual.length * Math.max(receivers.length, 1);

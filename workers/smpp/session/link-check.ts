@@ -23,7 +23,7 @@ export class LinkCheck {
     this.#heardMs = options.nowMs;
   }
 
-  /** When the peer sent something last. */
+  /** When the peer last sent something. */
   get heardMs(): number {
     return this.#heardMs;
   }

@@ -2,10 +2,10 @@ import type { CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
 import { type CommandStatusClass, statusReason, statusText } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
-/** The answers whose times are remembered: enough for a p99. */
+/** How many answer times are remembered. That is enough for a p99. */
 const REMEMBERED = 1_000;
 
-/** What one carrier's run has seen so far, for people: how long answers took, what they were, what receipts said. */
+/** What was measured since one carrier's run began, for people: how long answers took, what they said, and what receipts said. */
 export class Measurements {
   readonly #clock: Clock;
   readonly #since: Date;
@@ -32,7 +32,7 @@ export class Measurements {
     this.#receipts[state] = (this.#receipts[state] ?? 0) + 1;
   }
 
-  /** `perSecond`: the rate now; Infinity: no limit. `unanswered`: of each bind. */
+  /** `perSecond`: the current rate; Infinity for no limit. `unanswered`: the number for each bind. */
   report(perSecond: number, unanswered: readonly number[]): CarrierMeasured {
     const times = this.#answerMs.toSorted((a, b) => a - b);
     const at = (part: number): number => Math.round(times[Math.ceil(part * times.length) - 1] ?? 0);

@@ -47,10 +47,10 @@ export interface SessionOptions<Context extends Submit> {
   onClose(reason: string, lost: LostSubmits<Context>): void;
 }
 
-/** What is known of a session that brought a deliver_sm. */
+/** The state of a session that brought a deliver_sm. */
 export interface DeliverSession {
   readonly open: boolean;
-  /** When the peer sent something last; by the monotonic clock. */
+  /** When the peer last sent something, by the monotonic clock. */
   readonly heardMs: number;
 }
 

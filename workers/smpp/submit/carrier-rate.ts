@@ -40,14 +40,14 @@ export class CarrierRate {
   #tokens: number;
   #filledMs: number;
   #pausedUntilMs = 0;
-  /** Whether tokens were missing since they were filled last. */
+  /** Whether tokens were missing since the last refill. */
   #wanted = false;
-  /** Refused probes in a row; undefined while flowing. */
+  /** How many probes in a row were refused. Undefined while flowing. */
   #refusals: number | undefined;
   #probeSentMs = -Infinity;
   #sent = 0;
   #answered = 0;
-  /** How many had been sent when the carrier throttled last. */
+  /** How many segments had been sent when the carrier last throttled. */
   #sentAtEvent = 0;
 
   constructor({ clock, perSecond, random = Math.random }: CarrierRateOptions) {
@@ -58,12 +58,12 @@ export class CarrierRate {
     this.#tokens = burstOf(this.#limit);
   }
 
-  /** Segments a second now; Infinity: no limit. */
+  /** The current rate in segments a second. Infinity for no limit. */
   get perSecond(): number {
     return Math.min(this.#learned.perSecond, this.#limit);
   }
 
-  /** Segments that may be written now. */
+  /** How many segments may be written now. */
   available(): number {
     const nowMs = this.#fill();
     if (nowMs < this.#pausedUntilMs) return 0;
@@ -71,7 +71,7 @@ export class CarrierRate {
     return Math.floor(this.#tokens);
   }
 
-  /** Segments that may be written within the next `ms`. */
+  /** How many segments may be written within the next `ms`. */
   soon(ms: number): number {
     const now = this.available();
     const pausedMs = Math.max(this.#pausedUntilMs - this.#clock.monotonicMs(), 0);
@@ -79,7 +79,7 @@ export class CarrierRate {
     return pausedMs >= ms ? 0 : now + Math.floor((this.#pace().refill * (ms - pausedMs)) / 1_000);
   }
 
-  /** Takes one token; false: not now. */
+  /** Takes one token. False when there is none now. */
   take(): boolean {
     if (this.available() < 1) {
       this.#wanted = true;
@@ -112,12 +112,12 @@ export class CarrierRate {
     this.#pausedUntilMs = nowMs;
   }
 
-  /** It answered otherwise: this says nothing about the rate. */
+  /** The carrier gave another answer, which says nothing about the rate. */
   otherwise(): void {
     this.#answered += 1;
   }
 
-  /** The carrier said that we are too fast, and perhaps wants a pause of so long. */
+  /** The carrier said that we are too fast. It may want a pause of at least `atLeastMs`. */
   throttled(atLeastMs = 0): void {
     const nowMs = this.#fill();
     this.#answered += 1;
@@ -129,7 +129,7 @@ export class CarrierRate {
       this.#probeSentMs = -Infinity;
       if (sinceMs > WINDOW_MS) this.#learned = lowered({ ...this.#learned, perSecond: this.perSecond }, nowMs);
     } else if (sinceMs < WINDOW_MS) {
-      // Also at the rate that was learned a moment ago: the carrier's second is not over.
+      // The rate was learned a moment ago, and the carrier's second is not over yet. So it throttles even at that rate.
       this.#refusals = 0;
       this.#sentAtEvent = this.#sent;
     } else {
@@ -140,7 +140,7 @@ export class CarrierRate {
     this.#pausedUntilMs = nowMs + Math.max(pauseMs(this.#refusals ?? 0, this.#random()), atLeastMs);
   }
 
-  /** Whether an answer is to something that was sent before the carrier throttled last. */
+  /** Whether an answer belongs to a segment that was sent before the carrier last throttled. */
   #isOldNews(nowMs: number): boolean {
     return this.#answered <= this.#sentAtEvent && nowMs - this.#learned.atMs < ONE_EVENT_MS;
   }
@@ -161,7 +161,10 @@ export class CarrierRate {
     return nowMs;
   }
 
-  /** Our own limit holds in any second. A learned rate is below the carrier's by what a burst may have. */
+  /**
+   * How many tokens may be saved up, and how fast they come. Our own limit holds in every second. A learned rate is below the
+   * carrier's own by the size of a burst.
+   */
   #pace(): { readonly burst: number; readonly refill: number } {
     const { perSecond } = this.#learned;
     if (perSecond < this.#limit) return { burst: learnedBurst(perSecond), refill: perSecond };
