@@ -47,6 +47,12 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
     if ((submits.tlvs ?? []).length > 0) problems.push(`submits.tlvs: ${without}.`);
     if (dlt !== 'off') problems.push(`dlt: ${without}.`);
   }
+  problems.push(
+    ...repeatedTags(
+      (submits?.tlvs ?? []).map(({ tag }) => tag),
+      dlt,
+    ),
+  );
   if ((links?.receiverHosts ?? []).length > 0 && bindKind !== 'pair') {
     problems.push('links.receiverHosts: only with bindKind pair.');
   }
@@ -59,6 +65,15 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
     problems.push('addresses.country: needed for addresses in national form.');
   }
   return problems;
+}
+
+/** A carrier reads one of two equal TLVs, and nobody knows which. */
+function repeatedTags(tags: readonly number[], dlt: CarrierDlt | 'off'): string[] {
+  const problems = new Set(tags).size === tags.length ? [] : ['submits.tlvs: each tag once.'];
+  if (dlt === 'off') return problems;
+  const own = [dlt.entityTag, dlt.templateTag, dlt.hashTag];
+  const shared = tags.filter((tag) => own.includes(tag)).map((tag) => `0x${tag.toString(16)}`);
+  return shared.length === 0 ? problems : [...problems, `submits.tlvs: dlt has ${shared.join(' and ')} already.`];
 }
 
 /** Whether certificate and key belong together. A text that is not PEM has been reported already. */

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
-import { checkCarrier } from '../../../shared/carriers/carrier-form.ts';
-import { BASICS } from '../../../shared/carriers/settings/basics.ts';
+import { CARRIER_DEFAULTS, type CarrierDlt } from '../../../shared/carriers/carrier.ts';
+import { checkCarrier, checkCarrier } from '../../../shared/carriers/carrier-form.ts';
 import type { Settings } from '../../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS, type StoredGroups } from '../../../shared/carriers/settings/table.ts';
 
@@ -11,7 +10,7 @@ const GOOD = {
 };
 const TABLES: readonly Settings[] = [BASICS, ...GROUP_NAMES.map((name) => GROUPS[name])];
 
-const problems = (groups: StoredGroups & { bindKind?: 'pair' }): string => {
+const problems = (groups: StoredGroups & { bindKind?: 'pair'; dlt?: CarrierDlt }): string => {
   try {
     checkCarrier({ ...GOOD, ...groups });
     return '';
@@ -90,6 +89,11 @@ describe('settings of a carrier', () => {
     expect(problems({ submits: { interfaceVersion: '3.3' }, texts: { longText: 'sar' } })).to.include('texts.longText');
     expect(problems({ links: { receiverHosts: [{ host: 'b', port: 1 }] } })).to.include('bindKind pair');
     expect(problems({ links: { receiverHosts: [{ host: 'b', port: 1 }] }, bindKind: 'pair' })).to.equal('');
+    const tlv = { tag: 0x1400, type: 'string', value: 'x' } as const;
+    const dlt = { entityTag: 0x1400, templateTag: 0x1401, form: 'octet' } as const;
+    expect(problems({ submits: { tlvs: [tlv, tlv] } })).to.equal('submits.tlvs: each tag once.');
+    expect(problems({ submits: { tlvs: [tlv] }, dlt })).to.equal('submits.tlvs: dlt has 0x1400 already.');
+    expect(problems({ submits: { tlvs: [{ ...tlv, tag: 0x1402 }] }, dlt })).to.equal('');
     const national = { ton: 2, npi: 1, digits: 'national' } as const;
     expect(problems({ addresses: { sourceNational: national } })).to.include('addresses.country');
     expect(problems({ addresses: { sourceNational: national, country: '91' } })).to.equal('');

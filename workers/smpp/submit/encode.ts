@@ -6,7 +6,7 @@ import type { SubmitFields } from '../session/pdu.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';
 import { dltTlvs } from './dlt.ts';
-import { splitText } from './split.ts';
+import { splitText, textForm } from './split.ts';
 import { substituted } from './substitutes.ts';
 import { validityPeriod } from './validity.ts';
 
@@ -57,7 +57,8 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
     return { kind: 'unfit', code: 'recipient_unfit', reason: 'The recipient is not a number' };
   }
   // A text that matched a template must arrive exactly as it matched, so nothing is substituted.
-  const text = texts.substitute && message.template === undefined ? substituted(message.text) : message.text;
+  const substitutes = texts.substitute && message.template === undefined;
+  const text = substitutes ? substituted(message.text, textForm(texts)) : message.text;
   const { encoding, segments } = splitText(text, texts, reference);
   if (segments.length > MAX_SEGMENTS) {
     return { kind: 'unfit', code: 'too_long', reason: 'The text is longer than 255 segments' };

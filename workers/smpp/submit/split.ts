@@ -1,5 +1,5 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
-import { type Encoding, segmentText } from '../../../shared/sms/segment.ts';
+import { type Encoding, segmentText, type TextForm } from '../../../shared/sms/segment.ts';
 import type { SubmitFields, Tlv } from '../session/pdu.ts';
 import { packSeptets } from './packed.ts';
 
@@ -16,6 +16,11 @@ const HEADER_OCTETS = { udh8: 6, udh16: 7, sar: 6, payload: 'none' } as const sa
   6 | 7 | 'none'
 >;
 
+/** What of the carrier's settings decides about encoding and segments. */
+export function textForm({ alphabet, longText }: TextSettings): TextForm {
+  return { header: HEADER_OCTETS[longText], alphabet: alphabet === 'gsm-packed' ? 'gsm' : alphabet };
+}
+
 /**
  * Encodes a text in the carrier's alphabet, or else in UCS-2, then splits and joins it in the carrier's way. `reference` is
  * called only if there are several segments. If the text needs UCS-2 here and the gateway counted with GSM, there may be more
@@ -28,10 +33,7 @@ export function splitText(
 ): { readonly encoding: Encoding; readonly segments: readonly SegmentFields[] } {
   const { alphabet, longText } = settings;
   const packed = alphabet === 'gsm-packed';
-  const { encoding, units, segments } = segmentText(text, {
-    header: HEADER_OCTETS[longText],
-    alphabet: packed ? 'gsm' : alphabet,
-  });
+  const { encoding, units, segments } = segmentText(text, textForm(settings));
   const data_coding = encoding === 'GSM7' ? settings.textCoding : settings.unicodeCoding;
   const octets = (segment: Buffer, header = 0): Buffer =>
     packed && encoding === 'GSM7' ? packSeptets(segment, fillBits(header)) : segment;

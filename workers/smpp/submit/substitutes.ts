@@ -1,4 +1,4 @@
-import { planText } from '../../../shared/sms/segment.ts';
+import { planText, segmentText, type TextForm } from '../../../shared/sms/segment.ts';
 
 /**
  * Characters that writing programs insert, with similar ones of the GSM alphabet, as in Twilio's Smart Encoding
@@ -28,11 +28,11 @@ const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Replaces characters if the whole text then fits the GSM alphabet. Otherwise returns the text unchanged, because one remaining
- * character makes it UCS-2 anyway.
+ * The text with similar characters, if that avoids UCS-2 in the carrier's form. All or nothing: one character left over makes the
+ * text UCS-2 anyway.
  */
-export function substituted(text: string): string {
+export function substituted(text: string, form: TextForm): string {
   if (planText(text).encoding === 'GSM7') return text;
   const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');
-  return planText(similar).encoding === 'GSM7' ? similar : text;
+  return segmentText(similar, form).encoding === 'GSM7' ? similar : text;
 }

@@ -128,9 +128,15 @@ describe('substituted', () => {
     ['क्\u200dष', 'क्\u200dष'],
   ] as const) {
     it(`"${text}" becomes "${expected}"`, () => {
-      expect(substituted(text)).to.equal(expected);
+      expect(substituted(text, { header: 6, alphabet: 'gsm' })).to.equal(expected);
     });
   }
+
+  it('a text that stays UCS-2 at a carrier of Latin-1 or ASCII is not changed', () => {
+    expect(substituted('5 € – now', { header: 6, alphabet: 'latin1' })).to.equal('5 € – now');
+    expect(substituted('café – now', { header: 6, alphabet: 'ascii' })).to.equal('café – now');
+    expect(substituted('café – now', { header: 6, alphabet: 'latin1' })).to.equal('café - now');
+  });
 });
 
 describe('validityPeriod', () => {
