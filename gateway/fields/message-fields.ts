@@ -33,8 +33,10 @@ export interface PlannedText {
 export const messageText: Kind<PlannedText> = string(
   { description: 'Text of the message, at most 10 segments (setting). Give `message` or `template_id`.', minLength: 1 },
   (text, { config }) => {
-    if (text === '') return new Fault('too_short', 'It must have at least one character.');
-    return plannedText(text, config.maxSegments);
+    const planned = plannedText(text, config.maxSegments);
+    // A byte order mark alone is no character either.
+    const isEmpty = 'plan' in planned && planned.plan.units === 0;
+    return isEmpty ? new Fault('too_short', 'It must have at least one character.') : planned;
   },
 );
 

@@ -51,6 +51,7 @@ describe('POST /v2/send', () => {
       ['message is an object', { ...GOOD, message: { text: 'x' } }, ['message wrong_type']],
       ['message is null', { ...GOOD, message: null }, ['message wrong_type']],
       ['message is empty', { ...GOOD, message: '' }, ['message too_short']],
+      ['message is a byte order mark', { ...GOOD, message: '\ufeff' }, ['message too_short']],
       ['message has half a surrogate pair', { ...GOOD, message: 'cut \ud83d' }, ['message invalid_text']],
       ['message needs 11 segments', { ...GOOD, message: 'a'.repeat(1531) }, ['message too_long']],
       ['message needs 11 segments in UCS-2', { ...GOOD, message: 'न'.repeat(671) }, ['message too_long']],

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDlt } from '../../../shared/carriers/carrier.ts';
-import { checkCarrier, checkCarrier } from '../../../shared/carriers/carrier-form.ts';
+import { checkCarrier } from '../../../shared/carriers/carrier-form.ts';
+import { BASICS } from '../../../shared/carriers/settings/basics.ts';
 import type { Settings } from '../../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS, type StoredGroups } from '../../../shared/carriers/settings/table.ts';
 
