@@ -157,15 +157,15 @@ describe('smpp worker: settings of a carrier, as its SMSC gets them', () => {
     }
   });
 
-  for (const [receiptsFor, wanted] of [
-    ['first', [1, 0]],
-    ['last', [0, 1]],
-    ['none', [0, 0]],
+  for (const [receiptsFor, wanted, state] of [
+    ['first', [1, 0], 'delivered'],
+    ['last', [0, 1], 'delivered'],
+    ['none', [0, 0], 'sent'],
   ] as const) {
-    it(`registered_delivery for ${receiptsFor}`, async () => {
+    it(`registered_delivery for ${receiptsFor}: the message becomes ${state}`, async () => {
       const world = await opened({ submits: { receiptsFor, validity: 'none' } });
 
-      await world.reaches(await world.send({ text: LONG }), 'sent');
+      await world.reaches(await world.send({ text: LONG }), state);
 
       const submits = world.smsc.messages();
       expect(submits.map(({ registeredDelivery }) => registeredDelivery)).to.deep.equal(wanted);

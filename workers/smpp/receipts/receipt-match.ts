@@ -102,23 +102,18 @@ function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): bool
   const masked = [receipt.from, receipt.to].some((address) => /[*xX]{2,}/.test(address));
   if (masked || digitsOf(receipt.from).length < MIN_DIGITS) return true;
   // Some carriers swap the two addresses.
-  return numbers.some((address) => isNumberOf(address, message.to) || endsAlike(address, message.to));
+  return numbers.some((address) => isNumberOf(address, message.to));
 }
 
 /**
- * Compares the ends of two numbers. A receipt has the number as it was sent, and a carrier's rewrite rules (`rewriteRecipient`)
- * may have changed its beginning.
+ * Whether two numbers are equal, also if one has no country code or has a trunk prefix. The last nine digits are enough: a carrier's
+ * rewrite rules change how a number begins (`rewriteRecipient`), and the receipt has the number as it was sent.
  */
-function endsAlike(address: string, to: string): boolean {
-  const end = digitsOf(address).slice(-SUBSCRIBER_DIGITS);
-  return end.length === SUBSCRIBER_DIGITS && to.endsWith(end);
-}
-
-/** Whether two numbers are equal, also if one has no country code or has a trunk prefix. */
 function isNumberOf(address: string, to: string): boolean {
   const digits = digitsOf(address);
   if (digits.length < MIN_DIGITS) return false;
-  return to.endsWith(digits) || digits.endsWith(to);
+  const end = digits.slice(-SUBSCRIBER_DIGITS);
+  return to.endsWith(digits) || digits.endsWith(to) || (end.length === SUBSCRIBER_DIGITS && to.endsWith(end));
 }
 
 function isSenderOf(address: string, sender: string): boolean {

@@ -62,6 +62,16 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
     expect(world.events).to.deep.equal(['sent', 'delivered']);
   });
 
+  it('receipts have the number as it was sent: the same last nine digits are enough', async () => {
+    const unknown = await world.unknown({ to: '9109876543210' });
+    const answered = await world.put({ to: '9109876543211', parts: [{ key: 'c:5', state: 'accepted' }] });
+
+    expect(await world.receipts.add(receipt('77', 'delivered', '919876543210'))).to.equal('unknown_settled');
+    await world.receipts.add({ ...receipt('5', 'delivered', '919876543211'), plain: true });
+
+    expect(await world.states([unknown, answered])).to.deep.equal(['delivered', 'delivered']);
+  });
+
   it('a receipt that came before a submit does not mean it, whoever looks at it again', async () => {
     await world.receipts.add(receipt('77', 'failed'));
     world.clock.turn(1_000);
