@@ -38,7 +38,7 @@ const stopping = stopSignals(() => pm2?.kill());
 const stopped = new Promise<never>((_, reject) => {
   stopping.addEventListener('abort', () => reject(stopping.reason));
 });
-stopped.catch(() => {}); // Raced below; alone it is no fault.
+stopped.catch(() => {}); // It is awaited below, in a race. Without this line, a stop before that would be an unhandled rejection.
 
 async function run(files: RunFiles): Promise<void> {
   await clearLeftovers(files, say);
@@ -52,7 +52,7 @@ async function run(files: RunFiles): Promise<void> {
   stopping.throwIfAborted();
   pm2 = new Pm2(root, files, settings.env);
   const unexpected = pm2.gone.then(() => Promise.reject(new StartError(`PM2 ended. Its log: ${files.logs}/pm2.log`)));
-  unexpected.catch(() => {}); // The same.
+  unexpected.catch(() => {}); // Also awaited in races only.
   const failures = [stopped, unexpected, pm2.failed];
   const demo = await Promise.race([seed(settings), ...failures]);
   await Promise.race([pm2.whenReady(wanted), ...failures]);

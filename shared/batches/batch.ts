@@ -53,7 +53,7 @@ export interface BatchDocument
   readonly stopGroup?: StopGroup;
   /**
    * Present when all its messages ended long ago. From then on the messages may be removed
-   * (workers/maintenance/pruning/unpaid-batches.ts).
+   * (workers/maintenance/pruning/batches.ts).
    */
   readonly counts?: BatchCounts;
 }

@@ -30,8 +30,8 @@ export function newArrival(account: AccountId, draft: ChatDraft, payBy: Date | u
 }
 
 /**
- * An arrival for a message that was accepted before, in a conversation that was refunded since. It is stored, so it is updated
- * and never inserted again.
+ * An arrival for a message that was accepted earlier. The conversation that it belonged to has been refunded since, so it needs
+ * another one before it can be sent. The message itself is stored already: it is updated, not inserted.
  */
 export function returningArrival(message: ChatMessageDocument): Arrival {
   return {

@@ -5,7 +5,7 @@ export type Refusal =
   | { readonly kind: 'insufficient_credits'; readonly balance: number; readonly required: number }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'credits_expired'; readonly expiryDate: string }
-  /** `payBy` had passed by the store's time. */
+  /** The request had to be paid before a time (`payBy`), and by the store's clock that time had passed. */
   | { readonly kind: 'too_late' };
 
 /** The fields that a refusal depends on. */

@@ -15,7 +15,7 @@ export class RenderThreads {
   readonly #pool: Piscina;
 
   constructor() {
-    // `tsc` does not rewrite this name. The file beside this one has the same extension as this one.
+    // The file is named by a string, which the build does not change: it is .ts under tsx and .js in dist/, as this file is.
     const extension = extname(import.meta.url);
     this.#pool = new Piscina({
       filename: new URL(`./render-slice${extension}`, import.meta.url).href,

@@ -3,7 +3,7 @@ import type { DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { Destinations } from './destinations.ts';
 import { type Full, type InFlight, SLOW_MS } from './quota.ts';
 
-/** An endpoint's queue, as far as its posts in flight are counted. */
+/** What is counted of one endpoint: its posts that have begun and have no result yet. */
 export interface Sender {
   readonly account: AccountId;
   /** Where its posts go to. Does not change while any is in flight. */

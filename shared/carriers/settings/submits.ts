@@ -41,7 +41,7 @@ const LANES = 5;
 
 const priorities: Shape<readonly number[]> = {
   value: 'N,N,N,N,N',
-  form: `${LANES} numbers from 0 to 9 with commas: otp, transactional, bulk, promotional, promotional under DLT`,
+  form: `${LANES} numbers from 0 to 9 with commas: otp, transactional, low, promotional, promotional under DLT`,
   parse: (text) => (/^\d(,\d){4}$/.test(text) ? text.split(',').map(Number) : undefined),
   show: (values) => values.join(','),
 };

@@ -22,7 +22,7 @@ export interface ProviderClientOptions {
 
 /** The answer to a send has some hundred bytes, but a proxy's error page can be long. */
 const SEND_ANSWER_BYTES_MAX = 65_536;
-/** A page of the list has up to 10 templates, and each has some KB. */
+/** A page of the list has up to 50 templates, and each has some KB. */
 const TEMPLATES_ANSWER_BYTES_MAX = 1_048_576;
 /**
  * Shorter than the time after which servers usually close an idle connection. A send over a connection that is just

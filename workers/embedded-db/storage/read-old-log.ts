@@ -1,7 +1,10 @@
 import { crc32 } from 'node:zlib';
 import type { FoundGroup, LogBytes } from './read-log.ts';
 
-/** `[bytes of the changes u32][crc32 of what follows u32][number f64]`: no sign of the store, no checksum of its own. */
+/**
+ * `[bytes of the changes u32][crc32 of what follows u32][number f64]`. Unlike today's header, it names no store and has no
+ * checksum of its own.
+ */
 const HEADER_BYTES = 16;
 
 /**

@@ -52,7 +52,7 @@ export class InboundOptOuts {
    * must be stored: with `optOut`, and with a history entry for the event if the customer's state has changed. Repeating it gives
    * the same result.
    *
-   * So the order is: raw message, answer to the carrier, opt-out, message with its history, deliveries of its events. Rejects
+   * So the order is: raw message, opt-out, message with its history, deliveries of its events, answer to the carrier. Rejects
    * with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {

@@ -188,7 +188,8 @@ export function decodeMessageId(frame: Buffer): string {
   try {
     return textOf(new codec.PDU(frame).message_id);
   } catch {
-    return ''; // The status said that it was accepted. Without an id, only its addresses lead its receipt to it.
+    // The status said that the carrier took the message. Its receipt can still be found by the addresses.
+    return '';
   }
 }
 
