@@ -43,8 +43,13 @@ function words(command: Command): string {
   return [...args, ...must].join(' ');
 }
 
-/** Two columns. */
+/** Two columns. What is wider than the left one may be has its explanation in the next line. */
 function table(rows: readonly (readonly string[])[]): string[] {
-  const width = Math.max(...rows.map(([left = '']) => left.length));
-  return rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`);
+  const width = Math.max(...rows.map(([left = '']) => left.length).filter((length) => length <= MAX_WIDTH), 0);
+  return rows.flatMap(([left = '', right = '']) => {
+    if (left.length > width) return [`  ${left}`, `  ${' '.repeat(width)}  ${right}`];
+    return [`  ${left.padEnd(width)}  ${right}`];
+  });
 }
+
+const MAX_WIDTH = 80;

@@ -11,6 +11,7 @@ import {
   list,
   name,
   optional,
+  type Parameter,
   required,
   withDefault,
 } from '../../../scripts/ops/parameters.ts';
@@ -127,6 +128,18 @@ describe('words of npm run ops', () => {
     expect(readWords(commands, ['thing'])).to.deep.equal({ kind: 'help', noun: 'thing' });
     expect(readWords(commands, ['thing', '--help'])).to.deep.equal({ kind: 'help', noun: 'thing' });
     expect(readWords(commands, ['thing', 'create', '--help'])).to.include({ kind: 'help', command: commands[0] });
+  });
+
+  it('an option with many words does not push the others to the right', () => {
+    const command = commands[0] as Command; // defined above
+    const value = 'one|'.repeat(50);
+    const options = { ...command.options, wide: { ...(command.options.color as Parameter<unknown>), value } };
+    const line = (lines: string, option: string): string | undefined =>
+      lines.split('\n').find((one) => one.includes(option));
+    const wide = helpForOne({ ...command, options });
+
+    expect(line(wide, '--loud')).to.equal(line(helpForOne(command), '--loud'));
+    expect(line(wide, '--wide')).to.equal(`  --wide ${value}`);
   });
 
   it('help names every command, argument and option', () => {
