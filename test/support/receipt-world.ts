@@ -57,7 +57,10 @@ export class ReceiptWorld {
     return new ReceiptSettler({
       db,
       clock: this.clock,
-      rules: { carrier: 'c', parts: this.parts, holdMinutes: 60 },
+      rules: {
+        ...{ carrier: 'c', parts: this.parts, holdMinutes: 60 },
+        reasonOf: (state, code) => `${state} by ${code}`,
+      },
       messageLog: new MessageLog({ db, clock: this.clock, log: silentLog, days: 30 }),
       settler: new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream: 'receipts' }),
       onGroup: () => {},

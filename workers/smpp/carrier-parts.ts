@@ -165,7 +165,12 @@ export class CarrierParts {
     return new ReceiptSettler({
       db,
       clock,
-      rules: { carrier: carrier._id, parts: this.#dialect.parts, holdMinutes: this.#dialect.holdMinutes },
+      rules: {
+        carrier: carrier._id,
+        parts: this.#dialect.parts,
+        holdMinutes: this.#dialect.holdMinutes,
+        reasonOf: (state, code) => this.#dialect.reasonOf(state, code, code),
+      },
       settler: this.#settler('receipts'),
       messageLog,
       answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),

@@ -23,6 +23,8 @@ export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
+  /** What a code of an earlier receipt means for people. */
+  reasonOf(state: string, code: string): string | undefined;
 }
 
 /** The one change that several receipts make to one message, and what each receipt did. Pure. */
@@ -36,7 +38,7 @@ export function changeOf(
   let change: Change | undefined;
   let after = message;
   for (const one of told) {
-    const decision = decide(after, one, rules, now);
+    const decision = withReason(decide(after, one, rules, now), rules);
     results.set(one, resultOf(one, decision));
     if (decision.kind === 'none') continue;
     change = change === undefined ? decision.change : joinChanges(change, decision.change);
@@ -44,6 +46,16 @@ export function changeOf(
     after = { ...applyChange(after, decision.change), v: message.v };
   }
   return { change, results };
+}
+
+/** A message may end by the code of a segment whose receipt came before. */
+function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDecision {
+  if (decision.kind === 'none') return decision;
+  const { state, set: { errorCode, errorReason } = {} } = decision.change;
+  if (state === undefined || errorCode === undefined || errorReason !== undefined) return decision;
+  const reason = rules.reasonOf(state, errorCode);
+  if (reason === undefined) return decision;
+  return { kind: 'change', change: { ...decision.change, set: { ...decision.change.set, errorReason: reason } } };
 }
 
 function decide(message: MessageDocument, { receipt, hit }: Told, rules: ReceiptRules, now: Date): ReceiptDecision {

@@ -45,15 +45,18 @@ export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): Pa
   const { messageState, networkErrorCode, offsetMinutes, at } = source;
   const ids = [source.receiptedMessageId ?? '', id].map((one) => one.trim()).filter((one) => one !== '');
   if (ids.length === 0) return undefined;
-  const word = (stat === '' ? bareState(head) : stat).slice(0, MAX_WORD);
-  const { meaning, isKnown } = dialect.read(word, messageState);
+  const told = (stat === '' ? bareState(head) : stat).slice(0, MAX_WORD);
+  const { meaning, isKnown } = dialect.read(told, messageState);
+  // Where the TLV says something else it counts, and DELIVRD is no error code.
+  const isOverruled = messageState !== undefined && (dialect.meaningOf(told) ?? meaning) !== meaning;
+  const word = told === '' || isOverruled ? String(messageState ?? '') : told;
   const error = errorOf(err, networkErrorCode);
   const doneAt = doneDate === '' ? undefined : receiptDate(doneDate, offsetMinutes, at);
   return {
     ids: [...new Set(ids)],
     meaning: source.intermediate ? 'intermediate' : meaning,
     isKnown: isKnown || source.intermediate,
-    word: word === '' ? String(messageState ?? '') : word,
+    word,
     excerpt: head.slice(0, MAX_EXCERPT),
     ...(error === undefined ? {} : { error }),
     ...(doneAt === undefined ? {} : { doneAt }),

@@ -81,6 +81,14 @@ describe('parseReceipt', () => {
     expect(receipt).to.deep.include({ ids: ['6aad5', '0000436949'], meaning: 'failed' });
   });
 
+  it('a word that the TLV overrules is no error code', () => {
+    const tlvs = { receiptedMessageId: 'a', messageState: 5 };
+
+    expect(parse('id:a stat:DELIVRD err:000', tlvs)).to.include({ meaning: 'failed', word: '5' });
+    expect(parse('id:a stat:UNDELIV err:000', tlvs)).to.include({ meaning: 'failed', word: 'UNDELIV' });
+    expect(parse('id:a stat:ODDWORD err:000', tlvs)).to.include({ meaning: 'failed', word: 'ODDWORD' });
+  });
+
   it('reads a receipt that has TLVs only', () => {
     const receipt = parse('', {
       receiptedMessageId: 'AB12',

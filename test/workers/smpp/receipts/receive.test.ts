@@ -64,7 +64,7 @@ describe('Receive', () => {
         db: store.db,
         clock: systemClock,
         settler,
-        rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60 },
+        rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, reasonOf: () => undefined },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
         answersStored: async () => {},

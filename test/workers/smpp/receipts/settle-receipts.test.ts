@@ -40,6 +40,17 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     expect(world.events).to.deep.equal(['delivered']);
   });
 
+  it('a message that ends by the code of an earlier receipt has its reason', async () => {
+    const parts: Part[] = ['a', 'b'].map((id) => ({ key: `c:${id}`, state: 'accepted' }));
+    const message = await world.put({ segments: 2, parts });
+    const failed = receipt('a');
+    await world.receipts.add({ ...failed, part: { ...failed.part, state: 'failed', error: '650', reason: 'Blocked' } });
+    await world.receipts.add(receipt('b'));
+
+    const stored = await world.messages.findOne({ _id: message._id });
+    expect(stored).to.include({ state: 'failed', errorCode: '650', errorReason: 'failed by 650' });
+  });
+
   describe('one receipt for all parts, where the carrier sends no more', () => {
     afterEach(() => {
       world.parts = 'perPart';
