@@ -131,8 +131,9 @@ export class Answers {
     const about = aboutCarrier(verdict, answers, carrier);
     if (about !== undefined) this.#options.breaker.answered(about);
     if (verdict.kind === 'refused_here') this.#passOn(submission, verdict, pauseOf(answers, carrier).pauseMs);
-    else if (verdict.kind === 'retry') this.#settle(submission, { ...verdict, ...this.#nextPath(submission) });
-    else if (verdict.kind !== 'resume') this.#settle(submission, verdict);
+    else if (verdict.kind === 'retry' || verdict.kind === 'throttled') {
+      this.#settle(submission, { ...verdict, ...this.#nextPath(submission) });
+    } else if (verdict.kind !== 'resume') this.#settle(submission, verdict);
     else if (submission.resumed >= MAX_RESUMES) this.#settle(submission, verdict.otherwise);
     else if (!submission.segments.some(({ late }) => late)) this.#resume(submitter, submission, verdict);
     else void this.#resumeLate(submitter, submission, verdict);
