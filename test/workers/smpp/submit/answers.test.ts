@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
-import { silentLog } from '../../../../shared/runtime/log.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import type { SubmitOutcome } from '../../../../shared/settlement/submit-outcome.ts';
 import { Measurements } from '../../../../workers/smpp/session/measurements.ts';
@@ -13,6 +12,7 @@ import { CarrierRate } from '../../../../workers/smpp/submit/carrier-rate.ts';
 import { type Segment, Submission } from '../../../../workers/smpp/submit/submission.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { silentLog } from '../../../support/silent-log.ts';
 
 const REFUSED_FOR_NOW = { throttled: STATUS.throttled, retry: STATUS.queueFull };
 
