@@ -8,9 +8,12 @@ import type { InboxItemDocument } from './inbox-item.ts';
 const SLICE = 250;
 /** Most weight per command: 16,000 values, which are written or read in a few milliseconds. */
 const SLICE_WEIGHT = 524_288;
-/** Weight of items without one: they may have megabytes. */
+/** The weight of an item that has none stored. Such an item may have megabytes. */
 const UNKNOWN_WEIGHT = Math.floor(SLICE_WEIGHT / 20);
-/** Longer than a provider repeats a post: up to seven days (WhatsApp Cloud API, Webhooks: retries). */
+/**
+ * Processed items are kept longer than a provider repeats a post, which is up to seven days (WhatsApp Cloud API, Webhooks:
+ * retries).
+ */
 const KEPT_MS = 8 * 86_400_000;
 
 /**
@@ -57,7 +60,7 @@ export async function dueItems(
   return { items, more: taken.length < heads.length || heads.length === limit };
 }
 
-/** As many from the first on as weigh enough together: one at least. */
+/** The first items until their weight is enough, but at least one. */
 function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
   let weight = 0;
   const end = items.findIndex((item, i) => {
@@ -67,7 +70,10 @@ function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T
   return end === -1 ? items : items.slice(0, end);
 }
 
-/** They are worked off, and kept until no provider posts them again so that they are not taken again. Idempotent. */
+/**
+ * Marks items as processed. They are kept as long as the provider may post them again, so that they are not processed twice.
+ * Idempotent.
+ */
 export async function finishItems(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await inbox(db).updateMany({ _id: { $in: [...ids] } }, [
@@ -76,7 +82,7 @@ export async function finishItems(db: Db, ids: readonly string[]): Promise<void>
   ]);
 }
 
-/** It cannot be worked off yet: again at `due`. One that is worked off stays so. */
+/** The item cannot be processed yet and is tried again at `due`. An item that is processed already is not changed. */
 export async function retryItem(db: Db, id: string, due: Date): Promise<void> {
   await inbox(db).updateOne({ _id: id, due: { $exists: true } }, { $set: { due }, $inc: { tries: 1 } });
 }

@@ -11,7 +11,7 @@ import { type RideDeps, ride } from './ride.ts';
 
 /** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */
 const GROUP_MAX = 50;
-/** Lost races in a row before we give up. Each loss means that another conversation of this account was opened. */
+/** After this many lost races in a row we give up. Each loss means that another conversation of this account was opened. */
 const TRIES_MAX = 200;
 
 export interface ChatAccepterDeps extends RideDeps, PayDeps {
@@ -70,8 +70,8 @@ export class AccountAccepter {
   }
 
   /**
-   * Arrivals without an answer afterwards must be decided again: another opening came first, or their own opener has to be paid
-   * first.
+   * Tries to answer each arrival. Those that have no answer afterwards must be decided again: either another opening came first,
+   * or the message that opens their conversation must be paid for first.
    */
   async #takeOnce(arrivals: readonly Arrival[], answers: Map<Arrival, Answer>): Promise<void> {
     const { db, clock, prices } = this.#deps;
@@ -82,7 +82,7 @@ export class AccountAccepter {
       ride(this.#deps, this.#account, plan.riders),
       this.#open(state.account?.chats, plan.openers),
     ]);
-    // Stored and paid results first: a failure beside them must not hide them.
+    // Results that were stored and paid come first, so that a failure of another part does not hide them.
     for (const result of results) {
       if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
     }

@@ -7,9 +7,9 @@ import { type ChatDraft, isFreeForm, queuedChatMessage } from './draft.ts';
 
 /** A message that is to be accepted (account-accepter.ts). */
 export interface Arrival extends ChatOrder {
-  /** By the store's time. From then on it is no longer accepted. */
+  /** From this moment of the store's time on, it is no longer accepted. */
   readonly payBy: Date | undefined;
-  /** The document to store when it goes in `conversation`. */
+  /** Makes the document to store when the message goes in `conversation`. */
   messageIn(conversation: OpenConversation): ChatMessageDocument;
 }
 

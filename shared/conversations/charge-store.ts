@@ -17,15 +17,15 @@ export interface Charge {
   readonly charged: MessageId | undefined;
 }
 
-/** `in_question`: its opener failed, and `settleCharge` has yet to decide about the charge. */
+/** `in_question`: its opener failed, and `settleCharge` has not decided about the charge yet. */
 export type ChargeState = 'stands' | 'void' | 'in_question';
 
-/** Most other decisions about one customer's conversations that may come between. Each one is another failed opener. */
+/** How many other decisions about a customer's conversations may come in between. Each of them means another failed opener. */
 const TRIES_MAX = 1_000;
 /** Page size for a conversation's other messages; most of them need not be read. */
 const PAGE = 100;
 
-/** The charge of the conversation that the message belongs to. */
+/** The charge for the conversation of this message. */
 export function chargeOf({ _id, account, to, conversation, opened, rides }: ChatMessageDocument): Charge {
   return { account, customer: to, conversation, charged: opened === undefined ? rides : _id };
 }
@@ -34,7 +34,7 @@ export function keyOfCharge({ account, customer }: Charge): ConversationKey {
   return conversationKey(account, customer);
 }
 
-/** The id of the change that refunds it. */
+/** The id of the change that refunds the charge. */
 export function refundOf({ conversation }: Pick<Charge, 'conversation'>): `ref_${ConversationId}` {
   return `ref_${conversation}`;
 }
@@ -47,7 +47,10 @@ export function openerOf(
   return document?.heirs?.findLast((heir) => heir.conversation === conversation)?.opener ?? charged;
 }
 
-/** The state of charges, by conversation. `documents` are the customers' documents, just read. Costs one more read in all. */
+/**
+ * The state of each charge, by its conversation. `documents` are the customers' documents and must have been read just before.
+ * Costs one more read for all charges.
+ */
 export async function lookAtCharges(
   db: Db,
   charges: readonly Charge[],
@@ -99,7 +102,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
       if (await voidConversation(db, document, conversation)) return 'void';
       continue;
     }
-    // It was so long ago that the document no longer remembers it.
+    // This was so long ago that the customer's document has forgotten it.
     if (await isApplied(db, account, refundOf(charge))) return 'void';
     if (await passOn(db, document, { conversation, opener: verdict.heir })) crashPoint('chat:passed_on');
   }

@@ -4,9 +4,9 @@ import type { MessageState } from '../messages/message.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
 /**
- * What a message's state means for the charge of its conversation. `taken`: the provider took it, or may have (claimed, unknown,
- * ended without proof, or sent before and in doubt). `waits`: it has not left. `refused`: it never left, or the provider refused
- * it, at once or by a later status.
+ * What a message's state means for the charge of its conversation. `taken`: the provider accepted it, or may have accepted it (it
+ * is claimed, its outcome is unknown, it ended without proof, or an earlier copy is in doubt). `waits`: it has not left.
+ * `refused`: it never left, or the provider refused it, at once or by a later status.
  */
 export type Fate = 'taken' | 'waits' | 'refused';
 
@@ -21,7 +21,7 @@ export type Verdict =
   | { readonly kind: 'stands' }
   /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
   | { readonly kind: 'passes_on'; readonly heir: MessageId }
-  /** Certainly no message of it was taken. */
+  /** It is certain that the provider accepted no message of the conversation. */
   | { readonly kind: 'void' };
 
 /**

@@ -17,10 +17,11 @@ export interface ConversationDocument {
   readonly current?: OpenConversation;
   /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */
   readonly openings?: number;
-  /** The newest refunded conversations: certainly none of their messages was taken. */
+  /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
   readonly voided?: readonly ConversationId[];
   /**
-   * The newest heirs: each is charged with a conversation because its opener failed. The last entry for a conversation counts.
+   * The last changes of openers. Each heir is charged with a conversation because its opener failed. The last entry for a
+   * conversation counts.
    */
   readonly heirs?: readonly Heir[];
   /** Number of decisions recorded in `voided` and `heirs`. Each decision is a compare-and-set on it (charge-store.ts). */

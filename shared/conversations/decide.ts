@@ -8,20 +8,20 @@ import { type ConversationDocument, conversationKey } from './conversation.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
 import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
 
-/** The parts of a message that decide about money and session. */
+/** The parts of a message that matter for its payment and the session. */
 export interface ChatOrder {
   readonly _id: MessageId;
   /** The customer's number, digits. */
   readonly to: string;
   /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
-  /** Set when it was accepted before, in a conversation that was refunded since. */
+  /** Set when it was accepted before, in a conversation that has been refunded since. */
   readonly again?: true;
 }
 
 /**
- * What the decision is based on. The account must be read first: an opening that is no longer in `opening` is in the
- * conversations' documents.
+ * The data that the decision needs. The account must be read first. If an opening is no longer in its `opening` then, the
+ * documents of the conversations have it.
  */
 export interface ChatState {
   readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
@@ -36,8 +36,9 @@ export type ChatDecision =
   | Refusal;
 
 /**
- * Decides who pays for what, for messages of one account in order. Writes nothing. The openings are valid only if nobody else
- * opens a conversation of the account meanwhile (`chats` unchanged) and the balance suffices.
+ * Decides which messages open a conversation and pay for it, and which ride in one. The messages are of one account, in their
+ * order. Writes nothing. The openings are valid only if no other conversation of the account is opened meanwhile (`chats`
+ * unchanged) and the balance is sufficient.
  */
 export function decideChats(
   orders: readonly ChatOrder[],
@@ -90,7 +91,7 @@ function openConversation(
   now: Date,
 ): OpenConversation | undefined {
   const { openings: written = 0, voided = [], current } = document ?? {};
-  // If the document has the opening, the document counts: it also knows whether it was refunded.
+  // If the document has the opening, the document is used, because it also says whether the opening was refunded.
   const unwritten = Object.values(pending)
     .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
     .sort((a, b) => a.number - b.number)

@@ -25,11 +25,13 @@ export interface ChatAccepter {
    * never.
    */
   accept(account: AccountId, draft: ChatDraft, payBy?: Date): Promise<ChatAcceptOutcome>;
-  /** The same for a message whose conversation was refunded since: it goes in another one. */
+  /** Does the same for a message whose conversation has been refunded since. The message goes in another conversation. */
   acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
 }
 
-/** Most accounts that are kept. Above this, idle ones are dropped (the sweep clears their last pending changes). */
+/**
+ * The most accounts that are kept in memory. Above this, idle ones are dropped, and the sweep clears their last pending changes.
+ */
 const ACCOUNTS_MAX = 10_000;
 
 export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {

@@ -21,21 +21,23 @@ export interface OpeningDebit {
   readonly account: AccountId;
   /** The value of `accounts.chats` that the decision was based on. */
   readonly chats: number | undefined;
-  /** At least one, in the order of their numbers. */
+  /** At least one opening, in the order of their numbers. */
   readonly openings: readonly PaidOpening[];
   /** UTC day, for the expiry of the credits. */
   readonly today: string;
   /** Groups of the account whose follow-up is complete: this update clears them. */
   readonly done: readonly GroupId[];
-  /** By the store's time. From then on the update is refused, however long it was delayed. */
+  /** From this moment of the store's time on, the update is refused, however long it was delayed. */
   readonly payBy: Date | undefined;
 }
 
 /**
  * The one atomic update that opens conversations: the account pays for all of them and carries their messages, or nothing
- * happens. Undefined: somebody else opened a conversation since, or the account cannot pay, or `payBy` has passed. Unless only
- * the account stood in the way, it then cannot happen later either. May be repeated when the answer was lost: `chats` has risen
- * then, and the change is recognized by its group. Each conversation gets its own ledger entry.
+ * happens. May be repeated when the answer was lost: `chats` has risen then, and the change is recognized by its group. Each
+ * conversation gets its own ledger entry.
+ *
+ * Undefined means that nothing happened: somebody else has opened a conversation since, the account cannot pay, or `payBy` has
+ * passed. Only if the account alone prevented it can the same update still succeed later.
  */
 export async function payForOpenings(
   accounts: Collection<AccountDocument>,
@@ -145,7 +147,7 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
   };
 }
 
-/** For an opener that was stored before, in another conversation. Matches once. */
+/** The update of an opener that is stored already, in another conversation. It matches only once. */
 export function openerUpdate({ opener, id, group, credits }: OpenConversation): SingleUpdate {
   return {
     filter: { _id: opener, 'opened.group': { $ne: group } },

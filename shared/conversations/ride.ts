@@ -47,7 +47,7 @@ export async function ride(
   return boarded.flat();
 }
 
-/** Handles all of them together; `store` returns whether it was in time. */
+/** Handles all messages together. `store` returns for each whether it was in time. */
 async function board(
   { clock, log }: RideDeps,
   account: AccountId,
@@ -72,7 +72,10 @@ async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Pr
   return arrival.payBy === undefined || insertBy(db, arrival.messageIn(conversation), arrival.payBy);
 }
 
-/** A process that died may have paid for the conversation with this message. */
+/**
+ * The update of a message that is stored already. A process that died may have opened and paid for the conversation with this
+ * same message.
+ */
 function riderUpdate(_id: MessageId, conversation: OpenConversation): SingleUpdate {
   if (conversation.opener === _id) return openerUpdate(conversation);
   return {

@@ -3,7 +3,7 @@ import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
 const SESSION_MS = 24 * 3_600_000;
-/** Runs from the message that opens the conversation. */
+/** A conversation lasts this long from the message that opens it. */
 const CONVERSATION_MS = 24 * 3_600_000;
 
 type Session = Pick<ConversationDocument, 'lastInboundAt'>;
@@ -20,7 +20,7 @@ export function isSessionOpen(conversation: Session | undefined, now: Date): boo
   return until !== undefined && now < until;
 }
 
-/** Who counts as the starter of a conversation that our message opens now. */
+/** Who counts as the starter if our message opens a conversation now. */
 export function openerAt(conversation: Session | undefined, now: Date): Opener {
   return isSessionOpen(conversation, now) ? 'user' : 'business';
 }

@@ -80,12 +80,12 @@ export async function voidConversation(db: Db, read: ConversationDocument, id: C
   );
 }
 
-/** The opener failed: `heir` takes its place. False when another decision was made since the read. */
+/** Makes `heir` the opener, because the opener failed. False when another decision was made since the read. */
 export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
   return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
 }
 
-/** Decisions follow one another: each is based on the state that the one before left. */
+/** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */
 async function decide(
   db: Db,
   { _id, judged }: ConversationDocument,

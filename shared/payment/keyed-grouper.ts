@@ -8,8 +8,9 @@ export interface KeyedGrouperOptions<Key, Item, Result> {
   /** How long the newest group must have been running before another one starts beside it. */
   readonly patienceMs: number;
   /**
-   * Handles one group. The next may start when it resolves. The results of each part, in the order of its items, may come later;
-   * until then its key is in no other group. A rejection rejects the items of the group or of the part.
+   * Handles one group. When it resolves, the next group may start. The results of each part are in the order of its items and may
+   * come later. Until they come, the part's key is in no other group. A rejection of the group rejects all its items; a rejection
+   * of a part rejects the items of that part.
    */
   run(parts: readonly KeyedPart<Key, Item>[]): Promise<readonly Promise<readonly Result[]>[]>;
 }

@@ -16,7 +16,7 @@ export interface SetProvider {
   readonly provider: ProviderDocument;
   /** False when the account had a provider before. */
   readonly created: boolean;
-  /** In clear; present when it is new. */
+  /** The token in clear. Present only when it is new. */
   readonly verifyToken?: string;
 }
 
@@ -49,7 +49,7 @@ export async function setProvider(
         // Keeps the update from being empty, which MongoDB refuses.
         callback: stored.callback,
       },
-      // The troubles were met with the old settings.
+      // The stored troubles came from the old settings, so they are removed.
       $unset: { troubles: '' },
     },
     { returnDocument: 'after' },
@@ -81,7 +81,7 @@ async function addProvider(
   try {
     await providers(db).insertOne(provider);
   } catch (error) {
-    // Another call created one at the same moment: change that one.
+    // Another call has created a provider at the same moment. That one is changed instead.
     if (isDuplicateKey(error)) return setProvider(db, clock, box, account, change);
     throw error;
   }
@@ -133,7 +133,7 @@ export async function stopProvider(db: Db, account: AccountId, reason: string): 
 }
 
 /**
- * Records what does not work; with undefined, that it works again. Only operators read it: no gateway and no other worker does.
+ * Records what does not work. Undefined records that it works again. Only operators read it; no gateway and no other worker does.
  */
 export async function noteTrouble(
   db: Db,

@@ -24,12 +24,12 @@ export interface IntentDocument {
   readonly messages: readonly MessageId[];
 }
 
-/** Another process holds the lease now: this one must not settle any more. */
+/** Another process holds the lease now, so this one must settle nothing more. */
 export class LeaseLostError extends Error {
   readonly code = 'lease_lost';
 }
 
-/** Throws `LeaseLostError` when a later holder was here. */
+/** Stores an intent. Throws `LeaseLostError` when a later holder has written to it. */
 export async function writeIntent(
   db: Db,
   { lease, epoch }: Holder,
@@ -48,8 +48,8 @@ export async function writeIntent(
 }
 
 /**
- * Writes the epoch into all intents of the lease, so that an earlier holder can write none any more. Throws `LeaseLostError` as
- * above.
+ * Writes the epoch into all intents of the lease. From then on an earlier holder can write none. Throws `LeaseLostError` like
+ * `writeIntent`.
  */
 export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
   try {
@@ -76,7 +76,10 @@ export async function readIntents(db: Db, lease: string): Promise<readonly Messa
   return intents.flatMap(({ messages }) => messages);
 }
 
-/** The intent has a higher epoch. The filter did not match it, so the upsert tried to insert a second document with its id. */
+/**
+ * A duplicate key means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a second
+ * document with its id.
+ */
 function asLost(error: unknown, lease: string): unknown {
   return isDuplicateKey(error) ? new LeaseLostError(`${lease} has another holder`, { cause: error }) : error;
 }
