@@ -20,7 +20,7 @@ export interface LoopResult {
   readonly wholePerSecond?: number;
   readonly answerMs: Times;
   readonly documentWritesPerMessage: number;
-  /** By process. */
+  /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
   /** Errors: must be empty and 0. */
   readonly refused: Readonly<Record<string, number>>;
@@ -38,7 +38,7 @@ export interface LatencyResult {
 }
 
 export interface RateResult extends LatencyResult {
-  /** By process. */
+  /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
 }
 

@@ -29,7 +29,7 @@ const senders = choice(['any', 'registered']);
 const SENDERS_ABOUT = 'which senders may be used';
 const NAME_ABOUT = 'what people call it';
 const dlt = choice(['on', 'off']);
-/** `none`, or some of the exemptions. */
+/** The text of the option: `none`, or exemptions separated by commas. */
 const optOutExempt = {
   value: 'MESSAGES',
   form: `none, or one or more of ${EXEMPTIONS.join(', ')} (with commas)`,

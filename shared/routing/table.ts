@@ -17,7 +17,7 @@ export type Resolution =
   | { readonly kind: 'path'; readonly path: string; readonly route?: RouteDocument }
   | { readonly kind: 'no_route'; readonly why: string; readonly route?: RouteDocument };
 
-/** A route under one of its destinations. */
+/** A route as it is found under one of its destinations. */
 interface Entry {
   readonly route: RouteDocument;
   /**

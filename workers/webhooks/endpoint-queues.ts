@@ -156,7 +156,7 @@ export class EndpointQueues {
     this.#rotation.releaseAll();
   }
 
-  /** The host was connected to this address. */
+  /** Notes that the host was connected to this address. Posts are counted by address. */
   connected(host: string, address: string): void {
     this.#inFlight.connected(host, address);
   }

@@ -72,7 +72,7 @@ export class InFlightCounts {
     if (oldestMs !== undefined && nowMs - oldestMs > SLOW_MS) this.#setSlow(sender, true);
   }
 
-  /** The host was connected to this address. */
+  /** Notes that the host was connected to this address. */
   connected(host: string, address: string): void {
     this.#destinations.connected(host, address);
   }

@@ -26,7 +26,7 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
       const { deletedCount } = await conversations.deleteMany(
         {
           _id: idsOf(found),
-          // At least one of them must exist: a document with none was just created for an opening (opening-store.ts).
+          // At least one of these times must exist. A document without any was just created for an opening (opening-store.ts).
           $or: [{ lastInboundAt: { $lt: before } }, { 'current.until': { $lt: before } }, { voided: { $lt: since } }],
           $nor: [
             { lastInboundAt: { $gte: before } },
