@@ -1,12 +1,14 @@
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts, findOptOut, isOptOutPlace, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { isOptOutId, newId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
+import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
+import { maskNumber } from '../../shared/runtime/log.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { recipient } from '../fields/message-fields.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from '../http/answer.ts';
+import { changeAudited } from '../http/audited.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
@@ -75,8 +77,15 @@ export function createAddOptOut({
       }
       const { customer, number: scope = WHOLE_ACCOUNT } = whole(read);
       const account = caller._id;
-      await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api' }]);
-      const stored = await findOptOut(db, account, optOutId(account, customer, scope));
+      const id = optOutId(account, customer, scope);
+      const stored = await changeAudited({ db, clock, config }, callerOf(res), {
+        ...audited('opt-out.add', id, () => findOptOut(db, account, id)),
+        make: async () => {
+          await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api' }]);
+          return findOptOut(db, account, id);
+        },
+        madeOf: auditedState,
+      });
       return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
     },
     /** The request is simply done again. */
@@ -85,16 +94,37 @@ export function createAddOptOut({
 }
 
 /** DELETE /v2/account/opt-outs/{id} (extension): the customer gets messages again. */
-export function createRemoveOptOut({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+export function createRemoveOptOut(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Handler {
+  const { db, clock } = deps;
   return async (req, res: Reply) => {
     const { opt_out_id: id } = req.params;
     const account = callerOf(res).account._id;
     const found = typeof id === 'string' && isOptOutId(id) ? await findOptOut(db, account, id) : undefined;
     if (found === undefined) return sendProblem(res, 'opt_out_not_found');
     const { customer, scope } = found;
-    await changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: 'api' }]);
+    await changeAudited(deps, callerOf(res), {
+      ...audited('opt-out.remove', found._id, async () => found),
+      make: () => changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: 'api' }]),
+      madeOf: () => auditedState(undefined),
+    });
     sendJson(res, 200, { status: 'success', opt_out_id: found._id, message: 'The opt-out is removed.' });
   };
+}
+
+/** Each customer has entries of its own: its id names it, so that no phone number has to. */
+function audited(action: string, id: OptOutId, find: () => Promise<OptOutDocument | undefined>) {
+  return {
+    action,
+    subject: { kind: 'opt-out', id },
+    read: async () => auditedState(await find()),
+    isRefusal: () => false,
+  };
+}
+
+function auditedState(found: OptOutDocument | undefined): object {
+  if (found === undefined) return { out: false };
+  const { customer, scope, since, source } = found;
+  return { out: true, customer: maskNumber(customer), scope, since, source };
 }
 
 /** `number` is null when the opt-out is for the whole account. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
@@ -30,6 +31,23 @@ describe('opt-outs by the API', () => {
     expect(removed.body.opt_out_id).to.equal(entry.opt_out_id);
     expect((await list().expect(200)).body.data).to.deep.equal([]);
     expectProblem(await remove(entry.opt_out_id), 'opt_out_not_found');
+  });
+
+  it('is in the audit as added and as removed, without the phone number; what changes nothing is not', async () => {
+    const { body } = await add({ customer: CUSTOMER }).expect(200);
+    await add({ customer: CUSTOMER }).expect(200);
+    const added = await site.db.collection<AuditDocument>('audit').find({ account: site.account }).toArray();
+    await remove(body.opt_out_id).expect(200);
+
+    const entries = await site.db.collection<AuditDocument>('audit').find({ account: site.account }).toArray();
+
+    expect(added.map(({ action }) => action)).to.deep.equal(['opt-out.add']);
+    const of = (action: string) => entries.find((entry) => entry.action === action);
+    expect(of('opt-out.add')).to.deep.include({ outcome: 'done', subject: { kind: 'opt-out', id: body.opt_out_id } });
+    expect(of('opt-out.add')?.after).to.include({ out: true, customer: '9198******10', scope: '*' });
+    expect(of('opt-out.remove')).to.deep.include({ outcome: 'done', after: { out: false } });
+    expect(of('opt-out.remove')?.before).to.include({ out: true });
+    expect(JSON.stringify(entries)).not.to.include(CUSTOMER);
   });
 
   it('keeps one that is there as it is', async () => {
