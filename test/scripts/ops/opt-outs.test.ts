@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { OpsWorld } from '../../support/ops-world.ts';
+
+describe('npm run ops: opt-outs', () => {
+  let world: OpsWorld;
+  before(async () => {
+    world = await OpsWorld.open();
+  });
+  after(() => world.close());
+
+  const fileOf = (name: string, text: string): string => {
+    const path = join(world.dir, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('what export writes, import reads: who, of what, and since when', async () => {
+    const [from, to] = [await world.newAccount(), await world.newAccount()];
+    await world.json(`opt-out add ${from} 919876543210`);
+    await world.json(`opt-out add ${from} 919876543210 --number 56161`);
+    await world.json(`opt-out add ${from} 4915112345678 --number 919000000001`);
+    const { out } = await world.run(`opt-out export ${from}`);
+    const file = fileOf('exported.csv', out);
+
+    const imported = await world.json(`opt-out import ${to} ${file}`);
+    const again = await world.json(`opt-out import ${to} ${file}`);
+
+    expect(out.split('\n')[0]).to.equal('customer,number,since,source,word');
+    expect([imported.imported, again.imported]).to.deep.equal([3, 3]);
+    const said = async (account: string) =>
+      (await world.run(`opt-out export ${account}`)).out
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(',').slice(0, 3));
+    expect(await said(to)).to.deep.equal(await said(from));
+    expect((await world.json(`opt-out list ${to}`)).map(({ source }: { source: string }) => source)).to.deep.equal(
+      Array(3).fill('import'),
+    );
+  });
+
+  it('import reads a list of numbers alone, with a mark, quotes, empty lines and Windows line ends', async () => {
+    const account = await world.newAccount();
+    const text = '\ufeffcustomer,number,since\r\n"919876543210","56161","2026-01-31T12:00:00Z"\r\n\r\n919876543211\r\n';
+
+    await world.json(`opt-out import ${account} ${fileOf('windows.csv', text)}`);
+
+    const listed: readonly { customer: string; scope: string; since: string }[] = await world.json(
+      `opt-out list ${account}`,
+    );
+    expect(listed.map(({ customer, scope }) => [customer, scope])).to.deep.equal([
+      ['919876543210', '56161'],
+      ['919876543211', '*'],
+    ]);
+    expect(listed[0]?.since).to.equal('2026-01-31T12:00:00.000Z');
+  });
+
+  it('a bad line is named, and nothing is imported', async () => {
+    const account = await world.newAccount();
+    const text = 'customer,number,since\n919876543210\n+919876543211\n919876543212,HARKRA\n919876543213,,tomorrow\n';
+
+    const { code, err } = await world.run(`opt-out import ${account} ${fileOf('bad.csv', text)}`);
+
+    expect(code).to.equal(1);
+    expect(err)
+      .to.include('Nothing was imported: 3 lines are bad.')
+      .and.to.match(/line 3: Remove the plus sign[\s\S]*line 4: The number[\s\S]*line 5: The time/);
+    expect(await world.json(`opt-out list ${account}`)).to.deep.equal([]);
+  });
+});
