@@ -10,6 +10,8 @@ import { listCarriers } from '../../shared/carriers/store.ts';
 import { findKey } from '../../shared/keys/store.ts';
 import { numberKey } from '../../shared/numbers/number.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
+import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+import { findWordSettings } from '../../shared/opt-outs/word-settings.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { listRoutes } from '../../shared/routing/store.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
@@ -92,11 +94,19 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
     read: async () => undefined,
   },
+  'opt-out words': {
+    id: ({ account, number }) => named(account, number ?? WHOLE_ACCOUNT),
+    read: (db, values) => findWordSettings(db, accountOf(values), String(values.number ?? WHOLE_ACCOUNT)),
+  },
   'opt-in': {
     id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
     read: async () => undefined,
   },
 };
+
+function thingOf({ noun, verb }: Command): Thing | undefined {
+  return THINGS[`${noun} ${verb}`] ?? THINGS[noun];
+}
 
 /** The account that a command is about. In a route, `account` is a list, because it is a condition there. */
 function accountIn({ account }: Values): unknown {
@@ -116,7 +126,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   if (LOOKS.has(command.verb) || STORE_STOPPED.has(`${command.noun} ${command.verb}`))
     return command.run(values, context);
   const db = await context.db();
-  const thing = THINGS[command.noun];
+  const thing = thingOf(command);
   const state = async (words: Values): Promise<Values | undefined> => {
     const found = thing?.id(words) === undefined ? undefined : await thing.read(db, words);
     return found && auditView(found);

@@ -4,10 +4,16 @@ import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
 import { findWordSettings, setWordSettings } from '../../shared/opt-outs/word-settings.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand } from './command.ts';
+import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
 import { accountId, optional, required, words } from './parameters.ts';
 import { sheet } from './show.ts';
 
 const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
+const answer = {
+  value: 'TEXT',
+  form: 'a text, or none',
+  parse: (text: string) => (text === 'none' ? null : text),
+};
 const WORDS_MAX = 50;
 const WORD_LENGTH_MAX = 40;
 
@@ -35,7 +41,7 @@ const languageList = {
 export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
   noun: 'opt-out',
   verb: 'words',
-  about: 'Shows or sets the words with which customers opt out and in.',
+  about: 'Shows or sets the words with which customers opt out and in, and what they are answered.',
   args: { account: required(accountId, 'the account') },
   options: {
     number: optional(ownNumber, "of this number of the account's; what it does not set is the account's"),
@@ -43,13 +49,21 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
     out: optional(wordList, 'further words for STOP'),
     in: optional(wordList, 'further words for START'),
     helpWords: optional(wordList, 'further words for HELP'),
+    stopAnswer: optional(answer, 'what customers are told who have opted out; once for each change'),
+    startAnswer: optional(answer, 'what customers are told who have opted in again'),
+    helpAnswer: optional(answer, 'what customers are told who write HELP'),
   },
   notes:
-    'A text counts when the whole of it is one of the words; case, accents, punctuation and invisible characters do not matter. Known to the workers within two seconds.',
-  async run({ account, number: scope = WHOLE_ACCOUNT, languages, out, in: back, helpWords }, { db }) {
-    const store = await db();
-    await existing(store, account);
+    'A text counts when the whole of it is one of the words; case, accents, punctuation and invisible characters do not matter. ' +
+    'An answer is a transactional message of the account, from the number that the customer wrote to, and costs its credits. ' +
+    'Without credits there is none. Under DLT it needs --number and an approved template of that number. ' +
+    'Known to the workers within two seconds.',
+  async run({ account, number: scope = WHOLE_ACCOUNT, languages, out, in: back, helpWords, ...texts }, context) {
+    const store = await context.db();
+    const sender = { account: await existing(store, account), scope };
+    const answers = await checkedAnswers(context, sender, texts);
     const changes = {
+      ...answers,
       ...(languages && { languages }),
       ...(out && { out }),
       ...(back && { in: back }),
@@ -63,6 +77,9 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
       out: now?.out?.join(', ') ?? '-',
       in: now?.in?.join(', ') ?? '-',
       help: now?.help?.join(', ') ?? '-',
+      stop_answer: shownAnswer(now?.stopAnswer),
+      start_answer: shownAnswer(now?.startAnswer),
+      help_answer: shownAnswer(now?.helpAnswer),
     };
     return { text: sheet(fields), json: { account, ...fields } };
   },

@@ -19,6 +19,7 @@ export type MessageDraft = Pick<
   | 'entityId'
   | 'reference'
   | 'batch'
+  | 'inReplyTo'
 >;
 
 /** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -41,6 +42,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.template === undefined ? {} : { template: draft.template }),
     ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
+    ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
     state: 'queued',
     v: 0,
     due: draft.validUntil,

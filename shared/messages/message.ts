@@ -90,6 +90,8 @@ export interface MessageDocument extends StoredMessage {
   /** Id of the DLT template that the text matched, and of the business (PE) that registered it. */
   readonly template?: string;
   readonly entityId?: string;
+  /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
+  readonly inReplyTo?: MessageId;
   /**
    * The change that refunds it together with other messages (docs/decisions/0012). Absent: it is refunded by its own id, if at
    * all.

@@ -175,6 +175,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'sends: which recipients have opted out; the list of an account, by customer',
   },
   {
+    collection: 'opt_out_answers',
+    key: { carrier: 1, _id: 1 },
+    options: { name: 'carrier' },
+    serves: 'smpp worker: answers to STOP, START and HELP that are owed to customers of a carrier',
+  },
+  {
+    collection: 'opt_out_helps',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes what limits answers to HELP, a day after the last one',
+  },
+  {
     collection: 'rate',
     key: { 'window.start': 1 },
     options: { name: 'expiry', expireAfterSeconds: 120 },

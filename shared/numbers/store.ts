@@ -61,6 +61,14 @@ export function findNumber(db: Db, number: string): Promise<NumberDocument[]> {
   return numbers(db).find({ number }).sort({ _id: 1 }).toArray();
 }
 
+/** Which of these are numbers of ours, of whatever account. */
+export async function findOurs(db: Db, digits: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await numbers(db)
+    .find({ number: { $in: [...digits] } }, { projection: { number: 1 } })
+    .toArray();
+  return new Set(found.map(({ number }) => number));
+}
+
 /** A change is used after this time at the latest. */
 const FRESH_MS = 2_000;
 /** How many numbers are remembered. The same number of others is remembered as belonging to nobody. */

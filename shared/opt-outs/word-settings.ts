@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { MessageDocument } from '../messages/message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { WHOLE_ACCOUNT } from './opt-out.ts';
 import { type Language, languagesOf, WORD_LISTS, type Words } from './word-lists.ts';
@@ -18,7 +19,20 @@ export interface WordSettings {
   readonly out?: readonly string[];
   readonly in?: readonly string[];
   readonly help?: readonly string[];
+  /** What a customer is told who has opted out or in, or who asks for help. Null: nothing, also where the account has one. */
+  readonly stopAnswer?: AnswerText | null;
+  readonly startAnswer?: AnswerText | null;
+  readonly helpAnswer?: AnswerText | null;
 }
+
+/** `template`, `entityId`: of the DLT template that it matched when it was set. */
+export interface AnswerText extends Pick<MessageDocument, 'text' | 'template' | 'entityId'> {}
+
+/** Which answer is for which word. */
+export const ANSWERS = { out: 'stopAnswer', in: 'startAnswer', help: 'helpAnswer' } as const satisfies Record<
+  keyof Words,
+  keyof WordSettings
+>;
 
 export type WordSettingsKey = `${AccountId}:${string}`;
 
@@ -63,7 +77,7 @@ export async function setWordSettings(
   db: Db,
   account: AccountId,
   scope: string,
-  changes: Partial<Pick<WordSettings, 'languages' | 'out' | 'in' | 'help'>>,
+  changes: Partial<Omit<WordSettings, '_id' | 'account' | 'scope'>>,
 ): Promise<void> {
   const _id = wordSettingsKey(account, scope);
   await settings(db).updateOne({ _id }, { $set: { account, scope, ...changes } }, { upsert: true });

@@ -26,6 +26,8 @@ export const CRASH_POINTS = {
   'receipt:stored': 'A receipt is settled; the carrier has no deliver_sm_resp.',
   'inbound:stored': "A handset's message is stored; its account has no message, the carrier no answer.",
   'inbound:opted_out': "A customer's STOP is on the list; the customer's message is not stored.",
+  'answer:owed': "The answer to a customer's STOP is owed; the customer's message is not stored.",
+  'answer:paid': "The answer to a customer's STOP is paid for and stored; it is still owed.",
   'inbound:inserted': "A handset's message is a message of its account; its event does not exist.",
   'inbound:told': "A handset's message is told; the carrier has no answer.",
   'webhook:posted': 'An endpoint has answered; the delivery is still due.',

@@ -117,6 +117,17 @@ export function receivedMessageId(inbound: InboundId): MessageId {
   return `msg_${inbound.slice(4)}`;
 }
 
+/** The id of the answer to a customer's STOP, START or HELP: it has that message's time and derives from it, so there is one. */
+export function optOutAnswerId(asked: MessageId): MessageId {
+  const time = asked.slice(4, 4 + TIME_CHARACTERS);
+  return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of the debit that pays for this message and nothing else (payment/accept-once.ts). */
+export function ownGroupId(message: MessageId): GroupId {
+  return `grp_${message.slice(4)}`;
+}
+
 /** The id of a customer's wish about an account, or about one of its numbers (`scope`). It is derived, so there is only one. */
 export function optOutId(account: AccountId, customer: string, scope: string): OptOutId {
   return `opt_${hashText(`${account}:${customer}:${scope}`, OPT_OUT_CHARACTERS)}`;

@@ -54,7 +54,7 @@ describe('kill at every named place between two effects', function () {
             .toArray();
           const states = new Map<string, number>();
           for (const { state } of found) states.set(state, (states.get(state) ?? 0) + 1);
-          expect([...states]).deep.equal(ends.map(({ state, count }) => [state, count]));
+          expect([...states]).to.have.deep.members(ends.map(({ state, count }) => [state, count]));
           return found;
         },
         `the messages of ${point}`,

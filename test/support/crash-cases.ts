@@ -120,6 +120,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     ends: [{ count: 1, state: 'received', price: 0 }],
   };
   const RECEIVES = '919000000001';
+  const ANSWERS = '919000000078';
   /** A long text and a short one of a handset, over SMPP. */
   const handsetWrites: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     async prepare() {
@@ -148,6 +149,23 @@ export function crashCases(product: () => Product): readonly Case[] {
       );
     },
     ends: [{ count: 1, state: 'received', price: 0 }],
+  };
+  const handsetIsAnswered: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    async prepare() {
+      const { ops, account, db } = product();
+      if ((await findNumber(db, ANSWERS)).length > 0) return;
+      await ops(`number add ${ANSWERS} ${account}`);
+      await ops(`opt-out words ${account} --number ${ANSWERS} --stop-answer Stopped.`);
+    },
+    async act(numbers) {
+      const [from = ''] = numbers(1);
+      for (const part of phoneParts({ from, to: ANSWERS, text: 'STOP', systemId: 'harkara' }))
+        product().smsc.sendMo(part);
+    },
+    ends: [
+      { count: 1, state: 'received', price: 0 },
+      { count: 1, state: DELIVERED },
+    ],
   };
   /** A webhook; whatever became of the first try, the audit has what there is then. */
   const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
@@ -255,6 +273,8 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },
     { point: 'inbound:stored', app: 'smpp', ...handsetWrites },
     { point: 'inbound:opted_out', app: 'smpp', ...handsetOptsOut },
+    { point: 'answer:owed', app: 'smpp', ...handsetIsAnswered },
+    { point: 'answer:paid', app: 'smpp', ...handsetIsAnswered },
     { point: 'inbound:inserted', app: 'smpp', ...handsetWrites },
     { point: 'inbound:told', app: 'smpp', ...handsetWrites },
     { point: 'audit:begun', app: 'gateway', ...registers('begun') },

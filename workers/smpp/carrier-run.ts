@@ -3,11 +3,13 @@ import type { Lease } from '../../shared/leases/lease.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
+import type { AnswerSender } from './inbound/answer-sender.ts';
 import { Rounds } from './rounds.ts';
 import { BindReporter } from './session/bind-reporter.ts';
 import type { BindState } from './session/bind-states.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
+  readonly answerSender: AnswerSender;
   readonly lease: Lease;
 }
 
@@ -19,6 +21,8 @@ const FLOW_MS = 500;
 const SWEEP_MS = 3_000;
 /** How often to look at received SMS that could not be processed, that wait for parts, or that are finished. */
 const INBOUND_MS = 1_000;
+/** How often answers to STOP, START and HELP are sent. */
+const ANSWERS_MS = 500;
 /** How often to look at unknown submits. If the carrier's waiting time for them is shorter, that time is used. */
 const UNKNOWNS_MS = 10_000;
 const SHORTEST_UNKNOWNS_MS = 500;
@@ -95,10 +99,14 @@ export class CarrierRun {
   }
 
   #run(parts: CarrierParts, reporter: BindReporter, epoch: number): void {
-    const { unknownWaitMs } = this.#options.carrier;
+    const { answerSender, carrier } = this.#options;
+    const { unknownWaitMs } = carrier;
+    // An earlier holder may have left some.
+    answerSender.owing.add(carrier._id);
     this.#phase = { kind: 'running', parts, reporter };
     this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
     this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));
+    this.#rounds.every(ANSWERS_MS, 'opt-out answers', () => this.#sendAnswers());
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
     this.#rounds.every(FLOW_MS, 'flow', async () => this.#tellFlow(parts, reporter));
@@ -179,6 +187,11 @@ export class CarrierRun {
 
   async #sweepInbound({ inbound }: CarrierParts): Promise<void> {
     if (this.#lease.held) await inbound.sweep();
+  }
+
+  async #sendAnswers(): Promise<void> {
+    const { answerSender, carrier } = this.#options;
+    if (this.#lease.held) await answerSender.send(carrier._id);
   }
 
   async #decideUnknowns({ unknowns }: CarrierParts, epoch: number): Promise<void> {

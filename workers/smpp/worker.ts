@@ -16,6 +16,7 @@ import { type Announcer, createAnnouncer } from '../../shared/webhooks/announce.
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
 import { Serving } from './claim/serving.ts';
+import { AnswerSender } from './inbound/answer-sender.ts';
 import type { InboundRules } from './inbound/inbound.ts';
 import { Teller } from './inbound/tell.ts';
 import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
@@ -70,6 +71,7 @@ export class SmppWorker {
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
   readonly #teller: Teller;
+  readonly #answerSender: AnswerSender;
   readonly #running = new Map<string, Running>();
   /**
    * The leases by carrier. They include leases of other processes, because a lease must be watched before it can be taken over.
@@ -92,7 +94,9 @@ export class SmppWorker {
     const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
     this.#messageLog = new MessageLog({ db, clock, log, days });
     const { strayDays } = options.inbound ?? INBOUND;
-    this.#teller = new Teller({ db, clock, announcer: this.#announcer, strayDays });
+    this.#answerSender = new AnswerSender({ db, clock, log, metrics: this.#metrics });
+    const { owing } = this.#answerSender;
+    this.#teller = new Teller({ db, clock, announcer: this.#announcer, strayDays, owing });
   }
 
   start(): void {
@@ -164,6 +168,7 @@ export class SmppWorker {
       departures: this.#departures,
       messageLog: this.#messageLog,
       teller: this.#teller,
+      answerSender: this.#answerSender,
       inboundRules: this.#options.inbound ?? INBOUND,
       password: box.open(carrier.password),
       lease: this.#lease(id),

@@ -12,6 +12,7 @@ import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
 import { Serving } from '../../../workers/smpp/claim/serving.ts';
+import { AnswerSender } from '../../../workers/smpp/inbound/answer-sender.ts';
 import { Teller } from '../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../workers/smpp/session/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -46,15 +47,17 @@ describe('smpp worker: a carrier under its lease', () => {
       unknownWaitMs: 0,
       createdAt: clock.now(),
     };
+    const metrics = createSmppMetrics(new Metrics());
+    const answerSender = new AnswerSender({ db, clock, log, metrics });
+    const { owing } = answerSender;
     run = new CarrierRun({
-      ...{ db, clock, log, carrier, password: '' },
-      metrics: createSmppMetrics(new Metrics()),
+      ...{ db, clock, log, carrier, password: '', metrics, answerSender },
       announcer: createAnnouncer({ db, clock }),
       gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
       serving: new Serving({ db, clock }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
-      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1 }),
+      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1, owing }),
       inboundRules: { partsMs: 60_000, refuseStrays: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });

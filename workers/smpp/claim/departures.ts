@@ -100,6 +100,7 @@ export class Departures {
     for (const message of waited) {
       const rules = accounts.get(message.account);
       if (rules?.optOuts !== true || isExempt(message, rules.optOutExempt)) continue;
+      if (message.inReplyTo !== undefined) continue;
       asked.set(message.account, [...(asked.get(message.account) ?? []), message]);
     }
     const refused = await Promise.all(
@@ -128,13 +129,16 @@ interface Check {
 /**
  * Checks what must still be true. If an account's DLT was switched on later, that counts only for messages that are accepted from
  * then on. If it was switched off, its rules are not checked here either.
+ * An answer to a customer has the number as its sender that the customer wrote to, which nobody registers.
  */
 function checkOf(message: MessageDocument, rules: SendingRules | undefined): Check {
-  const { account, sender, template } = message;
+  const { account, sender, template, inReplyTo } = message;
   const underDlt = rules?.dlt === 'on' && template !== undefined;
   return {
     message,
-    ...(underDlt || rules?.senders === 'registered' ? { sender: senderKey(account, sender) } : {}),
+    ...(underDlt || (rules?.senders === 'registered' && inReplyTo === undefined)
+      ? { sender: senderKey(account, sender) }
+      : {}),
     ...(underDlt ? { template: templateKey(account, template) } : {}),
   };
 }

@@ -15,6 +15,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { decideAnswers, type Signed } from './opt-out-answers.ts';
 
 /** A complete message from a customer, before it is stored. */
 export interface Received {
@@ -24,6 +25,8 @@ export interface Received {
   readonly from: string;
   /** The account's number, in digits. */
   readonly to: string;
+  /** The carrier that brought it. */
+  readonly carrier: string;
   /** Begins with the time at which the message came. */
   readonly history: readonly HistoryEntry[];
   readonly inbound: { readonly type: string; readonly body: string };
@@ -35,25 +38,34 @@ const FRESH_MS = 2_000;
 const REMEMBERED = 10_000;
 const NUMBER = /^\d{3,15}$/;
 
-/** Acts on customers' STOP and START. One per process. */
+interface InboundOptOutsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Carriers whose customers may be owed answers (answer-sender.ts). */
+  readonly owing: Set<string>;
+}
+
+/** Acts on customers' STOP, START and HELP. One per process. */
 export class InboundOptOuts {
   readonly #db: Db;
+  readonly #owing: Set<string>;
   readonly #settings: FreshCache<WordSettingsKey, WordSettings>;
 
-  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+  constructor({ db, clock, owing }: InboundOptOutsOptions) {
     this.#db = db;
+    this.#owing = owing;
     const readMany = (keys: readonly WordSettingsKey[]) => readWordSettings(db, keys);
     this.#settings = new FreshCache({ clock, freshMs: FRESH_MS, maxEntries: REMEMBERED, readMany });
   }
 
   /**
    * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
-   * same messages if a process died before the raw ones were removed. It stores the opt-outs and returns the messages as they
-   * must be stored: with `optOut`, and with a history entry for the event if the customer's state has changed. Repeating it gives
-   * the same result.
+   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are owed, and
+   * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state has
+   * changed. Repeating it gives the same result.
    *
-   * So the order is: raw message, opt-out, message with its history, deliveries of its events, answer to the carrier. Rejects
-   * with the store's error.
+   * So the order is: raw message, opt-out, answer that is owed to the customer, message with its history, deliveries of its events,
+   * answer to the carrier. Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
     // A sender with a name cannot get messages, so it needs no opt-out.
@@ -67,6 +79,14 @@ export class InboundOptOuts {
       if (sign !== undefined) signs.set(_id, sign);
     }
     const changed = await this.#change(texts, signs);
+    const signed = texts.flatMap((message): Signed[] => {
+      const { _id, account, to } = message;
+      const sign = signs.get(_id);
+      if (sign === undefined) return [];
+      const own = settingsFor(settings, account, to);
+      return [{ message, sign, changed: changed.has(_id), settings: own, at: timeOf(message) }];
+    });
+    for (const { carrier } of await decideAnswers(this.#db, signed)) this.#owing.add(carrier);
     return messages.map((message) => {
       const sign = signs.get(message._id);
       if (sign === undefined) return message;

@@ -42,6 +42,11 @@ export function createSmppMetrics(metrics: Metrics) {
     inboundRefused: metrics.counter('smpp_inbound_refused_total', 'Messages from handsets that were refused.', [
       'carrier',
     ]),
+    optOutAnswers: metrics.counter(
+      'smpp_opt_out_answers_total',
+      "Answers to customers' STOP, START and HELP, by what became of them.",
+      ['carrier', 'result'],
+    ),
     takenOver: metrics.counter('smpp_unknown_taken_over_total', 'Submits left unsettled by an earlier holder.', [
       'carrier',
     ]),

@@ -25,12 +25,13 @@ describe('what follows from customers’ STOP and START', () => {
 
   /** Each as another process: nothing is remembered. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>
-    new InboundOptOuts({ db: store.db, clock: systemClock }).apply(messages);
+    new InboundOptOuts({ db: store.db, clock: systemClock, owing: new Set() }).apply(messages);
   const wrote = (body: string, seconds: number, more: Partial<Received> = {}): Received => ({
     _id: newId('msg'),
     account,
     from: CUSTOMER,
     to: NUMBER,
+    carrier: 'sim',
     history: [{ state: 'received', at: new Date(T + seconds * 1_000) }],
     inbound: { type: 'text', body },
     ...more,

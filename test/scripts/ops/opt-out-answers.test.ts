@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
+
+describe('npm run ops opt-out words: answers', () => {
+  let world: OpsWorld;
+  before(async () => {
+    world = await OpsWorld.open({ MESSAGE_MAX_SEGMENTS: '2' });
+  });
+  after(() => world.close());
+
+  const set = (account: string, ...words: string[]) => world.run(['opt-out', 'words', account, ...words]);
+
+  it('are shown with their segments, replaced and taken away, and are in the audit', async () => {
+    const account = await world.newAccount();
+    const made = await world.json(['opt-out', 'words', account, '--stop-answer', 'No more messages of Shop.']);
+    await set(account, '--help-answer', '您好');
+    await set(account, '--number', '56161', '--stop-answer', 'none');
+
+    expect(made.stop_answer).to.equal('No more messages of Shop. (1 segment, GSM7)');
+    expect((await set(account)).out).to.match(/start_answer +-\nhelp_answer +您好 \(1 segment, UCS2\)/);
+    expect((await set(account, '--number', '56161')).out).to.match(/stop_answer +none/);
+    const entries = await world.store.db
+      .collection<AuditDocument>('audit')
+      .find({ account: account as never, 'subject.id': `${account}:*` })
+      .sort({ _id: 1 })
+      .toArray();
+    expect(entries.map(({ action, outcome }) => [action, outcome])[0]).to.deep.equal(['opt-out.words', 'done']);
+    expect(entries[0]?.before).to.equal(undefined);
+    expect(entries[0]?.after).to.deep.include({ stopAnswer: { text: 'No more messages of Shop.' } });
+  });
+
+  it('that could never be sent, or that a machine would answer, are refused', async () => {
+    const account = await world.newAccount();
+
+    expect((await set(account, '--stop-answer', 'x'.repeat(307))).err).to.include('needs 3 segments (GSM7); at most 2');
+    expect((await set(account, '--help-answer', 'Help!')).err).to.include('is a word of customers');
+    expect((await set(account, '--help-answer', ' ')).err).to.include('must be a readable text');
+    expect((await set(account)).out).to.match(/help_answer +-/);
+  });
+
+  it('under DLT need a number and an approved template of it', async () => {
+    const account = await world.newAccount();
+    await world.json(`account update ${account} --dlt on --entity-id 1101234567890123456`);
+
+    expect((await set(account, '--stop-answer', 'Stopped.')).err).to.include('Set it for each number, with --number');
+    expect((await set(account, '--number', '56161', '--stop-answer', 'Stopped.')).err).to.match(
+      /cannot be sent from 56161: .*registered/,
+    );
+  });
+});

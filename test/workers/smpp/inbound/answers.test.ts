@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import type { AccountDocument } from '../../../../shared/accounts/account.ts';
+import { verifyLedger } from '../../../../shared/ledger/verify.ts';
+import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { addNumber } from '../../../../shared/numbers/store.ts';
+import { setWordSettings } from '../../../../shared/opt-outs/word-settings.ts';
+import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
+
+const STOPPED = 'You get no more messages from Shop.';
+const STARTED = 'Welcome back to Shop.';
+const HELPED = 'Shop: orders and parcels. Call 1800 123 456. STOP ends it.';
+
+describe('smpp worker: answers to STOP, START and HELP', () => {
+  const open = inboundWorldPerTest();
+
+  async function answering(): Promise<InboundWorld> {
+    const here = await open();
+    await setWordSettings(here.db, here.account, '*', {
+      stopAnswer: { text: STOPPED },
+      startAnswer: { text: STARTED },
+      helpAnswer: { text: HELPED },
+    });
+    return here;
+  }
+  const sent = (here: InboundWorld) =>
+    here.db
+      .collection<MessageDocument>('messages')
+      .find({ inReplyTo: { $exists: true } })
+      .sort({ _id: 1 })
+      .toArray();
+  const answers = (here: InboundWorld, count: number) =>
+    eventually(async () => {
+      const found = (await sent(here)).filter(({ state }) => state === 'delivered');
+      if (found.length !== count) throw new Error(`${found.length} of ${count}`);
+      return found;
+    }, `${count} answers are delivered`);
+  const nothingOwed = (here: InboundWorld) =>
+    eventually(
+      async () => expect(await here.db.collection('opt_out_answers').countDocuments()).to.equal(0),
+      'nothing is owed',
+    );
+  const spent = async ({ db, account }: InboundWorld): Promise<number> => {
+    const { problems, balance } = await verifyLedger(db, account);
+    expect(problems).to.deep.equal([]);
+    return 1_000_000 - balance;
+  };
+
+  it('confirms each change of state once, from the number that the customer wrote to', async () => {
+    const here = await answering();
+    for (const [index, text] of ['STOP', 'stop', 'START', 'start', 'end'].entries()) {
+      here.says({ text });
+      await here.received(index + 1);
+    }
+
+    const all = await answers(here, 3);
+
+    expect(all.map(({ text, to, sender, route }) => [text, to, sender, route])).to.have.deep.members([
+      [STOPPED, PHONE, NUMBER, 'transactional'],
+      [STARTED, PHONE, NUMBER, 'transactional'],
+      [STOPPED, PHONE, NUMBER, 'transactional'],
+    ]);
+    const [first] = await here.received(5);
+    expect(all.map(({ inReplyTo }) => inReplyTo)).to.include(first?._id);
+    expect(here.smsc.messages().map(({ from, to }) => [from, to])).to.deep.equal(Array(3).fill([NUMBER, PHONE]));
+    await nothingOwed(here);
+    expect(await spent(here)).to.equal(3);
+  });
+
+  it('HELP is answered whether the customer has opted out or not, once in five minutes for each word', async () => {
+    const here = await answering();
+    for (const [index, text] of ['help', 'HELP', 'STOP', 'Help!', 'info'].entries()) {
+      here.says({ text });
+      await here.received(index + 1);
+    }
+
+    const all = await answers(here, 3);
+
+    expect(all.map(({ text }) => text)).to.have.members([HELPED, STOPPED, HELPED]);
+    await nothingOwed(here);
+  });
+
+  it('no answer to short codes, names and numbers of ours, nor where the number has none', async () => {
+    const here = await answering();
+    const { db, account } = here;
+    const [silent, ours] = ['919000000002', '919000000003'];
+    for (const number of [silent, ours]) await addNumber(db, systemClock, { number, keyword: '', account });
+    await setWordSettings(db, account, silent, { helpAnswer: null });
+    here.says({ text: 'HELP', from: '56161' });
+    here.says({ text: 'HELP', from: 'BANK' });
+    here.says({ text: 'HELP', from: ours });
+    here.says({ text: 'HELP', to: silent });
+    await here.received(4);
+    here.says({ text: 'HELP' });
+
+    const [only] = await answers(here, 1);
+
+    expect(only).to.include({ text: HELPED, to: PHONE, sender: NUMBER });
+    await nothingOwed(here);
+  });
+
+  it('without credits there is none: the opt-out stands, and it is counted', async () => {
+    const here = await answering();
+    await here.db.collection<AccountDocument>('accounts').updateOne({ _id: here.account }, { $set: { balance: 0 } });
+    here.says({ text: 'STOP' });
+    const [stopped] = await here.received(1);
+    await nothingOwed(here);
+
+    const counted = await here.metrics.registry.getSingleMetric('harkara_smpp_opt_out_answers_total')?.get();
+
+    expect(stopped?.history.map(({ state }) => state)).to.deep.equal(['received', 'opted_out']);
+    expect(await sent(here)).to.deep.equal([]);
+    expect(counted?.values.map(({ labels, value }) => [labels.result, value])).to.deep.equal([['unpaid', 1]]);
+  });
+});

@@ -1,0 +1,105 @@
+import type { Db } from 'mongodb';
+import { readSendingRules } from '../../../shared/accounts/store.ts';
+import type { MessageDraft } from '../../../shared/messages/draft.ts';
+import { laneOf } from '../../../shared/messages/routing.ts';
+import { acceptOnce } from '../../../shared/payment/accept-once.ts';
+import { FollowUp } from '../../../shared/payment/follow-up.ts';
+import { routedOf } from '../../../shared/routing/placement.ts';
+import { Routes } from '../../../shared/routing/routes.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import type { Log } from '../../../shared/runtime/log.ts';
+import { planText } from '../../../shared/sms/segment.ts';
+import type { SmppMetrics } from '../session/metrics.ts';
+import { findOwedAnswers, type OwedAnswer, removeOwedAnswer } from './answer-store.ts';
+
+interface AnswerSenderOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: SmppMetrics;
+}
+
+/** What became of an answer that was owed, for the metrics. `late`: nobody could pay for it in time. */
+type Result = 'sent' | 'unpaid' | 'no_template' | 'no_route' | 'late';
+
+interface Verdict {
+  readonly result: Result;
+  readonly reason?: string;
+}
+
+const ROUTE = 'transactional';
+/** A confirmation that comes much later than the word puzzles. The FCC expects it within 5 minutes: 47 CFR 64.1200(a)(12). */
+const VALID_MS = 60 * 60_000;
+const PAGE = 100;
+
+/**
+ * Makes paid messages of the answers that are owed to customers, apart from the binds: neither what handsets write nor receipts wait
+ * for it. One per process. Each answer is tried until it is accepted or surely refused; doing it again makes no second one, because
+ * its id and its debit's derive from the customer's message (`acceptOnce`).
+ */
+export class AnswerSender {
+  readonly #options: AnswerSenderOptions;
+  readonly #followUp: FollowUp;
+  readonly #routes: Routes;
+  /** Carriers whose customers may be owed answers. Whoever owes one adds its carrier. */
+  readonly owing = new Set<string>();
+
+  constructor(options: AnswerSenderOptions) {
+    this.#options = options;
+    this.#followUp = new FollowUp(options);
+    this.#routes = new Routes(options);
+  }
+
+  /** For the holder of the carrier's lease. Costs nothing while none is owed. Rejects with the store's error; repeat it then. */
+  async send(carrier: string): Promise<void> {
+    if (!this.owing.delete(carrier)) return;
+    try {
+      let found: readonly OwedAnswer[];
+      do {
+        found = await findOwedAnswers(this.#options.db, carrier, PAGE);
+        for (const answer of found) await this.#settle(answer);
+      } while (found.length === PAGE);
+    } catch (error) {
+      this.owing.add(carrier);
+      throw error;
+    }
+  }
+
+  async #settle(answer: OwedAnswer): Promise<void> {
+    const { db, log, metrics } = this.#options;
+    const { result, reason } = await this.#try(answer);
+    if (result === 'sent') crashPoint('answer:paid');
+    else {
+      const event = result === 'unpaid' ? 'opt_out_answer_unpaid' : 'opt_out_answer_not_sent';
+      log.warn(event, { account: answer.account, message_id: answer.inReplyTo, reason: reason ?? result });
+    }
+    await removeOwedAnswer(db, answer._id);
+    metrics.optOutAnswers.inc({ carrier: answer.carrier, result });
+  }
+
+  /** Rejects when it cannot be told: then it is still owed. */
+  async #try(answer: OwedAnswer): Promise<Verdict> {
+    const { db, clock } = this.#options;
+    const { _id, account, inReplyTo, to, sender, text, template, entityId, at } = answer;
+    const validUntil = new Date(at.getTime() + VALID_MS);
+    if (validUntil <= clock.now()) return { result: 'late' };
+    const rules = (await readSendingRules(db, [account])).get(account);
+    // The account came under DLT after the answer was set.
+    if (rules?.dlt === 'on' && entityId === undefined) return { result: 'no_template' };
+    const lane = laneOf(ROUTE);
+    const resolution = (await this.#routes.table()).resolve({ account, to, sender, route: ROUTE, lane });
+    if (resolution.kind === 'no_route') return { result: 'no_route' };
+    const { path, route } = resolution;
+    const { encoding, segments } = planText(text);
+    const draft: MessageDraft = {
+      ...{ _id, inReplyTo, to, sender, route: ROUTE, path, lane, text, encoding, segments, validUntil },
+      ...(route === undefined ? {} : { routed: routedOf(route) }),
+      ...(template === undefined ? {} : { template }),
+      ...(entityId === undefined ? {} : { entityId }),
+    };
+    const outcome = await acceptOnce({ db, clock, followUp: this.#followUp }, account, draft);
+    if (outcome.kind === 'outcome_unknown') throw new Error('whether an answer is paid for cannot be told yet');
+    return outcome.kind === 'accepted' ? { result: 'sent' } : { result: 'unpaid', reason: outcome.kind };
+  }
+}

@@ -1,0 +1,42 @@
+import type { Collection, Db } from 'mongodb';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import type { AnswerText } from '../../../shared/opt-outs/word-settings.ts';
+import type { MessageId } from '../../../shared/runtime/ids.ts';
+
+/**
+ * An answer that is owed to a customer's STOP, START or HELP, until it is a message that is paid for, or surely none. It is stored
+ * before the customer's message is, and removed by the holder of the carrier that brought that.
+ */
+export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
+  /** Of the message that it becomes. */
+  readonly _id: MessageId;
+  readonly inReplyTo: MessageId;
+  /** The carrier that brought the customer's message. */
+  readonly carrier: string;
+  /** When the customer wrote. */
+  readonly at: Date;
+}
+
+/** What is owed already stays as it is. Throws the driver's error. */
+export function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void> {
+  return insertNew(db, 'opt_out_answers', answers);
+}
+
+/** Oldest first. */
+export function findOwedAnswers(db: Db, carrier: string, limit: number): Promise<OwedAnswer[]> {
+  return owed(db)
+    .find({ carrier })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .toArray();
+}
+
+export async function removeOwedAnswer(db: Db, id: MessageId): Promise<void> {
+  await owed(db).deleteOne({ _id: id });
+}
+
+function owed(db: Db): Collection<OwedAnswer> {
+  return db.collection('opt_out_answers');
+}
