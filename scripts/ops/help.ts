@@ -43,7 +43,7 @@ function words(command: Command): string {
   return [...args, ...must].join(' ');
 }
 
-/** Two columns. What is wider than the left one may be has its explanation in the next line. */
+/** Writes rows in two columns. If a left text is too wide for its column, the explanation is in the next line. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map(([left = '']) => left.length).filter((length) => length <= MAX_WIDTH), 0);
   return rows.flatMap(([left = '', right = '']) => {

@@ -67,7 +67,7 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
   return problems;
 }
 
-/** A carrier reads one of two equal TLVs, and nobody knows which. */
+/** Finds tags that would be sent twice. A carrier would read one of the two TLVs, and nobody knows which. */
 function repeatedTags(tags: readonly number[], dlt: CarrierDlt | 'off'): string[] {
   const problems = new Set(tags).size === tags.length ? [] : ['submits.tlvs: each tag once.'];
   if (dlt === 'off') return problems;

@@ -32,7 +32,7 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** In constant time. */
+/** Whether the secret has this hash. Takes the same time for every wrong secret. */
 export function secretMatches(secret: string, secretHash: Uint8Array): boolean {
   const given = hashSecret(secret);
   return given.length === secretHash.length && timingSafeEqual(given, secretHash);

@@ -25,7 +25,7 @@ const UNKNOWN = { kind: 'unknown' } as const;
 
 /** A first attempt (`debitEach`) that did not simply pay all requests. */
 export interface Attempt {
-  /** By the monotonic clock: when it began. */
+  /** When it began, by the monotonic clock. */
   readonly beganMs: number;
   readonly paid: Promise<number>;
 }

@@ -24,9 +24,9 @@ export interface TemplateDocument {
   readonly slots?: readonly SlotRule[];
   readonly status: TemplateStatus;
   readonly createdAt: Date;
-  /** Of the newest change of `status`. */
+  /** Time of the newest change of `status`. */
   readonly decidedAt?: Date;
-  /** Set by ops: its messages are accepted, and wait. */
+  /** Set by ops. Its messages are accepted, but they wait. */
   readonly paused?: true;
   /** Why it was rejected, for people. */
   readonly reason?: string;

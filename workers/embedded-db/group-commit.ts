@@ -27,7 +27,7 @@ export class GroupCommit {
   private jobs: Job[] = [];
   /** Callbacks that wait for a checkpoint. */
   private checkpoints: (() => void)[] = [];
-  /** From the first job until no more wait. */
+  /** True from the first job until no more jobs wait. */
   private busy = false;
   private refusal: Buffer | undefined;
 

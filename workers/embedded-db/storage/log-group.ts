@@ -10,7 +10,7 @@ import { byteAt } from '../bson/read.ts';
  */
 export const HEADER_BYTES = 32;
 export const CHANGE_BYTES = 7;
-/** In the place of a value's length. */
+/** Written in place of a value's length: the key is removed. */
 export const REMOVED = 0xffffffff;
 
 export const STORE_ID_BYTES = 8;
@@ -22,7 +22,7 @@ const CHECKSUM_AT = SIZE_AT + 4;
 const HEADER_CHECKSUM_AT = CHECKSUM_AT + 4;
 
 export interface Header {
-  /** Of the store that wrote it. */
+  /** The id of the store that wrote it. */
   readonly store: Buffer;
   readonly number: number;
   /** Bytes of the changes, and their checksum. */

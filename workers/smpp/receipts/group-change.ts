@@ -23,7 +23,7 @@ export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
-  /** What a code of an earlier receipt means for people. */
+  /** Explains the error code of an earlier receipt to people. */
   reasonOf(state: string, code: string): string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function changeOf(
   return { change, results };
 }
 
-/** A message may end by the code of a segment whose receipt came before. */
+/** Adds the reason of the error code. The code may be that of another segment, whose receipt came earlier. */
 function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDecision {
   if (decision.kind === 'none') return decision;
   const { state, set: { errorCode, errorReason } = {} } = decision.change;

@@ -47,7 +47,7 @@ export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): Pa
   if (ids.length === 0) return undefined;
   const told = (stat === '' ? bareState(head) : stat).slice(0, MAX_WORD);
   const { meaning, isKnown } = dialect.read(told, messageState);
-  // Where the TLV says something else it counts, and DELIVRD is no error code.
+  // If the TLV contradicts the word, the TLV counts. The word must not become the error code then: it may be DELIVRD.
   const isOverruled = messageState !== undefined && (dialect.meaningOf(told) ?? meaning) !== meaning;
   const word = told === '' || isOverruled ? String(messageState ?? '') : told;
   const error = errorOf(err, networkErrorCode);

@@ -16,7 +16,7 @@ const HEADER_OCTETS = { udh8: 6, udh16: 7, sar: 6, payload: 'none' } as const sa
   6 | 7 | 'none'
 >;
 
-/** What of the carrier's settings decides about encoding and segments. */
+/** The carrier's settings that decide about encoding and segments. */
 export function textForm({ alphabet, longText }: TextSettings): TextForm {
   return { header: HEADER_OCTETS[longText], alphabet: alphabet === 'gsm-packed' ? 'gsm' : alphabet };
 }
