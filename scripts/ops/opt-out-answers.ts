@@ -11,7 +11,7 @@ import { type Context, Failure } from './command.ts';
 
 type Answers = Pick<WordSettings, 'stopAnswer' | 'startAnswer' | 'helpAnswer'>;
 
-/** Whose answer it is, and of which number. */
+/** The account, and the number, that an answer belongs to. */
 interface Answering {
   readonly account: AccountDocument;
   readonly scope: string;
@@ -31,7 +31,7 @@ export async function checkedAnswers(
   return Object.fromEntries(checked);
 }
 
-/** For people: how much of a message it is. */
+/** Shows people how much of a message the answer fills. */
 export function shownAnswer(answer: AnswerText | null | undefined): string {
   if (answer === undefined) return '-';
   if (answer === null) return 'none';
@@ -54,7 +54,7 @@ async function checkedAnswer(context: Context, { account, scope }: Answering, te
   return { text, ...(account.dlt === 'on' ? await dltIds(context, account, scope, text) : {}) };
 }
 
-/** Under DLT carriers refuse a text without an approved template of its sender. */
+/** The DLT ids of an answer. Under DLT, carriers refuse a text without an approved template of its sender. */
 async function dltIds(
   { db, clock, config }: Context,
   account: AccountDocument,

@@ -40,7 +40,10 @@ function headerParams({ header }: TemplateComponents): readonly TemplateParam[] 
   return variablesIn(header.text).map((variable) => ({ fills: 'header', variable }));
 }
 
-/** Authentication templates have one variable in the body and one button with the same code (WhatsApp, "Authentication templates"). */
+/**
+ * Authentication templates have one variable in the body, and one button with the same code (WhatsApp, "Authentication
+ * templates").
+ */
 function codeIn({ body = '', buttons }: TemplateComponents): Extract<TemplateParam, { fills: 'otp' }> | undefined {
   const [variable, more] = variablesIn(body);
   const button = buttons.findIndex(({ type }) => type === 'otp');

@@ -9,10 +9,10 @@ import { debitAgain } from './debit-again.ts';
 import type { FollowUp } from './follow-up.ts';
 
 /**
- * Accepts a message whose id derives from what it follows from, so that it can be accepted again, by any process, after a crash or
- * at the same time: its debit's id derives from the message's, and each try looks whether that debit is made, pending or in the
- * ledger. It is paid for once, and stored once. Costs more commands than a first try by `accept.ts`, and shares them with nobody.
- * Throws the store's error; then it may be accepted, and the next try tells.
+ * Accepts a message whose id is derived. It can be accepted again by any process, after a crash or at the same time, and is still
+ * paid for and stored only once: its debit's id derives from the message's id, and each try checks whether that debit was made,
+ * is pending, or is in the ledger. It costs more commands than a first try by `accept.ts`, and shares them with no other request.
+ * Throws the store's error. The message may be accepted then; the next try finds out.
  */
 export async function acceptOnce(
   { db, clock, followUp }: { readonly db: Db; readonly clock: Clock; readonly followUp: FollowUp },
@@ -26,7 +26,7 @@ export async function acceptOnce(
   if (debit.kind === 'unknown') return { kind: 'outcome_unknown' };
   if (debit.kind === 'refused') return debit.why;
   crashPoint('accept:debited');
-  // Another process may be at the same: only the sweep clears the pending change.
+  // Another process may be doing the same, so only the sweep clears the pending change.
   await followUp.store(request, false);
   return { kind: 'accepted', credits: CREDITS_PER_MESSAGE };
 }

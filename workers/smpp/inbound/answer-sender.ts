@@ -20,7 +20,7 @@ interface AnswerSenderOptions {
   readonly metrics: SmppMetrics;
 }
 
-/** What became of an answer that was owed, for the metrics. `late`: nobody could pay for it in time. */
+/** The result of an owed answer, for the metrics. `late`: the account could not pay for it in time. */
 type Result = 'sent' | 'unpaid' | 'no_template' | 'no_route' | 'late';
 
 interface Verdict {
@@ -29,20 +29,23 @@ interface Verdict {
 }
 
 const ROUTE = 'transactional';
-/** A confirmation that comes much later than the word puzzles. The FCC expects it within 5 minutes: 47 CFR 64.1200(a)(12). */
+/**
+ * A confirmation that comes much later than the customer's word is confusing. The FCC expects it within 5 minutes: 47 CFR
+ * 64.1200(a)(12).
+ */
 const VALID_MS = 60 * 60_000;
 const PAGE = 100;
 
 /**
- * Makes paid messages of the answers that are owed to customers, apart from the binds: neither what handsets write nor receipts wait
- * for it. One per process. Each answer is tried until it is accepted or surely refused; doing it again makes no second one, because
- * its id and its debit's derive from the customer's message (`acceptOnce`).
+ * Turns the answers that we owe to customers into paid messages. This is separate from the binds, so received SMS and receipts do
+ * not wait for it. One per process. Each answer is tried until it is accepted or certainly refused. A repeated try makes no
+ * second message, because the ids of message and debit derive from the customer's message (`acceptOnce`).
  */
 export class AnswerSender {
   readonly #options: AnswerSenderOptions;
   readonly #followUp: FollowUp;
   readonly #routes: Routes;
-  /** Carriers whose customers may be owed answers. Whoever owes one adds its carrier. */
+  /** Carriers whose customers may be owed answers. The code that stores an owed answer adds its carrier. */
   readonly owing = new Set<string>();
 
   constructor(options: AnswerSenderOptions) {
@@ -51,7 +54,10 @@ export class AnswerSender {
     this.#routes = new Routes(options);
   }
 
-  /** For the holder of the carrier's lease. Costs nothing while none is owed. Rejects with the store's error; repeat it then. */
+  /**
+   * Call it as the holder of the carrier's lease. Costs nothing while no answer is owed. Rejects with the store's error; repeat
+   * it then.
+   */
   async send(carrier: string): Promise<void> {
     if (!this.owing.delete(carrier)) return;
     try {
@@ -78,7 +84,7 @@ export class AnswerSender {
     metrics.optOutAnswers.inc({ carrier: answer.carrier, result });
   }
 
-  /** Rejects when it cannot be told: then it is still owed. */
+  /** Rejects when the result is unknown. The answer is still owed then. */
   async #try(answer: OwedAnswer): Promise<Verdict> {
     const { db, clock } = this.#options;
     const { _id, account, inReplyTo, to, sender, text, template, entityId, at } = answer;

@@ -5,11 +5,11 @@ import type { AnswerText } from '../../../shared/opt-outs/word-settings.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 
 /**
- * An answer that is owed to a customer's STOP, START or HELP, until it is a message that is paid for, or surely none. It is stored
- * before the customer's message is, and removed by the holder of the carrier that brought that.
+ * An answer that we owe to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it
+ * will be none. It is stored before the customer's message, and removed by the holder of the carrier that brought that message.
  */
 export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
-  /** Of the message that it becomes. */
+  /** The id of the message that it becomes. */
   readonly _id: MessageId;
   readonly inReplyTo: MessageId;
   /** The carrier that brought the customer's message. */
@@ -18,12 +18,12 @@ export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' 
   readonly at: Date;
 }
 
-/** What is owed already stays as it is. Throws the driver's error. */
+/** Stores answers. One that is stored already is not changed. Throws the driver's error. */
 export function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void> {
   return insertNew(db, 'opt_out_answers', answers);
 }
 
-/** Oldest first. */
+/** The owed answers of a carrier, oldest first. */
 export function findOwedAnswers(db: Db, carrier: string, limit: number): Promise<OwedAnswer[]> {
   return owed(db)
     .find({ carrier })

@@ -9,11 +9,11 @@ import { type OwedAnswer, oweAnswers } from './answer-store.ts';
 import { limitHelp } from './help-limits.ts';
 import type { Received } from './opt-outs.ts';
 
-/** A customer's message that says something of the customer's wish. */
+/** A customer's message that expresses a wish, with that wish. */
 export interface Signed {
   readonly message: Received;
   readonly sign: OptOutSign;
-  /** The customer's state has changed by it. */
+  /** Whether the message has changed the customer's state. */
   readonly changed: boolean;
   readonly settings: Partial<WordSettings>;
   readonly at: Date;
@@ -24,9 +24,9 @@ interface Answerable extends Signed {
 }
 
 /**
- * Stores which of these are to be answered, and how; returns how many are. To be called before the messages are stored, and again
- * with the same ones after a crash: it stores the same. Each change of state is confirmed once; HELP is answered whether the
- * customer has opted out or not, and not too often. Rejects with the store's error.
+ * Decides which of these messages get an answer, and stores those answers as owed. Returns how many. Call it before the messages
+ * are stored, and again with the same messages after a crash: it then stores the same. Each change of state is confirmed once.
+ * HELP is answered whether or not the customer has opted out, but not too often. Rejects with the store's error.
  */
 export async function decideAnswers(db: Db, signed: readonly Signed[]): Promise<readonly OwedAnswer[]> {
   const answerable = signed.flatMap((one): Answerable[] => {
@@ -51,7 +51,7 @@ export async function decideAnswers(db: Db, signed: readonly Signed[]): Promise<
   return owed;
 }
 
-/** No answer goes to short codes and names, nor to an echo of our own text: a machine would answer that. */
+/** The answer to a message. Short codes, names and echoes of our own text get none, because a machine would answer it again. */
 function answerTo({ message, sign, changed, settings }: Signed): AnswerText | undefined {
   if (sign.kind === 'near' || (sign.kind !== 'help' && !changed)) return undefined;
   const answer = settings[ANSWERS[sign.kind]] ?? undefined;

@@ -106,8 +106,8 @@ function fitsAddresses(message: MessageDocument, receipt: IncomingReceipt): bool
 }
 
 /**
- * Whether two numbers are equal, also if one has no country code or has a trunk prefix. The last nine digits are enough: a carrier's
- * rewrite rules change how a number begins (`rewriteRecipient`), and the receipt has the number as it was sent.
+ * Whether two numbers are equal, also if one has no country code or has a trunk prefix. The last nine digits are enough: the
+ * receipt has the number as it was sent, and a carrier's rewrite rules (`rewriteRecipient`) may have changed its beginning.
  */
 function isNumberOf(address: string, to: string): boolean {
   const digits = digitsOf(address);
