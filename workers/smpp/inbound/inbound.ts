@@ -129,6 +129,20 @@ export class Inbound {
       await this.#tell(this.#whole(found), true);
       after = page.length < RECOVER_PAGE ? undefined : page.at(-1)?._id;
     } while (after !== undefined);
+    await this.#closeTold();
+  }
+
+  /** What an earlier holder told, and of which some parts are removed already: parts that come now are another message's. */
+  async #closeTold(): Promise<void> {
+    const { teller, clock } = this.#options;
+    const told = await teller.stored(this.#sets.waiting.map(({ id }) => id));
+    const sets = this.#sets.waiting.filter(({ id }) => told.has(id));
+    const now = clock.now();
+    for (const set of sets) this.#sets.close(set, now.getTime());
+    await this.#tell(
+      sets.map((set) => joinedText(set, this.#alphabet, now)),
+      true,
+    );
   }
 
   /**
@@ -137,8 +151,11 @@ export class Inbound {
   async sweep(): Promise<void> {
     const { clock } = this.#options;
     if (this.#uncertain) {
-      await this.recover();
       this.#uncertain = false;
+      await this.recover().catch((error: unknown) => {
+        this.#uncertain = true;
+        throw error;
+      });
     }
     for (const set of this.#sets.takeOverdue(clock.now().getTime())) this.#giveUp(set);
     const untold = this.#untold;

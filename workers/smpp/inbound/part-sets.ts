@@ -45,6 +45,11 @@ export class PartSets {
     return set === undefined || set.parts.has(number) || !this.#open.has(set.id) ? undefined : set;
   }
 
+  /** The messages that wait for parts. */
+  get waiting(): readonly PartSet[] {
+    return [...this.#open.values()];
+  }
+
   place(arrival: Arrival, { set: id, key, number, total }: InboundPart, nowMs: number): void {
     const { due, at } = arrival.document;
     const last = this.#last.get(key)?.set;

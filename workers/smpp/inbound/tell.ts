@@ -81,6 +81,17 @@ export class Teller {
     return { received: messages.length, strays: strays.length };
   }
 
+  /** Of which of these a message is stored. Throws the driver's error. */
+  async stored(ids: readonly InboundId[]): Promise<ReadonlySet<InboundId>> {
+    if (ids.length === 0) return new Set();
+    const found = await this.#options.db
+      .collection<InboundSmsDocument>('messages')
+      .find({ _id: { $in: ids.map(receivedMessageId) } }, { batchSize: ids.length + 1, projection: { _id: 1 } })
+      .toArray();
+    const stored = new Set(found.map(({ _id }) => _id));
+    return new Set(ids.filter((id) => stored.has(receivedMessageId(id))));
+  }
+
   /** The messages that are stored already, unchanged: the number may belong to another account by now. */
   async #stored(messages: readonly InboundSmsDocument[]): Promise<ReadonlyMap<MessageId, InboundSmsDocument>> {
     const ids = messages.map(({ _id }) => _id);

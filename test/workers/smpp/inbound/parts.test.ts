@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { InboundDocument } from '../../../../shared/inbound/inbound.ts';
 import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
@@ -96,6 +97,24 @@ describe('smpp worker: messages of handsets in parts', () => {
     const [message] = await here.received(1);
     expect(message).to.deep.include({ from: PHONE, to: NUMBER, state: 'received' });
     expect(message?.inbound).to.deep.equal({ type: 'text', body: LONG });
+  });
+
+  it('a process dies while it removes the parts of what was told: the same reference begins another message', async () => {
+    const here = await open();
+    here.says({ text: LONG, reference: 5 });
+    await here.received(1);
+    const [, ...left] = await here.kept();
+    await here.worker.stop();
+    await here.db.collection<InboundDocument>('inbound').insertMany(left);
+
+    here.anotherWorker({ ...thisProcess(), startedAt: 'another' });
+    await eventually(() => here.smsc.stats().binds === 2, 'the other one is bound');
+    here.says({ text: `another ${LONG}`, reference: 5, systemId: 'harkara' });
+
+    expect((await here.received(2)).map(({ inbound }) => inbound)).to.deep.equal([
+      { type: 'text', body: LONG },
+      { type: 'text', body: `another ${LONG}` },
+    ]);
   });
 
   it('what a reference, total or number that cannot be brings is a message of its own', async () => {
