@@ -11,8 +11,8 @@ export interface Words {
 /**
  * The words of each language. Sources: FCC 47 CFR 64.1200(a)(10); CTIA short code rules and the defaults of Twilio
  * (twilio.com/docs/messaging/tutorials/advanced-opt-out), AWS (self-managed opt-outs) and Telnyx for English; Bird
- * (docs.bird.com, opt-out keywords) and Sinch (community article 18980) for the others. Left out: YES, which Twilio takes for START,
- * because it answers many questions. No vendor publishes a list for Hindi.
+ * (docs.bird.com, opt-out keywords) and Sinch (community article 18980) for the others. Left out: YES, which Twilio takes for
+ * START, because it answers many questions. No vendor publishes a list for Hindi.
  */
 export const WORD_LISTS = {
   en: {

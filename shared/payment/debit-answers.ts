@@ -31,8 +31,8 @@ export interface Attempt {
 }
 
 /**
- * What became of each request after such an attempt; it is repeated when its answer was lost. Each is paid once or not at all, and
- * its answer says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
+ * What became of each request after such an attempt; it is repeated when its answer was lost. Each is paid once or not at all,
+ * and its answer says which, or `unknown` when that cannot be told. Rejects only when certainly nothing happened to any of them.
  */
 export async function debitAnswers(
   deps: DebitDeps,

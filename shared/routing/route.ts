@@ -5,8 +5,8 @@ import type { AccountId } from '../runtime/ids.ts';
 /**
  * Says which carriers may take which messages. Operators change routes with `ops route`. Every process reads them again each
  * second. Example, for messages to India over one of two carriers, or over a third one if neither can take them:
- *     `{_id: 'india', order: 0, match: {countries: ['IN']}, groups: [[{carrier: 'airtel', weight: 70}, {carrier: 'jio', weight: 30}],
- *     [{carrier: 'backup', weight: 1}]], waitSeconds: 30, createdAt: …}`.
+ * `{_id: 'india', order: 0, match: {countries: ['IN']}, groups: [[{carrier: 'airtel', weight: 70}, {carrier: 'jio', weight: 30}],
+ * [{carrier: 'backup', weight: 1}]], waitSeconds: 30, createdAt: …}`.
  */
 export interface RouteDocument {
   /** The route's name: 1 to 32 characters of a-z, 0-9 and -. */

@@ -13,9 +13,9 @@ export interface Holder {
 }
 
 /**
- * The messages of one group: those that a stream is about to settle, or has just settled. It is stored before the messages change.
- * If the process dies before their events and refunds are stored, the next holder of the lease finds the group here and makes
- * them (redo-intents.ts). The stream's next group replaces it.
+ * The messages of one group: those that a stream is about to settle, or has just settled. It is stored before the messages
+ * change. If the process dies before their events and refunds are stored, the next holder of the lease finds the group here and
+ * makes them (redo-intents.ts). The stream's next group replaces it.
  */
 export interface IntentDocument {
   /** `<lease>/<stream>` */

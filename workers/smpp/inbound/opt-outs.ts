@@ -61,11 +61,11 @@ export class InboundOptOuts {
   /**
    * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
    * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are owed, and
-   * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state has
-   * changed. Repeating it gives the same result.
+   * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state
+   * has changed. Repeating it gives the same result.
    *
-   * So the order is: raw message, opt-out, answer that is owed to the customer, message with its history, deliveries of its events,
-   * answer to the carrier. Rejects with the store's error.
+   * So the order is: raw message, opt-out, answer that is owed to the customer, message with its history, deliveries of its
+   * events, answer to the carrier. Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
     // A sender with a name cannot get messages, so it needs no opt-out.

@@ -40,8 +40,8 @@ const SLOW_STATUSES: ReadonlySet<number> = new Set([STATUS.bindFailed, STATUS.in
  * While no bind works, the limit of the wait doubles up to one minute. After a bind that worked the limit is one second, or up to
  * five if binds are lost quickly again and again. The wait is a random part of its limit (`random`, from 0 to 1: full jitter), so
  * that not all clients connect at once when a carrier comes back. Some refusals can only be corrected by a person. Those wait one
- * minute longer, because carriers lock accounts that repeat a wrong password. A host that cannot bind says nothing of the carrier's
- * other hosts: of several `hosts`, each is tried before that minute.
+ * minute longer, because carriers lock accounts that repeat a wrong password. A host that cannot bind says nothing of the
+ * carrier's other hosts: of several `hosts`, each is tried before that minute.
  */
 export function pauseAfter(
   end: BindEnd,
