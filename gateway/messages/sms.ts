@@ -25,13 +25,15 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   whole(message) {
     if ('inbound' in message) return { carrier: message.carrier };
-    const { encoding, validUntil, route, claim, tries, parts = [] } = message;
+    const { encoding, validUntil, route, claim, tries, inReplyTo, parts = [] } = message;
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
       // Customers do not see which other carriers could have carried it.
       path: pathOf(route),
       carrier: claim?.carrier ?? null,
+      // JSON leaves it out where there is none.
+      in_reply_to: inReplyTo,
       /** How many submits a carrier refused for now. */
       tries,
       parts: partRecords(parts, carrierMessageId),

@@ -82,6 +82,14 @@ describe('GET /v2/messages/{message_id}', () => {
       expect(text).not.to.include('secret');
     });
 
+    it('an answer to a customer names the message that it answers', async () => {
+      const inReplyTo = newId('msg');
+
+      const { body } = await ask(await sent({ inReplyTo }));
+
+      expect(body.in_reply_to).to.equal(inReplyTo);
+    });
+
     it('a delivered message: carrier, parts, states and every webhook attempt, in order', async () => {
       const endpoint = await makeEndpoint(site.account);
       const id = await sent({

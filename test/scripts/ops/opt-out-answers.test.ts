@@ -47,5 +47,18 @@ describe('npm run ops opt-out words: answers', () => {
     expect((await set(account, '--number', '56161', '--stop-answer', 'Stopped.')).err).to.match(
       /cannot be sent from 56161: .*registered/,
     );
+    await world.json(`sender create ${account} 56161 --routes transactional`);
+    const text = 'Stopped. No more messages.';
+    const template = `template create ${account} 1107160000000000001 --senders 56161 --routes transactional`;
+    await world.json([...template.split(' '), '--content', text]);
+
+    expect((await set(account, '--number', '56161', '--stop-answer', 'Goodbye.')).err).to.include('cannot be sent');
+    expect(await set(account, '--number', '56161', '--stop-answer', text)).to.include({ code: 0 });
+    const stored = await world.store.db.collection('opt_out_words').findOne({ account: account as never });
+    expect(stored?.stopAnswer).to.deep.equal({
+      text,
+      template: '1107160000000000001',
+      entityId: '1101234567890123456',
+    });
   });
 });

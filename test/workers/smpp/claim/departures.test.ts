@@ -99,6 +99,19 @@ describe('smpp worker: a message that waited', () => {
     await expectRefused(await put(account, { to, template: TEMPLATE }), 'recipient_opted_out');
   });
 
+  it('leaves as the answer to a customer who opted out, from a number that is no registered sender', async () => {
+    const account = await makeAccount(world.db, 10, { senders: 'registered' });
+    const [to, sender] = ['919876510023', '919000000001'];
+    await changeOptOuts(world.db, [
+      { account, customer: to, scope: sender, kind: 'out', at: new Date(), source: 'inbound' },
+    ]);
+    const answer = await put(account, { to, sender, inReplyTo: newId('msg') });
+    const other = await put(account, { to, sender });
+
+    await world.reaches(answer._id, 'delivered');
+    expect(await world.reaches(other._id, 'rejected')).to.include({ errorCode: 'recipient_opted_out' });
+  });
+
   it('leaves when its recipient opted out of another number, or the account exempts its kind', async () => {
     const optedOut = { kind: 'out', at: new Date(), source: 'api' } as const;
     const [plain, exempting] = [
