@@ -1,5 +1,12 @@
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
-import { changeOptOuts, findOptOut, isOptOutPlace, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
+import {
+  changeOptOuts,
+  findOptOut,
+  findOptOutOf,
+  isOptOutPlace,
+  listOptOuts,
+  optOutPlace,
+} from '../../shared/opt-outs/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
 import { maskNumber } from '../../shared/runtime/log.ts';
@@ -13,7 +20,7 @@ import { bodyOf, callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
-import type { Action } from '../idempotency/action.ts';
+import type { Accepted, Action } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
 /** This many entries of a page count as one request. */
@@ -67,7 +74,7 @@ export function createAddOptOut({
   return {
     name: 'add-opt-out',
     newId: () => newId('req', clock.now().getTime()),
-    async act(res, { payBy }) {
+    async act(res, { id: request, payBy }) {
       const { account: caller } = callerOf(res);
       const read = await readRequest(ADD_OPT_OUT, bodyOf(res), { account: caller, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
@@ -81,16 +88,23 @@ export function createAddOptOut({
       const stored = await changeAudited({ db, clock, config }, callerOf(res), {
         ...audited('opt-out.add', id, () => findOptOut(db, account, id)),
         make: async () => {
-          await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api' }]);
+          await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api', request }]);
           return findOptOut(db, account, id);
         },
         madeOf: auditedState,
       });
-      return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
+      return added(stored);
     },
-    /** The request is simply done again. */
-    recover: async () => undefined,
+    /** A request that changed nothing, because the customer had opted out before, is simply done again. */
+    async recover(account, id) {
+      const stored = await findOptOutOf(db, account, id);
+      return stored && added(stored);
+    },
   };
+}
+
+function added(stored: OptOutDocument | undefined): Accepted {
+  return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
 }
 
 /** DELETE /v2/account/opt-outs/{id} (extension): the customer gets messages again. */

@@ -1,7 +1,7 @@
 import type { AccountDocument } from '../accounts/account.ts';
 import type { MessageDocument } from '../messages/message.ts';
 import { laneOf } from '../messages/routing.ts';
-import type { AccountId, MessageId, OptOutId } from '../runtime/ids.ts';
+import type { AccountId, MessageId, OptOutId, RequestId } from '../runtime/ids.ts';
 
 /**
  * Says whether a customer wants no SMS of an account, or of one of its numbers. The document stays when the customer opts in
@@ -15,12 +15,14 @@ export interface OptOutDocument {
   readonly scope: string;
   /** Digits, country code first. */
   readonly customer: string;
-  /** Present while the customer has opted out, together with the next three fields. */
+  /** Present while the customer has opted out, together with the next fields up to `request`. */
   readonly out?: true;
   readonly since?: Date;
   readonly source?: OptOutSource;
   /** The word that the customer sent. */
   readonly word?: string;
+  /** The API request that stored the opt-out. */
+  readonly request?: RequestId;
   /** Messages that came before this time change nothing any more. */
   readonly changedAt: Date;
   /** The customer's last messages that changed it, oldest first, at most `CHANGED_BY_MAX`. */

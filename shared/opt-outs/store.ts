@@ -2,7 +2,7 @@ import type { Collection, Db, UpdateFilter } from 'mongodb';
 import { markOptOuts } from '../accounts/store.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { updateEach } from '../mongo/update-each.ts';
-import { type AccountId, type MessageId, type OptOutId, optOutId } from '../runtime/ids.ts';
+import { type AccountId, type MessageId, type OptOutId, optOutId, type RequestId } from '../runtime/ids.ts';
 import { CHANGED_BY_MAX, type OptOutDocument, type OptOutPlace, type OptOutSource } from './opt-out.ts';
 
 /** A customer's wish, to be stored. */
@@ -13,6 +13,7 @@ export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer
   readonly since?: Date;
   readonly source: OptOutSource;
   readonly word?: string;
+  readonly request?: RequestId;
   /** The customer's message that contains the wish. */
   readonly message?: MessageId;
 }
@@ -38,12 +39,13 @@ export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): P
 }
 
 /** Changes the state only if it differs, and only once for each message. */
-function updateOf({ account, customer, scope, kind, at, since = at, source, word, message }: OptOutChange) {
+function updateOf(change: OptOutChange) {
+  const { account, customer, scope, kind, at, since = at, source, word, request, message } = change;
   const push = message === undefined ? {} : { $push: { changedBy: { $each: [message], $slice: -CHANGED_BY_MAX } } };
   const update: UpdateFilter<OptOutDocument> =
     kind === 'out'
-      ? { $set: { out: true, since, source, changedAt: at, ...(word === undefined ? {} : { word }) } }
-      : { $set: { changedAt: at }, $unset: { out: '', since: '', source: '', word: '' } };
+      ? { $set: { out: true, since, source, changedAt: at, ...(word && { word }), ...(request && { request }) } }
+      : { $set: { changedAt: at }, $unset: { out: '', since: '', source: '', word: '', request: '' } };
   return {
     filter: {
       _id: optOutId(account, customer, scope),
@@ -89,6 +91,15 @@ export function isOptOutPlace(text: string): text is OptOutPlace {
 /** One opt-out. Undefined when the customer has not opted out. */
 export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Promise<OptOutDocument | undefined> {
   return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
+}
+
+/** The opt-out that an API request stored. Reads the account's list, which is done only when a gateway died at that request. */
+export async function findOptOutOf(
+  db: Db,
+  account: AccountId,
+  request: RequestId,
+): Promise<OptOutDocument | undefined> {
+  return (await optOuts(db).findOne({ account, request, out: true })) ?? undefined;
 }
 
 export interface OptOutFilter {

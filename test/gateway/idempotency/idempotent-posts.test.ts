@@ -36,11 +36,12 @@ const POSTS: Readonly<Record<string, { readonly body: () => object; readonly oth
     body: () => ({ url: 'https://example.com/events', events: ['message.received'] }),
     other: { events: ['message.read'] },
   },
+  '/v2/account/opt-outs': { body: () => ({ customer: CUSTOMER }), other: { customer: '919876543211' } },
 };
 /** Asked by the provider, not by a caller: it has no key of an account, and is repeated by ids of the provider's own. */
 const NOT_OF_THE_API = ['/chatapp/callback/:callback'];
 /** Whatever a POST could do twice lies in one of these, or in the statement. */
-const COLLECTIONS = ['messages', 'batches', 'schedules', 'endpoints', 'conversations'];
+const COLLECTIONS = ['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs'];
 
 describe('Idempotency-Key on every POST', () => {
   const chat = chatAtGateway(20);
