@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { parseEventLine } from './events.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const MOCHA = join(ROOT, 'node_modules/mocha/bin/mocha.js');
+/** Mocha with the `node-option` of `.mocharc.json`; its own command would start a second process for that. */
+const MOCHA = ['--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
 
 /** How long a process may tell nothing of a test, and how long it may stay when all its tests have ended. */
@@ -43,8 +44,8 @@ export class MochaProcess {
 
   constructor(files: readonly string[], patience = PATIENCE) {
     this.#patience = patience;
-    // A group of its own: mocha starts itself once more, with the options that are meant for Node.
-    this.#child = spawn(process.execPath, [MOCHA, '--reporter', REPORTER, ...files], {
+    // A group of its own, with whatever its tests start.
+    this.#child = spawn(process.execPath, [...MOCHA, '--reporter', REPORTER, ...files], {
       cwd: ROOT,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
