@@ -78,6 +78,21 @@ describe('smpp worker: one carrier after the other', () => {
     expect(submits(world.smsc) + submits(second)).to.equal(2);
   });
 
+  it('one that says "not bound" to all is left when it has answered for all: none is unknown', async () => {
+    let refused = 0;
+    const behaviour = () => (refused++ < 10 ? { status: 0x04 } : undefined);
+    const world = await open({
+      smsc: { behaviour, responseDelayMs: 100 },
+      carrier: { ...QUICK, paths: ['transactional'] },
+    });
+
+    const ids = await world.sendMany(numbered(10));
+    await world.allReach(ids, 'delivered');
+
+    expect((await read(world, ids)).filter(({ earlier }) => earlier !== undefined)).to.deep.equal([]);
+    expect(submits(world.smsc)).to.equal(20);
+  });
+
   it('a refusal of the text stays where it is', async () => {
     const world = await open({ smsc: { behaviour: () => ({ status: 0x01 }) }, carrier: { paths: ['promotional'] } });
     const healthy = await add(world, 'healthy', {}, ['transactional']);

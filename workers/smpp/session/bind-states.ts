@@ -16,7 +16,7 @@ const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
    */
   binding: ['bound', 'backoff', 'closed'],
   /**
-   * Submits may be written, and receipts come in. Ends with `stop` or the carrier's unbind (`draining`), or when a connection is
+   * Submits may be written, and receipts come in. Ends with `stop`, the carrier's unbind or its "not bound" (`draining`), or when a connection is
    * lost.
    */
   bound: ['draining', 'backoff'],

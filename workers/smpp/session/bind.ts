@@ -40,6 +40,8 @@ const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
 /** When the carrier asks to unbind, we wait at most this long for its outstanding answers. */
 const PEER_DRAIN_MS = 2_000;
+/** Answers to what a session carried that is not usable any more. */
+const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
 /**
@@ -84,7 +86,14 @@ export class Bind<Context extends Submit> {
 
   /** Ends the connection and binds again after a pause, because the carrier said that this session is not usable. */
   recycle(): void {
-    this.#endSessions(SESSION_REFUSED);
+    if (this.#state === 'bound') void this.#recycle();
+  }
+
+  /** What else is written on it was refused or taken, too: without those answers nobody would know. */
+  async #recycle(): Promise<void> {
+    this.#become('draining');
+    await this.#drained(RECYCLE_DRAIN_MS);
+    if (this.#state === 'draining') this.#endSessions(SESSION_REFUSED);
   }
 
   /** Waits for answers, at most `waitMs`, then unbinds and closes for good. May be called in any state. */
