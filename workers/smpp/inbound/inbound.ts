@@ -178,14 +178,16 @@ export class Inbound {
     this.#finished.splice(0, removed.length);
   }
 
-  /** The stored deliver_sm that this one repeats. The new one will be answered, so the answer's time is cleared. */
+  /**
+   * The stored deliver_sm that this one repeats. The new one will be answered, so the answer's time is cleared. A part that an open
+   * message lacks is that message's, although an earlier message had an equal one.
+   */
   #repeated({ fingerprint, partsKey, concatenation }: Incoming, via: DeliverVia): Arrival | undefined {
     const nowMs = this.#options.clock.monotonicMs();
     const part =
-      partsKey === undefined || concatenation === undefined
-        ? undefined
-        : this.#sets.same(partsKey, concatenation.number, fingerprint);
-    const known = part ?? this.#arrivals.repeated(fingerprint, via, nowMs);
+      partsKey !== undefined && concatenation !== undefined ? ([partsKey, concatenation.number] as const) : undefined;
+    if (part !== undefined && this.#sets.lacking(...part) !== undefined) return undefined;
+    const known = (part && this.#sets.same(...part, fingerprint)) ?? this.#arrivals.repeated(fingerprint, via, nowMs);
     if (known === undefined) return undefined;
     this.#count('repeated');
     return Object.assign(known, { via, cameMs: nowMs, answeredMs: undefined, refused: false });
