@@ -53,9 +53,11 @@ export class Arrivals {
     else equal.push(arrival);
   }
 
-  /** The sessions have ended in order, so all our answers have arrived. */
-  endedInOrder(): void {
-    for (const arrival of this.#byId.values()) arrival.sure ||= arrival.answeredMs !== undefined;
+  /** The sessions have ended in order, so the answers that we wrote before `unboundMs`, when that began, have arrived. */
+  endedInOrder(unboundMs: number): void {
+    for (const arrival of this.#byId.values()) {
+      arrival.sure ||= arrival.answeredMs !== undefined && arrival.answeredMs <= unboundMs;
+    }
   }
 
   /** Forgets deliver_sm that need not be remembered any more, and returns them. Parts of an incomplete message stay. */

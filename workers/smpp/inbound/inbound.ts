@@ -164,9 +164,9 @@ export class Inbound {
     await this.#removeFinished();
   }
 
-  /** The sessions have ended in order: the carrier has our answers to everything that it sent. */
-  async finish(): Promise<void> {
-    this.#arrivals.endedInOrder();
+  /** The sessions have ended in order: the carrier has the answers that we wrote before `unboundMs` (monotonic), when that began. */
+  async finish(unboundMs: number): Promise<void> {
+    this.#arrivals.endedInOrder(unboundMs);
     await this.#removeFinished();
   }
 

@@ -149,6 +149,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     const here = await open();
     here.says({ text: 'yes' });
     await here.received(1);
+    await eventually(() => here.smsc.stats().deliveries.acknowledged === 1, 'the carrier has our answer');
 
     here.anotherWorker({ ...thisProcess(), startedAt: 'another' });
     await here.worker.stop();
