@@ -216,8 +216,9 @@ function missing(name: string): Failure {
 
 function shown(one: RouteDocument, done?: string, hint = '') {
   const { _id, match, groups: all, waitSeconds, order, price } = one;
+  const next = all.length === 0 ? '' : `, the next one after ${waitSeconds} s`;
   const lines = [
-    `${_id}${done === undefined ? '' : ` is ${done}`}: ${matchText(match)} → ${groupsText(all)}, the next one after ${waitSeconds} s${order === 0 ? '' : `, order ${order}`}${price === undefined ? '' : `, sold for ${price}`}.`,
+    `${_id}${done === undefined ? '' : ` is ${done}`}: ${matchText(match)} → ${groupsText(all)}${next}${order === 0 ? '' : `, order ${order}`}${price === undefined ? '' : `, sold for ${price}`}.`,
     hint,
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), json: view(one) };

@@ -34,10 +34,13 @@ describe('npm run ops: routes', () => {
       '--price',
       '0.12 INR',
     ]);
+    const refusing = await world.run('route add abroad --carriers none');
+    await world.json('route remove abroad');
     const listed = await world.run('route list');
     await world.json('route remove india');
 
     expect(added.out).to.include('india is added: country IN → airtel:70,jio:30;backup, the next one after 20 s.');
+    expect(refusing.out).to.include('abroad is added: everything → none: refused.');
     expect(added.out).to.include('What no route matches is refused with 400 no_route');
     expect(changed).to.deep.include({
       name: 'india',
