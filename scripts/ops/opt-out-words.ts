@@ -5,10 +5,9 @@ import { findWordSettings, setWordSettings } from '../../shared/opt-outs/word-se
 import { existing } from './account.ts';
 import { type Command, defineCommand } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
-import { accountId, optional, required, words } from './parameters.ts';
+import { accountId, optional, ownNumber, required } from './parameters.ts';
 import { sheet } from './show.ts';
 
-const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
 const answer = {
   value: 'TEXT',
   form: 'a text, or none',

@@ -6,13 +6,12 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { OPT_OUT_HEADING, optOutLine, readOptOutFile } from './opt-out-file.ts';
-import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, integer, optional, ownNumber, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
 const customerNumber = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
 const customer = required(customerNumber, "the customer's number");
-const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
 const number = optional(ownNumber, "the account's number that the customer wants no messages of; default: the account");
 /** The most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;

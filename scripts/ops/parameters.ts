@@ -159,3 +159,6 @@ function isEndpointId(text: string): text is EndpointId {
 function boxed<T>(value: T | undefined): { readonly value: T } | undefined {
   return value === undefined ? undefined : { value };
 }
+
+/** A long number or short code of an account, which customers write to. */
+export const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
