@@ -8,6 +8,9 @@ import { GatewayServer } from './http/server.ts';
 import { listenForScrapes } from './metrics.ts';
 import { KeyUses } from './process/key-uses.ts';
 
+/** Hosts that only programs of this machine reach. */
+const LOOPBACK = /^(127\.|localhost$|::1$)/;
+
 runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
@@ -25,6 +28,14 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
   const port = await server.listen(config.host, config.port);
   life.onStop('server', () => server.drain());
   log.info('listening', { host: config.host, port });
+  const isReached = config.trustProxy.length > 0 || !LOOPBACK.test(config.host);
+  if (!config.publicUrl.startsWith('https:') && isReached) {
+    // Anybody on the way could read passwords and take over sessions.
+    log.warn('sign_in_without_tls', {
+      host: config.host,
+      what_to_do: 'Put a TLS proxy in front and set PUBLIC_URL to its https address.',
+    });
+  }
   if (config.metricsPort > 0) {
     life.onStop('metrics', listenForScrapes({ db, clock, log }, config.metricsHost, config.metricsPort));
   }

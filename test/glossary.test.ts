@@ -81,7 +81,7 @@ function wordsOf(name: string): string[] {
 
 function readSources(folder: string): { readonly path: string; readonly text: string }[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       return { path: relative(ROOT, file), text: readFileSync(file, 'utf8') };

@@ -1,38 +1,43 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import {
+  ecosystem,
+  exportedValues,
+  filesReachedFrom,
+  importedNames,
+  ROOT,
+  reaches,
+  readSources,
+} from './support/sources.ts';
 
 /**
  * The house rules that the linter cannot say: which file may use which package, who reads clock and environment, which
  * layer imports which (docs/architecture in short: runtime, config ← mongo, sms ← concepts ← gateway | a worker ← scripts).
  */
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => readSources(join(ROOT, top)));
 
-interface Source {
-  readonly path: string;
-  readonly text: string;
-  /** Modules imported for their values; relative ones as paths from the root. */
-  readonly imports: readonly string[];
-  /** Files of ours that it names in an import, for values or types. */
-  readonly names: readonly string[];
-}
+/** The dashboard's client runs in browsers: it shares no code with the processes. */
+const CLIENT = /^gateway\/dashboard\/client\//;
 
-const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => read(join(ROOT, top)));
+/** But for how texts are counted: pure, and the counter beside a text must agree with the price. */
+const FOR_CLIENT_TOO = /^shared\/sms\/(plan|gsm7)\.ts$/;
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/session\/pdu\.ts$/,
-  undici: /^workers\/webhooks\/|^scripts\/(dev|bench)\//,
+  undici:
+    /^shared\/webhooks\/posting\/(post|connect)\.ts$|^workers\/chatapp\/samples\/download\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
-  'csv-parse/sync': /^scripts\/ops\/templates\/csv\.ts$/,
+  'csv-parse/sync': /^shared\/templates\/export\/csv\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
   'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
-  'ipaddr.js': /^shared\/webhooks\/public-address\.ts$|^scripts\/ops\/allowed-addresses\.ts$|^gateway\/(http|access)\//,
+  'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
     /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/pending\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
@@ -40,6 +45,13 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
   piscina: /^workers\/batches\/render-threads\.ts$/,
   pm2: /^$/,
+  // What the browser gets, and what makes it.
+  preact: CLIENT,
+  'preact/hooks': CLIENT,
+  'preact-iso/router': CLIENT,
+  '@preact/signals': CLIENT,
+  uplot: /^gateway\/dashboard\/client\/parts\/plot\.tsx$/,
+  esbuild: /^scripts\/dashboard\/build\.ts$/,
 };
 
 /** A payment has two ends, the gateway that begins it and whoever finishes it: they are read together, in one room. */
@@ -51,6 +63,7 @@ const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a bound that its tests fill to the brim': [
+    'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/messages/message-list.ts WALK_MAX',
     'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
@@ -69,7 +82,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/messages/event-list.ts within',
-    'shared/ledger/refund.ts isRefundable',
     'shared/runtime/log.ts clean',
     'shared/runtime/own-file.ts openness',
   ],
@@ -103,6 +115,7 @@ describe('house rules', () => {
       ...(/process\.env/.test(text) && !path.startsWith('shared/config/') ? [`${path} reads process.env`] : []),
       ...(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/.test(text) &&
       path !== 'shared/runtime/clock.ts' &&
+      path !== 'gateway/dashboard/client/parts/now.ts' &&
       !['shared/mongo/connect.ts'].includes(path) &&
       !path.startsWith('workers/embedded-db/')
         ? [`${path} reads the clock`]
@@ -169,6 +182,27 @@ describe('house rules', () => {
     expect(unused).to.have.members(Object.values(FOR_TESTS).flat());
   });
 
+  it('the client of the dashboard and the processes import nothing of each other, but for how texts are counted', () => {
+    const strays = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((module) => /^(gateway|shared|scripts|workers)\//.test(module))
+        .filter((module) => CLIENT.test(module) !== CLIENT.test(path))
+        .filter((module) => !(CLIENT.test(path) && FOR_CLIENT_TOO.test(module)))
+        .map((module) => `${path} imports ${module}`),
+    );
+
+    expect(strays).to.deep.equal([]);
+  });
+
+  it('the client of the dashboard has types of its own, for browsers', function () {
+    this.timeout(30_000);
+    const client = join(ROOT, 'gateway/dashboard/client/tsconfig.json');
+    const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', client], { encoding: 'utf8' });
+
+    expect(stdout).to.equal('');
+    expect(status).to.equal(0);
+  });
+
   it('a worker imports no other worker', () => {
     const strays = sources.flatMap(({ path, imports }) => {
       const [top, worker] = path.split('/');
@@ -183,7 +217,7 @@ describe('house rules', () => {
 
   it('no folder is an attic and no file a novel', () => {
     const attics = sources.filter(({ path }) => /\/(utils?|helpers?|types|common|misc)[./]/.test(path));
-    const novels = [...sources, ...read(join(ROOT, 'test'))].filter(({ text }) => text.split('\n').length > 301);
+    const novels = [...sources, ...readSources(join(ROOT, 'test'))].filter(({ text }) => text.split('\n').length > 301);
 
     expect([...attics, ...novels].map(({ path }) => path)).to.deep.equal([]);
   });
@@ -208,84 +242,3 @@ describe('house rules', () => {
     expect(marks.map(({ path }) => path)).to.deep.equal([]);
   });
 });
-
-function read(folder: string): Source[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|mjs|js)$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
-    .map((entry) => {
-      const file = join(entry.parentPath, entry.name);
-      const text = readFileSync(file, 'utf8');
-      return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
-    });
-}
-
-function importsOf(file: string, text: string): string[] {
-  const statements = text.matchAll(/^(?:import|export)\s+(?!type\b)([^;'"]*?\sfrom\s+)?'([^']+)'/gm);
-  return [...statements]
-    .filter(([, names = '']) => !/^\{(\s*type\s+\w+\s*,?)+\s*\}\s*from/.test(names.trim()))
-    .map(([, , module = '']) => (module.startsWith('.') ? relative(ROOT, join(dirname(file), module)) : module));
-}
-
-/** PM2's file, which names modules as they are built. */
-function ecosystem(): Source {
-  const file = join(ROOT, 'ecosystem.config.js');
-  const text = readFileSync(file, 'utf8').replaceAll(
-    /const (\{[^}]*\}) = require\('\.\/dist\/([^']+)\.js'\)/g,
-    (_, names, module) => `import ${names} from './${module}.ts'`,
-  );
-  return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
-}
-
-/** Each as `<file> <name>`; `*` for all names of a file. */
-function importedNames(path: string, text: string): string[] {
-  const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(\.{1,2}\/[^']+)'/gm);
-  const dynamic = text.matchAll(/()\bimport\('(\.{1,2}\/[^']+)'\)/g);
-  return [...statements, ...dynamic].flatMap(([, clause = '', module = '']) => {
-    const file = relative(ROOT, join(ROOT, dirname(path), module));
-    const [, names] = /\{([^}]*)\}/.exec(clause) ?? [];
-    if (names === undefined) return [`${file} *`];
-    return names.split(',').map(
-      (name) =>
-        `${file} ${name
-          .trim()
-          .replace(/^type /, '')
-          .replace(/ as .*$/s, '')}`,
-    );
-  });
-}
-
-/** Functions, classes and constants. An exported type costs nothing, and often stands in the signature of one of these. */
-function exportedValues(text: string): string[] {
-  const declared = text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) (\w+)/gm);
-  return [...declared].map(([, name = '']) => name);
-}
-
-/** Folders that `from` imports, and that these import in turn. */
-function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
-  const found = new Set<string>();
-  const next = [...(arrows.get(from) ?? [])];
-  for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
-    if (found.has(folder)) continue;
-    found.add(folder);
-    next.push(...(arrows.get(folder) ?? []));
-  }
-  return found;
-}
-
-/** Files that `path` imports, and those in turn as far as they are in shared/. */
-function filesReachedFrom(path: string, byName: ReadonlyMap<string, Source>): Set<string> {
-  const found = new Set<string>();
-  const next = [...(byName.get(path)?.names ?? [])];
-  for (let file = next.pop(); file !== undefined; file = next.pop()) {
-    if (found.has(file)) continue;
-    found.add(file);
-    if (file.startsWith('shared/')) next.push(...(byName.get(file)?.names ?? []));
-  }
-  return found;
-}
-
-function namesOf(file: string, text: string): string[] {
-  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+\.ts)'/g)].map(([, module = '']) =>
-    relative(ROOT, join(dirname(file), module)),
-  );
-}

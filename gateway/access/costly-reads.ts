@@ -1,5 +1,5 @@
 import { sendJsonText, sendProblem } from '../http/answer.ts';
-import { callerOf, type Reply } from '../http/context.ts';
+import { ownerOf, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Charge } from './rate-limit.ts';
@@ -7,7 +7,7 @@ import { ReadQueue } from './read-queue.ts';
 
 /**
  * Answers 200 with the result of `read`, where a string is JSON already. Answers with the problem `missing` if there is no
- * result. The read waits in the account's queue, and waiting requests for the same URL share one read. `cost` says how many
+ * result. `send` sends the result as something else than JSON. The read waits in the account's queue, and waiting requests for the same URL share one read. `cost` says how many
  * requests it counts as, at least 1. A key with fewer requests left gets 429.
  */
 export type AnswerRead = (
@@ -15,6 +15,7 @@ export type AnswerRead = (
   cost: number,
   read: () => Promise<object | string | undefined>,
   missing?: ProblemSlug,
+  send?: (text: string) => void,
 ) => Promise<void>;
 
 /** The dependencies of endpoints that read lists. */
@@ -24,13 +25,13 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
 
 export function createCostlyReads(charge: Charge): AnswerRead {
   const queue = new ReadQueue<string | undefined>();
-  return async (res, cost, read, missing = 'not_found') => {
+  return async (res, cost, read, missing = 'not_found', send = (json) => sendJsonText(res, 200, json)) => {
     if (!(await charge(res, cost))) return;
-    const json = await queue.run(callerOf(res).account._id, res.req.originalUrl, async () => {
+    const text = await queue.run(ownerOf(res), res.req.originalUrl, async () => {
       const found = await read();
       return typeof found === 'object' ? JSON.stringify(found) : found;
     });
-    if (json === undefined) sendProblem(res, missing);
-    else sendJsonText(res, 200, json);
+    if (text === undefined) sendProblem(res, missing);
+    else send(text);
   };
 }

@@ -2,12 +2,12 @@ import type { Request } from 'express';
 import { type ClientRateLimitInfo, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { sendProblem } from '../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { type Handler, type Reply, requesterOf, type Who } from '../http/context.ts';
 import type { RateCounter } from './counter.ts';
 import { WINDOW_MS } from './window.ts';
 
 /**
- * "Limits": requests a minute per API key, over all processes and machines. Comes right after authentication, so that
+ * "Limits": requests a minute per API key or user, over all processes and machines. Comes right after authentication, so that
  * every request of a key counts, and every answer tells what is left. When the store cannot count, the answer is an
  * error (503); nothing passes uncounted.
  */
@@ -16,10 +16,10 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     windowMs: WINDOW_MS,
     store: new RateLimitStore(counter, clock),
     keyGenerator: (_req, res) => {
-      const { keyId, perMinute } = callerOf(asReply(res));
-      return `${perMinute} ${countedAs(keyId)}`;
+      const { who, perMinute } = requesterOf(asReply(res));
+      return `${perMinute} ${countedAs(who)}`;
     },
-    limit: (_req, res) => callerOf(asReply(res)).perMinute,
+    limit: (_req, res) => requesterOf(asReply(res)).perMinute,
     handler: (req, res) => {
       refuse(asReply(res), tell(req, asReply(res), clock), 'was not processed');
     },
@@ -79,18 +79,18 @@ export type Charge = (res: Reply, cost: number) => Promise<boolean>;
  */
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
   return async (res, cost) => {
-    const { keyId, perMinute } = callerOf(res);
+    const { who, perMinute } = requesterOf(res);
     const more = Math.min(cost, perMinute) - 1; // It was counted once when it came.
     if (more <= 0) return true;
-    const { rank, endsMs } = await counter.countMany(countedAs(keyId), perMinute, more);
+    const { rank, endsMs } = await counter.countMany(countedAs(who), perMinute, more);
     const told = tellLeft(res, perMinute, perMinute - rank, endsMs - clock.monotonicMs());
     if (rank > perMinute) refuse(res, told, `counts as ${more + 1} and was not processed`);
     return rank <= perMinute;
   };
 }
 
-function countedAs(keyId: string): string {
-  return `key:${keyId}`;
+function countedAs({ kind, id }: Who): string {
+  return `${kind}:${id}`;
 }
 
 function tell(req: Request, res: Reply, clock: Clock): Told {
@@ -123,8 +123,9 @@ interface Told {
 }
 
 function refuse(res: Reply, { limit, seconds }: Told, what: string): void {
+  const { kind } = requesterOf(res).who;
   sendProblem(res, 'rate_limited', {
-    detail: `The key may make ${limit} requests a minute. This one ${what}; the next may come in ${seconds} s.`,
+    detail: `${kind === 'key' ? 'The key' : 'You'} may make ${limit} requests a minute. This one ${what}; the next may come in ${seconds} s.`,
     headers: ['Retry-After', String(seconds)],
   });
 }

@@ -18,20 +18,33 @@ export function createUnauthorized(
   counter: RateCounter,
   addressOf: CallerAddress,
 ): Unauthorized {
-  const limit = config.authFailuresPerMinute;
   return async (req, res, slug, more = {}) => {
+    // Somebody who has not signed in yet asks who it is. That is no failure, and costs the store nothing.
+    if (slug === 'session_missing') return sendProblem(res, slug, { ...CHALLENGE, ...more });
     const address = addressOf(req);
-    const { rank, endsMs } = await counter.count(`ip:${networkOf(address)}`, limit);
+    const { name, limit } = countedAs(slug, config.authFailuresPerMinute);
+    const { rank, endsMs } = await counter.count(`${name}:${networkOf(address)}`, limit);
     if (rank <= limit) {
-      // RFC 9110 §11.6.1: a 401 must name the scheme.
-      const challenge =
-        PROBLEMS[slug].status === 401 ? { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } : {};
+      const challenge = PROBLEMS[slug].status === 401 ? CHALLENGE : {};
       sendProblem(res, slug, { ...challenge, ...(slug === 'ip_not_allowed' ? cameFrom(address) : {}), ...more });
       return;
     }
     const seconds = Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1);
     sendProblem(res, 'auth_failures_limited', { headers: ['Retry-After', String(seconds)] });
   };
+}
+
+/** RFC 9110 §11.6.1: a 401 must name the scheme. */
+const CHALLENGE = { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } as const;
+
+/**
+ * A cookie cannot be guessed, and the pages of a whole office may find that their sessions have ended in the same minute. They
+ * count apart, and have more.
+ */
+const ENDED_SESSIONS = 10;
+
+function countedAs(slug: ProblemSlug, limit: number): { readonly name: string; readonly limit: number } {
+  return slug === 'session_ended' ? { name: 'session-ip', limit: limit * ENDED_SESSIONS } : { name: 'ip', limit };
 }
 
 /** Names the address that we see. That shows when it is the address of a proxy which `TRUST_PROXY` lacks. */

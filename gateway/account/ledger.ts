@@ -1,5 +1,4 @@
 import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
@@ -7,9 +6,7 @@ import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
-
-/** A number above that of every entry. Ids of entries have room for twelve digits. */
-const BEHIND_ALL = 999_999_999_999;
+import { FILTERS, listLedger, parseLedgerFilter } from './ledger-filter.ts';
 
 /** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
 const ENTRIES_PER_REQUEST = 250;
@@ -18,28 +15,27 @@ const ENTRIES_PER_REQUEST = 250;
 export function createLedger({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const query = parseQuery(req, [...FILTERS, 'limit', 'cursor'], problems);
+    const filter = parseLedgerFilter(query, problems);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor(query.cursor, 'ledger', isSeq, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
-    const before = after === undefined ? BEHIND_ALL : Number(after);
     const account = callerOf(res).account._id;
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const entries = await readStatement(db, account, before, limit);
-      const last = entries.at(-1)?.seq ?? 1;
-      // The first entry of an account has the number 1.
-      return pageOf('ledger', entries.map(entryRecord), last === 1 ? undefined : String(last));
+      const before = after === undefined ? undefined : Number(after);
+      const { entries, next } = await listLedger(db, account, filter, before, limit);
+      return pageOf('ledger', entries.map(entryRecord), next === undefined ? undefined : String(next));
     });
   };
 }
 
-function isSeq(text: string): text is string {
+export function isSeq(text: string): text is string {
   return /^[1-9]\d{0,11}$/.test(text);
 }
 
-function entryRecord(entry: LedgerEntryDocument): object {
-  const { seq, amount, balanceAfter, reason, reference, schedules, change, at } = entry;
+export function entryRecord(entry: LedgerEntryDocument): object {
+  const { seq, amount, balanceAfter, reason, reference, schedules, change, note, at } = entry;
   return {
     seq,
     at: isoTimestamp(at),
@@ -53,5 +49,7 @@ function entryRecord(entry: LedgerEntryDocument): object {
     reference: reference ?? null,
     change_id: change,
     schedule_ids: schedules,
+    /** What an operator said with a top-up or a correction. */
+    note,
   };
 }

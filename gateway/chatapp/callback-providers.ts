@@ -8,7 +8,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 const REMEMBERED_MAX = 20_000;
 
 /** The provider that posts to a callback address, with the secrets that verify its requests. */
-export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId'> {
+export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'> {
   readonly appSecret: string;
   readonly verifyToken: string;
 }
@@ -34,8 +34,14 @@ export class CallbackProviders {
     if (typeof callback !== 'string' || !isCallbackId(callback)) return undefined;
     const provider = await this.#providers.get(callback);
     if (provider === undefined) return undefined;
-    const { _id, phoneNumberId, appSecret, verifyToken } = provider;
+    const { _id, phoneNumberId, businessId, appSecret, verifyToken } = provider;
     // Opened here, after the read of many providers: a secret that cannot be opened then fails only this provider.
-    return { _id, phoneNumberId, appSecret: this.#box.open(appSecret), verifyToken: this.#box.open(verifyToken) };
+    return {
+      _id,
+      phoneNumberId,
+      businessId,
+      appSecret: this.#box.open(appSecret),
+      verifyToken: this.#box.open(verifyToken),
+    };
   }
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type InboundItem,
   type InboxItemDocument,
@@ -11,6 +12,7 @@ import type { JsonObject } from '../http/context.ts';
 import { Slice } from '../http/slice.ts';
 import { billingOf, contentOf, errorOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';
+import { readTemplateChange, TEMPLATE_FIELDS } from './read-template-change.ts';
 import { weightOf } from './weight.ts';
 
 /** The content of one post, ready to be stored. */
@@ -47,7 +49,7 @@ const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] sati
  */
 export async function readCallback(
   body: JsonObject,
-  provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>,
+  provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>,
   now: Date,
 ): Promise<CallbackPost> {
   const reader = new Reader(provider, now);
@@ -57,6 +59,7 @@ export async function readCallback(
       await reader.pause();
       const { field, value } = object(change);
       if (field === 'messages') await reader.value(object(value));
+      else if (TEMPLATE_FIELDS.has(String(field))) reader.template(object(entry), object(value));
       else reader.ignored.other++;
     }
   }
@@ -68,11 +71,11 @@ class Reader implements CallbackPost {
   readonly inbound: Inbound[] = [];
   readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
   cut = 0;
-  readonly #provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>;
+  readonly #provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>;
   readonly #now: Date;
   readonly #slice = new Slice();
 
-  constructor(provider: Pick<ProviderDocument, '_id' | 'phoneNumberId'>, now: Date) {
+  constructor(provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>, now: Date) {
     this.#provider = provider;
     this.#now = now;
   }
@@ -93,6 +96,14 @@ class Reader implements CallbackPost {
       this.#status(object(status));
       await this.pause();
     }
+  }
+
+  /** Templates belong to the business account, which `entry` names. */
+  template(entry: JsonObject, value: JsonObject): void {
+    const what = readTemplateChange(value);
+    if (entry.id !== this.#provider.businessId) this.ignored.foreign++;
+    else if (what === undefined) this.ignored.unreadable++;
+    else this.#keep('template', hash('sha256', JSON.stringify([entry.time, value]), 'base64url'), what);
   }
 
   /** Lets the event loop do other work when the slice's time is over. */

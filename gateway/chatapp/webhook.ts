@@ -4,10 +4,12 @@ import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
 import {
+  type CreatedEndpoint,
   createEndpoint,
   endpointId,
   findEndpoints,
   listEndpoints,
+  type NewEndpoint,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
@@ -15,7 +17,7 @@ import { choice, list, required } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { RETRY_AFTER } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
-import { bodyOf, callerOf } from '../http/context.ts';
+import { bodyOf, type Caller, callerOf } from '../http/context.ts';
 import type { Action, Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { address } from './fields.ts';
@@ -56,19 +58,9 @@ export function createChatWebhook(
       if (payBy !== undefined && clock.now() >= payBy) {
         return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       }
-      const wanted = { account, channel: 'chatapp', url, events: [...new Set(events)], registration: id } as const;
-      const endpointOf = endpointId(account, 'chatapp', url);
-      const made = await changeAudited({ db, clock, config }, callerOf(res), {
-        action: 'webhook.register',
-        subject: { kind: 'webhook', id: endpointOf },
-        read: async () => (await findEndpoints(db, [endpointOf]))[0],
-        make: () => createEndpoint(db, clock, box, wanted),
-        madeOf: ({ endpoint }) => endpoint,
-        isRefusal: (error) => error instanceof TooManyEndpoints,
-      }).catch(tooMany);
+      const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
+      const made = await registerEndpoint({ db, clock, box, config }, callerOf(res), wanted);
       if ('kind' in made) return made;
-      // Waits until every process has read the endpoints again. From then on no event misses this address.
-      await wait(SUBSCRIPTIONS_FRESH_MS);
       const { endpoint, created } = made;
       const answer = webhookResult(endpoint);
       return created ? { ...answer, body: { ...answer.body, secret: made.secret } } : answer;
@@ -85,6 +77,29 @@ export function createChatWebhook(
       return { ...answer, body: { ...answer.body, secret: box.open(secret.sealed) } };
     },
   };
+}
+
+/**
+ * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new
+ * events and is active again. Resolves when no event misses it any more: half a second later.
+ */
+export async function registerEndpoint(
+  { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
+  caller: Caller,
+  wanted: NewEndpoint,
+): Promise<CreatedEndpoint | Refused> {
+  const id = endpointId(wanted.account, wanted.channel, wanted.url);
+  const made = await changeAudited({ db, clock, config }, caller, {
+    action: 'webhook.register',
+    subject: { kind: 'webhook', id },
+    read: async () => (await findEndpoints(db, [id]))[0],
+    make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }),
+    madeOf: ({ endpoint }) => endpoint,
+    isRefusal: (error) => error instanceof TooManyEndpoints,
+  }).catch(tooMany);
+  // Until every process has read the endpoints again.
+  if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
+  return made;
 }
 
 /** Stored encrypted, because the answer for a new endpoint has its secret. */

@@ -13,6 +13,8 @@ export interface Contract {
     readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
+  /** By the event's name: what is posted to the customer. */
+  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>;
   /** Slugs of the problems that belong to no operation. */
   readonly 'x-problems': readonly string[];
 }
@@ -31,12 +33,18 @@ export interface Operation {
   readonly 'x-problems': readonly string[];
 }
 
+interface Webhook {
+  readonly summary: string;
+  readonly requestBody: Response;
+}
+
 export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly description: string;
   readonly required?: boolean;
   readonly schema: Schema;
+  readonly example?: string;
 }
 
 export interface Response {

@@ -1,21 +1,28 @@
-/** Small pieces of HTML. `text` is escaped; `cells` and `rows` are HTML already. */
-
-export function table(heads: readonly string[], rows: readonly string[]): string {
-  const head = heads.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join('');
-  return `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
-}
-
-export function row(...cells: readonly string[]): string {
-  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
-}
+/** Small pieces of HTML. `text` is escaped; all else is HTML already. */
 
 /** Converts a text of the contract, where `…` marks code. */
 export function prose(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
+export function paragraphs(text: string): string {
+  return text
+    .split('\n\n')
+    .map((paragraph) => `<p>${prose(paragraph)}</p>`)
+    .join('');
+}
+
 export function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`;
+}
+
+export function link(href: string, html: string): string {
+  return `<a href="${escapeHtml(href)}">${html}</a>`;
+}
+
+/** Lines of code under a name. What scrolls must be reached by the keyboard, and have a name. */
+export function codeBlock(text: string, label: string): string {
+  return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -35,6 +35,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;
@@ -123,7 +124,7 @@ export function string<Value>(schema: Schema, parse: (text: string, reading: Rea
   };
 }
 
-export function choice<Value extends string>(values: readonly Value[], description?: string): Kind<Value> {
+export function choice<const Value extends string>(values: readonly Value[], description?: string): Kind<Value> {
   const fault = new Fault('invalid_value', `It must be one of ${values.join(', ')}.`);
   return string(
     { ...(description && { description }), enum: values },

@@ -2,7 +2,7 @@ import { numberProblem } from '../../shared/accounts/number-check.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { planText, type TextPlan } from '../../shared/sms/segment.ts';
+import { planText, type TextPlan } from '../../shared/sms/plan.ts';
 import type { Pattern } from '../../shared/templates/pattern.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
 import type { FieldProblems } from '../http/fields.ts';

@@ -85,5 +85,6 @@ export function whole<T extends Fields>({ given, problems }: ReadRequest<T>): Va
 
 export function requestSchema({ fields, either }: RequestTable<Fields>): Schema {
   const choices = either.map(({ names }) => ({ oneOf: names.map((name) => ({ required: [name] })) }));
-  return { ...objectSchema(fields), ...(choices.length > 1 ? { allOf: choices } : choices[0]) };
+  // Always in `allOf`: beside `properties`, generators of clients take `oneOf` for a union of types without a name.
+  return { ...objectSchema(fields), ...(choices.length > 0 && { allOf: choices }) };
 }

@@ -27,6 +27,22 @@ function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Dat
   });
 }
 
+/** A time later than now, and at most `days` ahead if there is a limit. */
+export function laterTime(description: string, days?: number): Kind<Date> {
+  return dateTime(description, ({ at }, now) => {
+    const aheadMs = at.getTime() - now.getTime();
+    if (aheadMs <= 0) return new Fault('out_of_range', 'It must be later than now.');
+    if (days === undefined || aheadMs <= days * DAY_MS) return at;
+    return new Fault('out_of_range', `It may be at most ${days} days ahead.`);
+  });
+}
+
+export function earlierTime(description: string): Kind<Date> {
+  return dateTime(description, ({ at }, now) =>
+    at < now ? at : new Fault('out_of_range', 'It must be earlier than now.'),
+  );
+}
+
 const VALID_UNTIL =
   'Extension: when the message expires if it is not delivered by then, at most 7 days ahead. Default: 48 hours (setting).';
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemDetails, type ProblemSlug, problemBody } from './problem.ts';
-import { securityHeaders } from './security-headers.ts';
+import { type Policy, securityHeaders } from './security-headers.ts';
 
 /** The only place that writes answers: headers, body, and what happens to a request body that nobody read. */
 export function sendJson(res: Reply, status: number, body: object): void {
@@ -17,9 +17,35 @@ export function sendText(res: Reply, contentType: string, text: string): void {
   answer(res, 200, contentType, text);
 }
 
-/** A page for people. `headers` come from `pageHeaders`. */
-export function sendPage(res: Reply, html: string, headers: readonly string[]): void {
+/** A file that a browser stores. `name` has letters, digits, dots, hyphens and underscores only. */
+export function sendFile(res: Reply, contentType: string, name: string, text: string): void {
+  answer(res, 200, contentType, text, ['Content-Disposition', `attachment; filename="${name}"`]);
+}
+
+/** A page for people. `headers` come from `policyHeaders`. */
+export function sendPage(res: Reply, html: string | Buffer, headers: readonly string[]): void {
   answer(res, 200, 'text/html; charset=utf-8', html, [], headers);
+}
+
+/** Leads a browser elsewhere on this host. */
+export function sendRedirect(res: Reply, location: string): void {
+  answer(res, 302, 'text/plain; charset=utf-8', '', ['Location', location]);
+}
+
+/** A file that is the same for everybody and never changes. `headers` say so, and how it is compressed. */
+export function sendBytes(res: Reply, contentType: string, bytes: Buffer, headers: readonly string[]): void {
+  answer(res, 200, contentType, bytes, headers, SECURITY_HEADERS);
+}
+
+/**
+ * Begins an answer whose length is not known: the head is written, the endpoint writes the body piece by piece and ends it.
+ * `headers` has names and values in turn.
+ */
+export function beginStream(res: Reply, contentType: string, headers: readonly string[]): void {
+  const { requestId, answered, rateHeaders } = res.locals;
+  const own = ['Content-Type', contentType, 'X-Request-Id', requestId];
+  res.writeHead(200, [...COMMON_HEADERS, ...own, ...rateHeaders, ...headers]);
+  answered(res, 200);
 }
 
 export interface ProblemAnswer extends ProblemDetails {
@@ -37,19 +63,21 @@ export const RETRY_AFTER = ['Retry-After', '2'] as const;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Headers of every answer. No cache may keep an answer, because it belongs to one account and changes. */
-export const COMMON_HEADERS: readonly string[] = [...securityHeaders(), 'Cache-Control', 'no-store'];
+const SECURITY_HEADERS = securityHeaders();
 
-/** The same headers for a page with this style and no other. */
-export function pageHeaders(style: string): readonly string[] {
-  return [...securityHeaders(style), 'Cache-Control', 'no-store'];
+/** Headers of every answer. No cache may keep an answer, because it belongs to one account and changes. */
+export const COMMON_HEADERS: readonly string[] = [...SECURITY_HEADERS, 'Cache-Control', 'no-store'];
+
+/** The same headers for a page with its content policy. */
+export function policyHeaders(policy: Policy): readonly string[] {
+  return [...securityHeaders(policy), 'Cache-Control', 'no-store'];
 }
 
 function answer(
   res: Reply,
   status: number,
   contentType: string,
-  text: string,
+  text: string | Buffer,
   extraHeaders: readonly string[] = [],
   commonHeaders: readonly string[] = COMMON_HEADERS,
 ): void {
@@ -98,7 +126,7 @@ const LINGER_BYTES = 8_388_608;
  * unread data resets the connection, and the answer could be lost. Bytes that arrive meanwhile are dropped, within
  * limits.
  */
-function linger(res: Reply, text: string): void {
+function linger(res: Reply, text: string | Buffer): void {
   let bytesLeft = LINGER_BYTES;
   const finish = (): void => {
     clearTimeout(timer);

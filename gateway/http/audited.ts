@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Subject } from '../../shared/audit/entry.ts';
+import type { Actor, Subject } from '../../shared/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/store.ts';
 import { auditView } from '../../shared/audit/view.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { minuteAuditId } from '../../shared/runtime/ids.ts';
+import { type AccountId, minuteAuditId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Caller } from './context.ts';
+import type { Requester } from './context.ts';
 
-/** A change of a setting by somebody with a key. */
-interface KeyChange<T> {
+/** A change of a setting by a key or a user. */
+interface SettingChange<T> {
   readonly action: string;
   readonly subject: Required<Subject>;
+  /** The account that it belongs to, when that is not the caller's own. */
+  readonly account?: AccountId;
+  /** Changes within a minute that differ in this have entries of their own. */
+  readonly apart?: string;
   /** Reads the state before the change. Undefined if there is none yet. */
   read(): Promise<object | undefined>;
   make(): Promise<T>;
@@ -22,21 +26,23 @@ interface KeyChange<T> {
 
 /**
  * Makes a change and records it in the audit: begun before the change, completed after it. Changes of the same thing
- * by the same key within a minute share an entry, from the state before the first to the state after the last, so
- * that no key can fill the audit. A change without effect leaves no entry. Rejects as `make` does. Also rejects when
+ * by the same key or user within a minute share an entry, from the state before the first to the state after the last, so
+ * that nobody can fill the audit. A change without effect leaves no entry. Rejects as `make` does. Also rejects when
  * the store cannot write the entry; then nothing was changed.
  */
 export async function changeAudited<T>(
   { db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
-  { keyId, address, account }: Caller,
-  { action, subject, read, make, madeOf, isRefusal }: KeyChange<T>,
+  requester: Requester,
+  { action, subject, apart = '', read, make, madeOf, isRefusal, ...change }: SettingChange<T>,
 ): Promise<T> {
+  const { who, account } = requester;
   const now = clock.now();
-  const id = minuteAuditId(`${keyId} ${action} ${subject.kind}:${subject.id}`, now);
+  const id = minuteAuditId(`${who.id} ${action} ${subject.kind}:${subject.id}${apart}`, now);
   const found = await read();
   const before = found && auditView(found);
-  const actor = { kind: 'key', id: keyId, address } as const;
-  const intended = { actor, action, subject, account: account._id, ...(before && { before }) };
+  const actor = actorOf(requester);
+  const of = change.account ?? account?._id;
+  const intended = { actor, action, subject, ...(of && { account: of }), ...(before && { before }) };
   await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
   /** If the store fails now, the entry stays `begun`: the change may have been made. */
   const ended = (done: Promise<void>): Promise<void> => done.catch(() => {});
@@ -54,4 +60,10 @@ export async function changeAudited<T>(
   const done = { outcome: 'done', after } as const;
   await ended(same ? withdrawEntry(db, id, done) : completeEntry(db, id, done));
   return result;
+}
+
+function actorOf({ who, address, scopes }: Requester): Actor {
+  const { kind, id } = who;
+  const operator = scopes.includes('admin') ? ({ operator: true } as const) : {};
+  return { kind, id, ...operator, ...(who.kind === 'user' && { name: who.name }), address };
 }

@@ -2,23 +2,55 @@ import assert from 'node:assert/strict';
 import type { NextFunction, Request, Response } from 'express';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
-import type { BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts';
+import type { AccountId, BatchId, MessageId, ScheduleId, SessionId, UserId } from '../../shared/runtime/ids.ts';
+import type { Role } from '../../shared/users/user.ts';
 
-/**
- * The caller of a request, as authenticate.ts found it. It can be `KEY_CACHE_MS` old; the store decides what must be
- * exact.
- */
-export interface Caller {
-  readonly account: Pick<
-    AccountDocument,
-    '_id' | 'senders' | 'dlt' | 'entityId' | 'numberCheck' | 'country' | 'optOuts' | 'optOutExempt'
-  >;
-  readonly keyId: string;
+/** What a request may do: the scopes of a key, and `owner`, which only users with that role have. */
+export type Permission = KeyScope | 'owner';
+
+/** Who makes a request: a program with a key, or somebody who signed in. */
+export type Who =
+  | { readonly kind: 'key'; readonly id: string }
+  | {
+      readonly kind: 'user';
+      readonly id: UserId;
+      readonly name: string;
+      readonly role: Role;
+      readonly session: SessionId;
+      /** The session needs a second factor and has none, so it may do nothing but set one up. */
+      readonly incomplete: boolean;
+    };
+
+/** The account of a caller. It can be `KEY_CACHE_MS` old; the store decides what must be exact. */
+export type CallerAccount = Pick<
+  AccountDocument,
+  | '_id'
+  | 'name'
+  | 'senders'
+  | 'dlt'
+  | 'entityId'
+  | 'numberCheck'
+  | 'country'
+  | 'optOuts'
+  | 'optOutExempt'
+  | 'secondFactor'
+>;
+
+/** Who makes a request, and what it may do, as authenticate.ts found it. */
+export interface Requester {
+  readonly who: Who;
+  /** Undefined for operators. */
+  readonly account: CallerAccount | undefined;
   /** The address that the request came from. */
   readonly address: string;
-  /** How many requests a minute the key may make. */
+  /** How many requests a minute the key or user may make. */
   readonly perMinute: number;
-  readonly scopes: readonly KeyScope[];
+  readonly scopes: readonly Permission[];
+}
+
+/** A requester of an account. */
+export interface Caller extends Requester {
+  readonly account: CallerAccount;
 }
 
 /** What is known of one request, in `res.locals`. The handlers from `begin` to the endpoint fill it. */
@@ -29,7 +61,7 @@ export interface RequestContext {
   readonly stopping: AbortSignal;
   /** Called once, when the answer is written or when the caller has gone. */
   readonly answered: (res: Reply, status: number) => void;
-  caller: Caller | undefined;
+  caller: Requester | undefined;
   /** `RateLimit` and `RateLimit-Policy`, names and values in turn. Empty until the request is counted. */
   rateHeaders: readonly string[];
   body: JsonObject | undefined;
@@ -43,11 +75,24 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Reply = Response<unknown, RequestContext>;
 export type Handler = (req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
-/** The caller. Only for routes that authenticate. */
-export function callerOf(res: Reply): Caller {
+/** Whoever makes the request. Only for routes that authenticate. */
+export function requesterOf(res: Reply): Requester {
   const { caller } = res.locals;
   assert(caller !== undefined, 'the route does not authenticate');
   return caller;
+}
+
+/** The caller. Only for routes whose scopes no operator has. */
+export function callerOf(res: Reply): Caller {
+  const { account, ...caller } = requesterOf(res);
+  assert(account !== undefined, 'operators have no account');
+  return { account, ...caller };
+}
+
+/** Whose idempotency keys and queue of reads a request uses: the account's, or those of an operator, who has none. */
+export function ownerOf(res: Reply): AccountId {
+  const { account, who } = requesterOf(res);
+  return account?._id ?? `acc_${who.id}`;
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -59,7 +59,8 @@ export function refuseUnknown(
     }
     const shown = field.slice(0, SHOWN_NAME_MAX);
     const meant = nearest(shown, known);
-    const hint = meant === undefined ? `The fields are ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+    const fields = known.length === 0 ? 'It takes none.' : `The fields are ${known.join(', ')}.`;
+    const hint = meant === undefined ? fields : `Did you mean "${meant}"?`;
     problems.add(place + shown, 'unknown_field', `There is no such field. ${hint}`);
   }
 }

@@ -1,28 +1,13 @@
 import type { FieldProblem } from './field-codes.ts';
+import { OPERATOR_PROBLEMS } from './operator-problems.ts';
+import { fault, type ProblemRule } from './problem-rule.ts';
+import { SETTINGS_PROBLEMS } from './settings-problems.ts';
+import { SIGN_IN_PROBLEMS } from './sign-in-problems.ts';
 
 /**
  * The catalogue of all answers that are not a success (RFC 9457, application/problem+json). The documentation's error
  * pages are made from it. Spec gap: the body of errors is not specified; see docs/specification/decisions.md, Errors.
  */
-export interface ProblemRule {
-  /**
-   * `status_code`, in the same series as "1000" of the send result. 4xxx: the caller can correct it. 5xxx: we must.
-   * Never used twice.
-   */
-  readonly number: string;
-  /** HTTP status ("Errors"). 405, 408, 409, 413, 415, 422, 431 and 503 are our additions. */
-  readonly status: number;
-  readonly title: string;
-  /** What to do. It is the `detail` of an answer that has nothing more precise to say. */
-  readonly advice: string;
-  /** Whether the same request can succeed when it is sent again unchanged. */
-  readonly retryable: boolean;
-}
-
-function fault(number: string, status: number, title: string, advice: string, retryable = false): ProblemRule {
-  return { number, status, title, advice, retryable };
-}
-
 export const PROBLEMS = {
   invalid_request: fault(
     '4000',
@@ -71,6 +56,9 @@ export const PROBLEMS = {
     'Signature invalid',
     'Sign the bytes of the body with the app secret of this address. Send the signature in the header `X-Hub-Signature-256`.',
   ),
+  ...SIGN_IN_PROBLEMS,
+  ...SETTINGS_PROBLEMS,
+  ...OPERATOR_PROBLEMS,
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Buy credits, then send the request again.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask your service provider for the reason.'),
   credits_expired: fault('4032', 403, 'Credits expired', 'Ask your service provider to extend the expiry date.'),
@@ -80,7 +68,12 @@ export const PROBLEMS = {
     'Sender not allowed',
     'Use a sender that is registered for the account and approved for this route.',
   ),
-  scope_missing: fault('4034', 403, 'Scope missing', 'Use a key that has the scope named in `detail`.'),
+  scope_missing: fault(
+    '4034',
+    403,
+    'Scope missing',
+    'Use a key that has the scope named in `detail`, or ask an owner of the account for the role.',
+  ),
   ip_not_allowed: fault(
     '4062',
     403,
@@ -155,6 +148,12 @@ export const PROBLEMS = {
     'Opt-out not found',
     'Check the `opt_out_id`: `GET /v2/account/opt-outs` lists them.',
   ),
+  customer_not_found: fault(
+    '4049',
+    404,
+    'Customer not found',
+    'Check the number: the account has no exchange with this customer on the chat-app channel.',
+  ),
   template_not_found: fault(
     '4043',
     404,
@@ -188,6 +187,18 @@ export const PROBLEMS = {
     'Batch finished',
     'All messages of this batch were sent. Nothing is left to stop.',
   ),
+  template_exists: fault(
+    '4100',
+    409,
+    'Template exists',
+    'The account has this template already. Change that one, or use another name or id.',
+  ),
+  template_not_editable: fault(
+    '4101',
+    409,
+    'Template not editable',
+    'Only a rejected template can be changed, and only one that your account asked for and nobody has approved yet. Ask for a new one.',
+  ),
   body_too_large: fault('4130', 413, 'Body too large', 'Send less in one request.'),
   unsupported_media_type: fault(
     '4150',
@@ -220,6 +231,13 @@ export const PROBLEMS = {
     429,
     'Too many large requests at once',
     'Nothing was done. Other bulk requests of the account are still being charged, and together they may have 64 MB. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  too_many_streams: fault(
+    '4294',
+    429,
+    'Too many streams',
+    'Close streams that nobody reads. Open another one after the seconds in the header `Retry-After`.',
     true,
   ),
   headers_too_large: fault('4310', 431, 'Request headers too large', 'Send fewer or shorter headers.'),

@@ -3,7 +3,7 @@ import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { isBatchId, isMessageId, isScheduleId } from '../../shared/runtime/ids.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import { sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
-import { bodyOf, callerOf, type Handler, type Reply } from '../http/context.ts';
+import { bodyOf, type Handler, ownerOf, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Action, Problem, Verdict } from './action.ts';
@@ -52,7 +52,7 @@ class KeyedPosts {
   async handle<Id extends string>(action: Action<Id>, header: string, req: Request, res: Reply): Promise<void> {
     const key = parseIdempotencyKey(header);
     if (key === undefined) return sendProblem(res, ...malformedKey());
-    const account = callerOf(res).account._id;
+    const account = ownerOf(res);
     const id = action.newId();
     const held = await this.#keys.take(account, {
       _id: claimId(account, key),

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { EVENT_NAMES, type EventName, eventName, stateOf } from '../../shared/events/catalogue.ts';
+import { eventName, MESSAGE_EVENT_NAMES, type MessageEventName, stateOf } from '../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import type { HistoryEntry } from '../../shared/messages/message.ts';
 import { type AccountId, type EventId, eventId, type MessageId } from '../../shared/runtime/ids.ts';
@@ -23,7 +23,7 @@ export interface EventFilter {
   readonly since?: Date | undefined;
   /** Exclusive. */
   readonly until?: Date | undefined;
-  readonly name?: EventName | undefined;
+  readonly name?: MessageEventName | undefined;
   readonly message?: MessageId | undefined;
 }
 
@@ -84,7 +84,7 @@ export async function listEvents(
     return cutPage(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
   }
 
-  const names = filter.name === undefined ? EVENT_NAMES : [filter.name];
+  const names = filter.name === undefined ? MESSAGE_EVENT_NAMES : [filter.name];
   const sliceMax = limit + 2;
   const events: ListedEvent[] = [];
   let widthMs = Number.POSITIVE_INFINITY; // an account with few events is read at once
@@ -149,7 +149,7 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
  * are inside `$elemMatch`: side by side, each could be met by a different element of the array, and the index walk
  * would not be bounded.
  */
-export function within(account: AccountId, names: readonly EventName[], startMs: number, endMs: number): object {
+export function within(account: AccountId, names: readonly MessageEventName[], startMs: number, endMs: number): object {
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,

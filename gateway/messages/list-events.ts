@@ -1,4 +1,4 @@
-import { EVENT_NAMES, type EventName } from '../../shared/events/catalogue.ts';
+import { MESSAGE_EVENT_NAMES, type MessageEventName } from '../../shared/events/catalogue.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
@@ -49,10 +49,11 @@ function eventRecord({ id, body }: EventBody): object {
   return { event_id: id, ...payload };
 }
 
-function parseEvent(name: string | undefined, problems: FieldProblems): EventName | undefined {
+function parseEvent(name: string | undefined, problems: FieldProblems): MessageEventName | undefined {
   if (name === undefined) return undefined;
-  const known = EVENT_NAMES.find((event) => event === name);
-  if (known === undefined) problems.add('event', 'invalid_value', `It must be one of ${EVENT_NAMES.join(', ')}.`);
+  const known = MESSAGE_EVENT_NAMES.find((event) => event === name);
+  if (known === undefined)
+    problems.add('event', 'invalid_value', `It must be one of ${MESSAGE_EVENT_NAMES.join(', ')}.`);
   return known;
 }
 

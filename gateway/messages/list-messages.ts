@@ -2,7 +2,8 @@ import { CHANNEL_NAMES } from '../../shared/channels/channels.ts';
 import type { MessageState } from '../../shared/messages/message.ts';
 import { recipientProblem } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
-import { type BatchId, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { type BatchId, idTime, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -18,7 +19,9 @@ const PARAMETERS = [
   'direction',
   'state',
   'to',
+  'from',
   'reference',
+  'sender',
   'batch_id',
   'created_from',
   'created_before',
@@ -37,11 +40,14 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
     const query = parseQuery(req, PARAMETERS, problems);
-    const { to, reference } = query;
+    const { to, from, reference, sender } = query;
     if (to !== undefined) {
       const problem = recipientProblem(to);
       if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
     }
+    // Companies write from short codes.
+    if (from !== undefined && !/^\d{3,15}$/.test(from))
+      problems.add('from', 'invalid_phone', 'It must be 3 to 15 digits.');
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
@@ -49,7 +55,9 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
       direction: parseDirection(query.direction, problems),
       states: parseState(query.state, problems),
       to,
+      from,
       reference,
+      sender,
       batch: parseBatch(query.batch_id, problems),
       createdFrom,
       createdBefore,
@@ -60,8 +68,9 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
 
     const account = callerOf(res).account._id;
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const { messages, next } = await listMessages(db, account, filter, after, limit);
-      return pageOf('messages', messages.map(messageRecord), next);
+      const { messages, next, searchedTo } = await listMessages(db, account, filter, after, limit);
+      const page = pageOf('messages', messages.map(messageRecord), next);
+      return searchedTo === undefined ? page : { ...page, searched_to: isoTimestamp(idTime(searchedTo)) };
     });
   };
 }

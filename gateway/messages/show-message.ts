@@ -2,6 +2,7 @@ import { isMessageId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { explain } from './explain/explain.ts';
 import { messageRecord } from './message-record.ts';
 import { readWholeMessage, type WholeMessage } from './read-whole.ts';
 import { timelineOf } from './timeline.ts';
@@ -29,6 +30,7 @@ function wholeRecord(whole: WholeMessage): object {
   const { message, deliveries } = whole;
   return {
     ...messageRecord(message),
+    explanation: explain(message),
     ...viewOf(message).whole(message),
     webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({
       event_id: eventId,

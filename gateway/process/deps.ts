@@ -26,14 +26,18 @@ export interface GatewayDeps {
     | 'chatMediaAllowHttp'
     | 'chatUserCredits'
     | 'dltVarMax'
+    | 'host'
     | 'keyCacheMs'
     | 'maxSegments'
+    | 'port'
     | 'promotionalFrom'
     | 'promotionalUntil'
+    | 'publicUrl'
     | 'trustProxy'
     | 'validityHours'
     | 'webhookAllowHttp'
     | 'webhookAllowSubnets'
+    | 'webhookTimeoutMs'
   >;
   readonly accepter: Accepter;
   readonly batchAccepter: BatchAccepter;
@@ -45,6 +49,8 @@ export interface GatewayDeps {
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
   readonly metrics: Metrics;
+  /** Milliseconds between two comment lines of a stream (live/). Absent: 15 s, which tests shorten. */
+  readonly beatMs?: number;
   /** Aborted when the process begins to stop. From then on answers close their connection. */
   readonly stopping: AbortSignal;
 }

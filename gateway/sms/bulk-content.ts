@@ -1,5 +1,5 @@
 import type { BatchContent, BatchEntry } from '../../shared/batches/batch.ts';
-import type { Encoding } from '../../shared/sms/segment.ts';
+import type { Encoding } from '../../shared/sms/plan.ts';
 import { type PlannedText, renderText } from '../fields/message-fields.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';

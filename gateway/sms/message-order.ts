@@ -5,7 +5,8 @@ import { type PromotionalHours, promotionalDeferral } from '../../shared/message
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../shared/messages/routing.ts';
 import { routedOf } from '../../shared/routing/placement.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { scopeMissing } from '../access/authenticate.ts';
+import { planText, unicodeCharacters } from '../../shared/sms/plan.ts';
+import { scopeMissing } from '../access/scopes.ts';
 import { choice, optional, otherwise, required, withDefault } from '../fields/field.ts';
 import {
   dryRun,
@@ -68,7 +69,7 @@ export interface MessageOrder {
 /** Checks a request for one message. */
 export async function orderMessage(
   { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
-  { account, scopes }: Caller,
+  { who, account, scopes }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
   const { given, problems } = read;
@@ -79,7 +80,8 @@ export async function orderMessage(
       : renderText(template.pattern, given.params ?? [], 'params', config.maxSegments, problems);
   if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
   const { to, sender, route, priority, reference } = whole(read);
-  if (priority === 'otp' && !scopes.includes('otp')) return { kind: 'refused', problem: scopeMissing(['otp']) };
+  if (priority === 'otp' && !scopes.includes('otp'))
+    return { kind: 'refused', problem: scopeMissing(who, scopes, ['otp']) };
   const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
   if (approval.kind === 'refused') return approval;
   assert(text !== undefined, 'what was approved has a text');
@@ -105,7 +107,7 @@ export async function orderMessage(
 }
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
-export function messageDryRun({ segments, encoding, template }: MessageOrder['message']): object {
+export function messageDryRun({ text, segments, encoding, template }: MessageOrder['message']): object {
   return {
     status: 'success',
     dry_run: true,
@@ -113,6 +115,8 @@ export function messageDryRun({ segments, encoding, template }: MessageOrder['me
     credits_required: CREDITS_PER_MESSAGE,
     segments,
     encoding,
+    units: planText(text).units,
+    unicode_characters: unicodeCharacters(text),
     template_id: template ?? null,
   };
 }

@@ -2,11 +2,15 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { buildDashboard } from '../dashboard/build.ts';
 
 const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];
+/** Also what the dashboard's client is made of. */
+const SOURCE = /\.(ts|tsx|css|html|svg)$/;
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
 /** A file that every build contains. */
 const OUTPUT = join('dist', 'scripts', 'dev', 'guard.js');
+const PAGE = join('dist', 'dashboard', 'index.html');
 const STAMP = join('dist', '.tsbuildinfo');
 
 /** Builds `dist/` when it is missing or older than a source. Throws `StartError` when the compiler reports errors. */
@@ -28,16 +32,20 @@ export async function buildIfNeeded(root: string, stopping: AbortSignal, say: (l
   stopping.throwIfAborted();
   if (code !== 0)
     throw new StartError('The build failed: see the compiler above (after an update, run `npm ci` first).');
+  await buildDashboard(root).catch((error) => {
+    throw new StartError(`The build of the dashboard failed: ${error instanceof Error ? error.message : error}`);
+  });
   const now = new Date();
   utimesSync(join(root, STAMP), now, now);
 }
 
 function isFresh(root: string): boolean {
   if (!existsSync(join(root, OUTPUT)) || !existsSync(join(root, STAMP))) return false;
+  if (!existsSync(join(root, PAGE))) return false;
   const builtAt = statSync(join(root, STAMP)).mtimeMs;
   const sources = SOURCES.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => SOURCE.test(name))
       .map((name) => join(folder, name)),
   );
   return [...sources, ...SETTINGS].every((file) => statSync(join(root, file)).mtimeMs <= builtAt);

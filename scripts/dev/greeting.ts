@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
+import { gatewayUrl, publicUrl } from '../../shared/config/gateway-url.ts';
 import type { Config } from '../../shared/config/settings.ts';
-import { gatewayUrl } from './gateway-url.ts';
 import type { RunFiles } from './run-files.ts';
 import type { Demo } from './seed.ts';
 
@@ -19,6 +19,8 @@ export function greeting(config: Config, files: RunFiles, demo: Demo): string {
 Harkara runs.
 
   API         ${api}, described on ${api}/docs
+  Dashboard   ${publicUrl(config)}/dashboard
+              choose a password there, once: ${demo.ownerLink}
   Store       ${store}
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
   Chat-app    simulated provider on ${demo.providerUrl}

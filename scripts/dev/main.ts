@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readEnvironment } from '../../shared/config/environment.ts';
+import { gatewayUrl } from '../../shared/config/gateway-url.ts';
 import { forgetHandedSecrets } from '../../shared/config/handed-secrets.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
@@ -12,7 +13,6 @@ import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.
 import { buildIfNeeded } from './build.ts';
 import { endReason } from './end-reason.ts';
 import { followLines } from './follow.ts';
-import { gatewayUrl } from './gateway-url.ts';
 import { greeting, receiverUrl } from './greeting.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { AppEnded, Pm2 } from './pm2.ts';

@@ -12,7 +12,7 @@ export interface ProviderApp {
   readonly verify_token: string;
 }
 
-const { phoneNumberId, businessId, displayNumber, token, appSecret } = PROVIDER_DEFAULTS;
+const { phoneNumberId, businessId, appId, displayNumber, token, appSecret } = PROVIDER_DEFAULTS;
 
 /** Gives the account its number at the simulated provider. A repeat changes only the provider's address. */
 export async function seedProvider(
@@ -21,7 +21,8 @@ export async function seedProvider(
   providerUrl: string,
   gatewayUrl: string,
 ): Promise<ProviderApp> {
-  const settings = { baseUrl: `${providerUrl}/v23.0`, phoneNumberId, businessId, displayNumber, token, appSecret };
+  const baseUrl = `${providerUrl}/v23.0`;
+  const settings = { baseUrl, phoneNumberId, businessId, appId, displayNumber, token, appSecret };
   await setProvider(db, clock, box, account, settings);
   const provider = await findProvider(db, account);
   if (provider === undefined) throw new Error(`the provider of ${account} has gone`);

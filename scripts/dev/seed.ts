@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { createAccount, listAccounts } from '../../shared/accounts/store.ts';
 import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '../../shared/carriers/store.ts';
+import { gatewayUrl } from '../../shared/config/gateway-url.ts';
 import type { Config } from '../../shared/config/settings.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { createKey } from '../../shared/keys/store.ts';
@@ -11,7 +12,7 @@ import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
-import { gatewayUrl } from './gateway-url.ts';
+import { seedOwner } from './seed-owner.ts';
 import { type ProviderApp, seedProvider } from './seed-provider.ts';
 
 /** What a newcomer needs to send a message. */
@@ -19,6 +20,8 @@ export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
+  /** With which the account's owner sets a password for the dashboard. */
+  readonly ownerLink: string;
   /** First the one for SMS events, then the one for the chat-app channel. */
   readonly webhooks: readonly { readonly url: string; readonly secret: string }[];
   readonly providerUrl: string;
@@ -61,7 +64,8 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
     scopes: ['send', 'read'],
     expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
   });
-  return { account, balance, key, webhooks, providerUrl, providerApp };
+  const ownerLink = await seedOwner(db, clock, account._id, config);
+  return { account, balance, key, ownerLink, webhooks, providerUrl, providerApp };
 }
 
 /** Gives the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */

@@ -1,4 +1,18 @@
+import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
+import { START_REPLAY } from '../../gateway/account/deliveries/replays.ts';
+import { CREATE_KEY } from '../../gateway/account/keys/create-key.ts';
+import { ROTATE_KEY } from '../../gateway/account/keys/rotate-key.ts';
+import { UPDATE_KEY } from '../../gateway/account/keys/update-key.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
+import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
+import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
+import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
+import { CHANGE_USER } from '../../gateway/account/users/change.ts';
+import { INVITE_USER } from '../../gateway/account/users/invite.ts';
+import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
+import { CREATE_WEBHOOK } from '../../gateway/account/webhooks/create-webhook.ts';
+import { ROTATE_SECRET } from '../../gateway/account/webhooks/rotate-secret.ts';
+import { UPDATE_WEBHOOK } from '../../gateway/account/webhooks/update-webhook.ts';
 import { SEND_BUTTONS } from '../../gateway/chatapp/send-buttons.ts';
 import { SEND_MEDIA } from '../../gateway/chatapp/send-media.ts';
 import { SEND_TEMPLATE } from '../../gateway/chatapp/send-template.ts';
@@ -6,9 +20,20 @@ import { SEND_TEXT } from '../../gateway/chatapp/send-text.ts';
 import { REGISTER_WEBHOOK } from '../../gateway/chatapp/webhook.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
+import { LOOK_AT_LINK, USE_LINK } from '../../gateway/sign-in/link.ts';
+import { CHANGE_PASSWORD } from '../../gateway/sign-in/profile/password.ts';
+import { CHANGE_PROFILE } from '../../gateway/sign-in/profile/profile.ts';
+import { NEW_RECOVERY_CODES } from '../../gateway/sign-in/profile/recovery-codes.ts';
+import {
+  BEGIN_SECOND_FACTOR,
+  CONFIRM_SECOND_FACTOR,
+  REMOVE_SECOND_FACTOR,
+} from '../../gateway/sign-in/profile/second-factor.ts';
+import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
 import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
 import { SEND } from '../../gateway/sms/send.ts';
 import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
+import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
 
 /** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -20,6 +45,32 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatTextRequest: requestSchema(SEND_TEXT),
   ChatMediaRequest: requestSchema(SEND_MEDIA),
   ChatButtonsRequest: requestSchema(SEND_BUTTONS),
+  SignInRequest: requestSchema(SIGN_IN),
+  ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
+  ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
+  TemplateRequest: requestSchema(REQUEST_TEMPLATE),
+  TemplateChangeRequest: requestSchema(CHANGE_TEMPLATE),
+  TemplateCheckRequest: requestSchema(CHECK_TEMPLATE),
+  TemplateImportRequest: requestSchema(IMPORT_TEMPLATES),
+  LinkRequest: requestSchema(LOOK_AT_LINK),
+  LinkPasswordRequest: requestSchema(USE_LINK),
+  ProfileRequest: requestSchema(CHANGE_PROFILE),
+  PasswordRequest: requestSchema(CHANGE_PASSWORD),
+  SecondFactorRequest: requestSchema(BEGIN_SECOND_FACTOR),
+  SecondFactorConfirmRequest: requestSchema(CONFIRM_SECOND_FACTOR),
+  SecondFactorRemoveRequest: requestSchema(REMOVE_SECOND_FACTOR),
+  RecoveryCodesRequest: requestSchema(NEW_RECOVERY_CODES),
+  InviteUserRequest: requestSchema(INVITE_USER),
+  ChangeUserRequest: requestSchema(CHANGE_USER),
+  SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   OptOutRequest: requestSchema(ADD_OPT_OUT),
+  CreateKeyRequest: requestSchema(CREATE_KEY),
+  UpdateKeyRequest: requestSchema(UPDATE_KEY),
+  RotateKeyRequest: requestSchema(ROTATE_KEY),
+  CreateWebhookRequest: requestSchema(CREATE_WEBHOOK),
+  UpdateWebhookRequest: requestSchema(UPDATE_WEBHOOK),
+  RotateSecretRequest: requestSchema(ROTATE_SECRET),
+  StartReplayRequest: requestSchema(START_REPLAY),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
+  ...OPERATOR_SCHEMAS,
 };

@@ -1,4 +1,5 @@
 import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { defaultExpiry, ENTITY_ID, isCurrency } from '../../shared/accounts/account-form.ts';
 import { homeOf, isCountry } from '../../shared/accounts/number-check.ts';
 import {
   createAccount,
@@ -8,21 +9,19 @@ import {
   setAccountStatus,
   updateAccount,
 } from '../../shared/accounts/store.ts';
+import { REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { EXEMPTIONS } from '../../shared/opt-outs/opt-out.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type Missing, missingToSend } from '../../shared/templates/missing-to-send.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
-import { type Missing, missingToSend } from './missing-to-send.ts';
-import { accountId, choice, day, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, day, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 
-const YEAR_MS = 365 * 24 * 3_600_000;
-/** All currency codes that this Node knows. A typo here would be shown to customers. */
-const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 const currency = {
   ...words('CODE', 'a currency code of ISO 4217 like INR or EUR', /^[A-Z]{3}$/),
-  parse: (text: string) => (CURRENCIES.has(text) ? text : undefined),
+  parse: (text: string) => (isCurrency(text) ? text : undefined),
 };
 const account = required(accountId, 'the account');
 const senders = choice(['any', 'registered']);
@@ -36,7 +35,7 @@ const optOutExempt = {
   parse: (text: string) => (text === 'none' ? [] : list('MESSAGES', EXEMPTIONS).parse(text)),
 };
 const DLT_ABOUT = "India's DLT: senders must be registered, texts must match approved templates";
-const entityId = words('PE-ID', '10 to 20 digits', /^[0-9]{10,20}$/);
+const entityId = words('PE-ID', '10 to 20 digits', ENTITY_ID);
 const log = choice(['unusual', 'all']);
 const LOG_ABOUT = 'which receipts and answers of carriers are kept for its timelines';
 const ENTITY_ABOUT = 'PE id of the business, for templates that name none; with DLT nothing is sent without';
@@ -47,6 +46,7 @@ const country = {
   parse: (text: string) => (isCountry(text) ? text : undefined),
 };
 const COUNTRY_ABOUT = 'where recipients without a country code are from, for the number check; IN with DLT';
+const KEY_RATE_ABOUT = `most requests a minute of a key that the account makes itself; ${REQUESTS_PER_MINUTE}, unless given`;
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -65,7 +65,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       country: optional(country, COUNTRY_ABOUT),
     },
     async run({ name, currency, expiryDate, senders, dlt, entityId, numberCheck, country }, { db, clock }) {
-      const last = expiryDate ?? isoDate(new Date(clock.now().getTime() + YEAR_MS));
+      const last = expiryDate ?? defaultExpiry(clock.now());
       refuseOver(last, clock);
       const store = await db();
       // The first command on a fresh MongoDB may come before the product has run on it.
@@ -95,10 +95,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       for (const one of all) missing.set(one, await missingToSend(store, one));
       const rows = all.map((one) => [
         ...[one._id, statusOf(one), String(one.balance), one.expiryDate],
-        missing
-          .get(one)
-          ?.map(({ what }) => what)
-          .join(', ') || '-',
+        missing.get(one)?.join(', ') || '-',
         one.name,
       ]);
       const heading = ['ACCOUNT', 'STATUS', 'CREDITS', 'UNTIL', 'MISSING TO SEND', 'NAME'];
@@ -134,9 +131,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       country: optional(country, COUNTRY_ABOUT),
       log: optional(log, LOG_ABOUT),
       optOutExempt: optional(optOutExempt, 'what goes to customers who opted out, too'),
+      keyPerMinute: optional(integer('N', 1, 1_000_000_000), KEY_RATE_ABOUT),
     },
     async run(
-      { account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log, optOutExempt },
+      { account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log, optOutExempt, keyPerMinute },
       { db, clock },
     ) {
       const changes = {
@@ -149,6 +147,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
         ...(country === undefined ? {} : { country }),
         ...(log === undefined ? {} : { log }),
         ...(optOutExempt === undefined ? {} : { optOutExempt }),
+        ...(keyPerMinute === undefined ? {} : { keyPerMinute }),
       };
       if (Object.keys(changes).length === 0) throw new Failure('Nothing to change: see `account update --help`.');
       if (expiryDate !== undefined) refuseOver(expiryDate, clock);
@@ -225,11 +224,26 @@ async function shown(
     ...(home === undefined ? {} : { country: home }),
     log: one.log ?? 'unusual',
     ...(one.optOutExempt?.length ? { 'opt-out exempt': one.optOutExempt.join(', ') } : {}),
+    ...(one.keyPerMinute === undefined ? {} : { 'key per minute': one.keyPerMinute }),
     ...(one.entityId === undefined ? {} : { entity: one.entityId }),
     created: one.createdAt.toISOString(),
   };
-  const needs = missing.map(({ what, command }) => `It cannot send without a ${what}: ${command}`);
+  const needs = missing.map((what) => `It cannot send without a ${what}: ${commandFor(what, one._id, missing)}`);
   return { text: [sheet(fields), ...after, ...needs].join('\n'), json: view(one, missing) };
+}
+
+/** The command that provides what is missing. */
+function commandFor(what: Missing, account: AccountId, missing: readonly Missing[]): string {
+  switch (what) {
+    case 'PE id':
+      return `account update ${account} --entity-id PE-ID`;
+    case 'sender':
+      return `sender create ${account} SENDER`;
+    case 'template': {
+      const needed = missing.includes('sender') ? '' : ', of an approved sender';
+      return `template import ${account} FILE (or template create${needed})`;
+    }
+  }
 }
 
 function statusOf({ status, held }: AccountDocument): string {
@@ -249,9 +263,10 @@ function view(one: AccountDocument, missing: readonly Missing[]): unknown {
     entity_id: one.entityId ?? null,
     number_check: one.numberCheck ?? 'off',
     country: homeOf(one) ?? null,
-    missing_to_send: missing.map(({ what }) => what),
+    missing_to_send: missing,
     log: one.log ?? 'unusual',
     opt_out_exempt: one.optOutExempt ?? [],
+    key_per_minute: one.keyPerMinute ?? REQUESTS_PER_MINUTE,
     created_at: one.createdAt,
   };
 }

@@ -1,6 +1,6 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { listEntries } from '../../shared/audit/store.ts';
-import type { AuditId } from '../../shared/runtime/ids.ts';
+import { type AuditId, isAuditId } from '../../shared/runtime/ids.ts';
 import { type Command, defineCommand } from './command.ts';
 import { accountId, instant, integer, optional, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
@@ -8,8 +8,7 @@ import { table } from './show.ts';
 const entryId = {
   value: 'ENTRY',
   form: 'an id like aud_01kam…, as `audit list` shows it',
-  parse: (text: string): AuditId | undefined =>
-    /^aud_[0-9a-hjkmnp-tv-z]{26}$/.test(text) ? (text as AuditId) : undefined,
+  parse: (text: string): AuditId | undefined => (isAuditId(text) ? text : undefined),
 };
 
 export const AUDIT_COMMANDS: readonly Command[] = [

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
+import { accountInAudit } from '../../shared/accounts/account.ts';
 import { findAccount } from '../../shared/accounts/store.ts';
 import type { Actor, Subject } from '../../shared/audit/entry.ts';
 import { beginEntry, completeEntry } from '../../shared/audit/store.ts';
@@ -14,10 +14,14 @@ import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { findWordSettings } from '../../shared/opt-outs/word-settings.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { listRoutes } from '../../shared/routing/store.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId, type TemplateRequestId } from '../../shared/runtime/ids.ts';
 import { maskNumber } from '../../shared/runtime/log.ts';
 import { findSender } from '../../shared/senders/store.ts';
+import { findTemplateRequest } from '../../shared/templates/request-store.ts';
 import { findTemplate } from '../../shared/templates/store.ts';
+import { auditedUser } from '../../shared/users/audited-user.ts';
+import { findUserByName } from '../../shared/users/store.ts';
 import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
 import type { Answer, Command, Context, LongAnswer } from './command.ts';
 
@@ -49,7 +53,10 @@ const accountOf = ({ account }: Values) => account as AccountId; // what `accoun
 const THINGS: Readonly<Record<string, Thing>> = {
   account: {
     id: accountOf,
-    read: async (db, values) => settingsOf(await findAccount(db, accountOf(values))),
+    read: async (db, values) => {
+      const account = await findAccount(db, accountOf(values));
+      return account && accountInAudit(account);
+    },
   },
   credits: {
     id: accountOf,
@@ -59,9 +66,17 @@ const THINGS: Readonly<Record<string, Thing>> = {
     },
   },
   key: { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
+  user: {
+    id: ({ username }) => username,
+    read: async (db, { username }) => auditedUser(await findUserByName(db, String(username))),
+  },
   sender: {
     id: ({ account, sender }) => named(account, sender),
     read: (db, values) => findSender(db, accountOf(values), String(values.sender)),
+  },
+  'template-request': {
+    id: ({ account, request }) => named(account, request),
+    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // of this form
   },
   template: {
     id: ({ account, template }) => named(account, template),
@@ -164,7 +179,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
 }
 
 /** `asha@vm-1`, under sudo `asha (root)@vm-1`; with the terminal's address when it came over SSH. */
-function operator(): Actor {
+export function operator(): Actor {
   const { SUDO_USER: before, SSH_CONNECTION: connection } = process.env;
   const user = userName();
   const who = before === undefined ? user : `${before} (${user})`;
@@ -206,11 +221,4 @@ function summaryOf(answer: Answer | LongAnswer): Values {
 
 function membersOf(answer: Answer | LongAnswer): Values {
   return 'json' in answer ? { ...Object(answer.json) } : {};
-}
-
-/** The account without its balance and the fields of its changes. */
-function settingsOf(account: AccountDocument | undefined): object | undefined {
-  if (account === undefined) return undefined;
-  const { balance, seq, credits, chats, pending, opening, pendingAt, ...settings } = account;
-  return settings;
 }

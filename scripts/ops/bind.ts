@@ -1,8 +1,8 @@
 import type { BindReport, CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { troubleWords } from './carrier-condition.ts';
+import { troubleWords } from '../../shared/carriers/condition.ts';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import { type Command, defineCommand } from './command.ts';
-import { listConditions } from './list-conditions.ts';
 import { table } from './show.ts';
 
 const HEADING = [

@@ -1,6 +1,7 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
@@ -13,7 +14,6 @@ import { ownStatuses } from '../../workers/smpp/submit/own-statuses.ts';
 import { TrialReceipt } from './carrier-trial/receipt.ts';
 import { Trial } from './carrier-trial/trial.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
-import { listConditions } from './list-conditions.ts';
 import { integer, optional, required, withDefault, words } from './parameters.ts';
 
 const VALID_MS = 3_600_000;

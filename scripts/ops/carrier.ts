@@ -1,5 +1,6 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier } from '../../shared/carriers/carrier-form.ts';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import { REQUIRED } from '../../shared/carriers/settings/basics.ts';
 import {
   CarrierExists,
@@ -12,7 +13,6 @@ import {
 import { CARRIER_OPTIONS, settingsFrom } from './carrier-options.ts';
 import { carrierView, settingRows } from './carrier-view.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
-import { listConditions } from './list-conditions.ts';
 import { flag, name, optional, required, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 

@@ -1,13 +1,19 @@
-import { topUp } from '../../shared/ledger/change.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { BalanceTooLow, correctCredits, topUp } from '../../shared/ledger/change.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
-import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, integer, optional, required, words } from './parameters.ts';
+import { operator } from './audited.ts';
+import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
+import { accountId, integer, line, optional, required, words } from './parameters.ts';
 
 /** Far above any real top-up; sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
 /** It becomes part of a field name in the account document: no dot, no dollar. */
 const topUpId = words('ID', '1 to 64 letters, digits, _ or -', /^[A-Za-z0-9_-]{1,64}$/);
+
+const ID_ABOUT = 'ensures that it happens once, for example an invoice number; default: a new id';
+const REASON_ABOUT = 'why; the account reads it in its statement';
+const AGAIN =
+  'The same --id again for the same account changes nothing. So if you do not know whether it succeeded, repeat it.';
 
 export const CREDITS_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -18,30 +24,61 @@ export const CREDITS_COMMANDS: readonly Command[] = [
       account: required(accountId, 'the account'),
       amount: required(integer('AMOUNT', 1, AMOUNT_MAX), 'credits to add'),
     },
-    options: {
-      id: optional(topUpId, 'ensures that the top-up happens once, for example an invoice number; default: a new id'),
+    options: { id: optional(topUpId, ID_ABOUT), reason: optional(line, REASON_ABOUT) },
+    notes: AGAIN,
+    run: ({ account, amount, id, reason }, { db }) => credited({ verb: 'top-up', account, amount, id, reason }, db),
+  }),
+  defineCommand({
+    noun: 'credits',
+    verb: 'correct',
+    about: 'Puts a mistake right: adds credits, or takes them away, once for each --id.',
+    args: {
+      account: required(accountId, 'the account'),
+      amount: required(
+        integer('AMOUNT', -AMOUNT_MAX, AMOUNT_MAX),
+        'credits to add, or after `--` a negative amount to take',
+      ),
     },
-    notes:
-      'The same --id again for the same account changes nothing. So if you do not know whether a top-up succeeded, repeat it.',
-    async run({ account, amount, id: given }, { db }) {
-      const store = await db();
-      await existing(store, account);
-      const id = given ?? newId('top').slice('top_'.length);
-      const done = await topUp(store, account, amount, id).catch((error: unknown) => {
-        throw new Failure(
-          `It is not known whether the credits were added (${error instanceof Error ? error.message : error}). To be sure, run: npm run ops -- credits top-up ${account} ${amount} --id ${id}`,
-          { cause: error },
-        );
-      });
-      if (done.added !== undefined && done.added !== amount) {
-        throw new Failure(
-          `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another top-up needs another --id. Balance: ${done.balance}.`,
-        );
-      }
-      const what =
-        done.kind === 'applied' ? `Added ${amount} credits (id ${id}).` : `Nothing added: id ${id} was added before.`;
-      const { kind, balance } = done;
-      return { text: `${what} Balance: ${balance}.`, json: { account, id, amount, kind, balance } };
+    options: { id: optional(topUpId, ID_ABOUT), reason: required(line, REASON_ABOUT) },
+    notes: `${AGAIN} Example: credits correct --reason 'booked twice' -- acc_… -500`,
+    async run({ account, amount, id, reason }, { db }) {
+      if (amount === 0) throw new Failure('Nothing to correct: the amount is 0.');
+      return credited({ verb: 'correct', account, amount, id, reason }, db);
     },
   }),
 ];
+
+interface Wanted {
+  readonly verb: 'top-up' | 'correct';
+  readonly account: AccountId;
+  readonly amount: number;
+  readonly id: string | undefined;
+  readonly reason: string | undefined;
+}
+
+async function credited({ verb, account, amount, id: given, reason }: Wanted, db: Context['db']): Promise<Answer> {
+  const store = await db();
+  await existing(store, account);
+  const id = given ?? newId('top').slice('top_'.length);
+  const actor = operator();
+  const why = { by: `${actor.kind} ${actor.id}`, ...(reason === undefined ? {} : { note: reason }) };
+  const apply = verb === 'top-up' ? topUp : correctCredits;
+  const done = await apply(store, account, amount, id, why).catch((error: unknown) => {
+    if (error instanceof BalanceTooLow) throw new Failure(`Not corrected: the account has ${error.balance} credits.`);
+    throw new Failure(
+      `It is not known whether the credits were ${verb === 'top-up' ? 'added' : 'corrected'} (${error instanceof Error ? error.message : error}). To be sure, run the same with --id ${id}: npm run ops -- credits ${verb} --id ${id} -- ${account} ${amount}`,
+      { cause: error },
+    );
+  });
+  if (done.added !== undefined && done.added !== amount) {
+    throw new Failure(
+      `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another ${verb} needs another --id. Balance: ${done.balance}.`,
+    );
+  }
+  const what =
+    done.kind === 'applied'
+      ? `${amount < 0 ? `Took ${-amount}` : `Added ${amount}`} credits (id ${id}).`
+      : `Nothing added: id ${id} was added before.`;
+  const { kind, balance } = done;
+  return { text: `${what} Balance: ${balance}.`, json: { account, id, amount, kind, balance } };
+}

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { requestsOfDay } from '../../shared/keys/key-use.ts';
-import { createKey, findKey, listKeys, revokeKey, updateKey } from '../../shared/keys/store.ts';
-import { findKeyUses } from '../../shared/keys/use-store.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
+import { ACCOUNT_KEY_SCOPES, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
+import { formatKey, newKeyText } from '../../shared/keys/key-secret.ts';
+import {
+  createKey,
+  findKey,
+  isOver,
+  listKeys,
+  OVERLAP_MS,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '../../shared/keys/store.ts';
+import { keyViews } from '../../shared/keys/view.ts';
 import { existing } from './account.ts';
-import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from './allowed-addresses.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 
-const account = required(accountId, 'the account');
 const key = required(
   words('KEY', 'the id of a key, as `key list` shows it', /^[0-9a-z]{1,40}$/),
   'its id, not the key',
@@ -21,7 +29,8 @@ const SCOPES_ABOUT = 'what it may do';
 const ALLOW_ABOUT = 'the only addresses and subnets it may be used from, or any';
 const ALLOW_NOTES =
   'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or\n' +
-  '`send` and `read`, because messages from customers are posted there. From an address outside --allow-ip the key is refused\n' +
+  '`send` and `read`, because messages from customers are posted there. `admin` opens /v2/admin/… with all accounts: only for operators.\n' +
+  'Such a key belongs to no account and has no other scope: `key create --scopes admin --name console`. From an address outside --allow-ip the key is refused\n' +
   '(403 ip_not_allowed). Behind a proxy, set TRUST_PROXY: otherwise the proxy counts as the caller.';
 const addresses = {
   value: 'ADDRESSES',
@@ -40,7 +49,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     noun: 'key',
     verb: 'create',
     about: 'Creates an API key and shows it, only this once.',
-    args: { account },
+    args: { account: optional(accountId, 'the account; none for a key of operators') },
     options: {
       name: required(name, NAME_ABOUT),
       scopes: withDefault(list('SCOPES', KEY_SCOPES), 'send,read', SCOPES_ABOUT),
@@ -53,10 +62,15 @@ export const KEY_COMMANDS: readonly Command[] = [
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
         throw new Failure(`--expires-at ${expiresAt.toISOString()} is in the past. Give a later time.`);
       }
+      const isOperators = scopes.includes('admin');
+      if (isOperators && (account !== undefined || scopes.length > 1)) {
+        throw new Failure('A key with the scope admin has no account and no other scope: give neither.');
+      }
+      if (!isOperators && account === undefined) throw new Failure('<account> is missing: the account of the key.');
       const store = await db();
-      await existing(store, account);
+      if (account !== undefined) await existing(store, account);
       const made = await createKey(store, clock, {
-        account,
+        ...(account === undefined ? {} : { account }),
         name,
         scopes,
         ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -68,7 +82,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         json: {
           id: made.id,
           key: made.key,
-          account,
+          account: account ?? null,
           name,
           scopes,
           expires_at: expiresAt ?? null,
@@ -81,14 +95,14 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'list',
-    about: 'Shows the keys of an account, oldest first, and when each was used last.',
-    args: { account },
+    about: 'Shows the keys of an account, or of operators, oldest first, and when each was used last.',
+    args: { account: optional(accountId, 'the account; without it the keys of operators') },
     options: {},
     async run({ account }, { db, clock }) {
       const store = await db();
-      await existing(store, account);
+      if (account !== undefined) await existing(store, account);
       const all = await listKeys(store, account);
-      const shown = await withUses(store, clock.now(), all);
+      const shown = await keyViews(store, clock.now(), all);
       const rows = shown.map((key) => [
         key.id,
         key.status,
@@ -113,7 +127,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     notes: 'Gateways report uses once a minute. Requests are those of the current hour and the 23 before it.',
     async run({ key }, { db, clock }) {
       const store = await db();
-      const [shown] = await withUses(store, clock.now(), [await existingKey(store, key)]);
+      const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
       assert(shown !== undefined, 'one key in, one key out');
       const { scopes, allowed_ips, created_at, expires_at, last_used, last_address, ...plain } = shown;
       const text = sheet({
@@ -135,7 +149,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     args: { key },
     options: {
       name: optional(name, NAME_ABOUT),
-      scopes: optional(list('SCOPES', KEY_SCOPES), SCOPES_ABOUT),
+      scopes: optional(list('SCOPES', ACCOUNT_KEY_SCOPES), SCOPES_ABOUT),
       perMinute: optional(perMinute, 'requests a minute it may make'),
       allowIp: optional(addresses, ALLOW_ABOUT),
     },
@@ -151,8 +165,30 @@ export const KEY_COMMANDS: readonly Command[] = [
       const store = await db();
       await existingKey(store, key);
       await updateKey(store, key, change);
-      const [shown] = await withUses(store, clock.now(), [await existingKey(store, key)]);
+      const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
       return { text: `Key ${key} is updated: ${Object.keys(change).join(', ')}.`, json: shown };
+    },
+  }),
+  defineCommand({
+    noun: 'key',
+    verb: 'rotate',
+    about: 'Makes a key that replaces this one, and shows it, only this once. The old one works for a while longer.',
+    args: { key },
+    options: { oldExpiresAt: optional(instant, 'when the old key stops working; default: in 24 hours') },
+    notes: 'The new key has the same name, scopes, addresses and rate.',
+    async run({ key, oldExpiresAt }, { db, clock }) {
+      const now = clock.now();
+      const until = oldExpiresAt ?? new Date(now.getTime() + OVERLAP_MS);
+      if (until <= now) throw new Failure(`--old-expires-at ${until.toISOString()} is in the past. Give a later time.`);
+      const store = await db();
+      const old = await existingKey(store, key);
+      if (isOver(old, now)) throw new Failure(`${key} is revoked, expired or replaced: create a new key.`);
+      const text = newKeyText(now.getTime());
+      const { _id } = await rotateKey(store, clock, old, { until }, text);
+      return {
+        text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${until.toISOString()}.`,
+        json: { id: _id, key: formatKey(text), replaces: key, old_expires_at: until },
+      };
     },
   }),
   defineCommand({
@@ -174,27 +210,4 @@ async function existingKey(db: Db, id: string): Promise<KeyDocument> {
   const found = await findKey(db, id);
   if (found === undefined) throw new Failure(`There is no key ${id}: \`key list <account>\` shows them.`);
   return found;
-}
-
-async function withUses(db: Db, now: Date, keys: readonly KeyDocument[]) {
-  const uses = await findKeyUses(
-    db,
-    keys.map(({ _id }) => _id),
-  );
-  return keys.map((key) => {
-    const use = uses.get(key._id);
-    return {
-      id: key._id,
-      status: key.status === 'active' && key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : key.status,
-      scopes: key.scopes,
-      name: key.name,
-      created_at: key.createdAt,
-      expires_at: key.expiresAt ?? null,
-      per_minute: key.perMinute ?? REQUESTS_PER_MINUTE,
-      allowed_ips: key.allowedIps ?? null,
-      last_used: use?.at ?? null,
-      last_address: use?.address ?? null,
-      requests_24h: use === undefined ? 0 : requestsOfDay(use, now),
-    };
-  });
 }

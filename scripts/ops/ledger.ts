@@ -119,7 +119,8 @@ function row({
   ];
 }
 
-function view({ seq, at, amount, balanceAfter, reason, change, reference, schedules }: LedgerEntryDocument): unknown {
+function view(entry: LedgerEntryDocument): unknown {
+  const { seq, at, amount, balanceAfter, reason, change, reference, schedules, note, by } = entry;
   return {
     seq,
     at,
@@ -129,5 +130,7 @@ function view({ seq, at, amount, balanceAfter, reason, change, reference, schedu
     change,
     reference: reference ?? null,
     ...(schedules === undefined ? {} : { schedules }),
+    ...(note === undefined ? {} : { note }),
+    ...(by === undefined ? {} : { by }),
   };
 }

@@ -5,7 +5,7 @@ import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { optOutOf } from '../../shared/opt-outs/sign.ts';
 import { LANGUAGES } from '../../shared/opt-outs/word-lists.ts';
 import { type AnswerText, type WordSettings, wordsFor } from '../../shared/opt-outs/word-settings.ts';
-import { planText } from '../../shared/sms/segment.ts';
+import { planText } from '../../shared/sms/plan.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
 import { type Context, Failure } from './command.ts';
 

@@ -1,4 +1,5 @@
-import type { AccountId, EndpointId, EventId } from '../../shared/runtime/ids.ts';
+import { isDay, isLine } from '../../shared/accounts/account-form.ts';
+import { type AccountId, type EndpointId, type EventId, isAccountId } from '../../shared/runtime/ids.ts';
 
 /**
  * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left out. It
@@ -56,9 +57,14 @@ export function flag(about: string): Parameter<boolean> {
 export const name: Shape<string> = {
   value: 'NAME',
   form: 'text of 1 to 100 characters, without control characters',
-  // Control characters could control the terminal that shows the text.
-  parse: (text) =>
-    text.trim().length > 0 && text.length <= 100 && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? text.trim() : undefined,
+  parse: (text) => (isLine(text, 100) ? text.trim() : undefined),
+};
+
+/** A sentence for people. */
+export const line: Shape<string> = {
+  value: 'TEXT',
+  form: 'one line of at most 200 characters',
+  parse: (text) => (isLine(text, 200) ? text.trim() : undefined),
 };
 
 export function words(value: string, form: string, pattern: RegExp): Shape<string> {
@@ -116,11 +122,7 @@ export const instant: Shape<Date> = {
 export const day: Shape<string> = {
   value: 'DAY',
   form: 'a day like 2027-12-31',
-  parse: (text) => {
-    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-    const time = new Date(`${text}T00:00:00Z`);
-    return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) ? text : undefined;
-  },
+  parse: (text) => (isDay(text) ? text : undefined),
 };
 
 export const accountId: Shape<AccountId> = {
@@ -146,10 +148,6 @@ const ID_TAIL = '[0-9a-hjkmnp-tv-z]{26}';
 
 function isEventId(text: string): text is EventId {
   return new RegExp(`^evt_${ID_TAIL}_[a-z_]{1,16}$`).test(text);
-}
-
-function isAccountId(text: string): text is AccountId {
-  return new RegExp(`^acc_${ID_TAIL}$`).test(text);
 }
 
 function isEndpointId(text: string): text is EndpointId {

@@ -1,3 +1,4 @@
+import { providerCondition, troubleInWords, troublesOf } from '../../shared/providers/condition.ts';
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
 import { BadProvider, GRAPH_ID, RANGES } from '../../shared/providers/provider-form.ts';
 import {
@@ -54,6 +55,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       ),
       phoneNumberId: optional(graphId, "the provider's id of the number"),
       businessId: optional(graphId, 'id of the business account (WABA), which has the templates'),
+      appId: optional(graphId, 'id of the app; templates with an image, video or document in their header need it'),
       displayNumber: optional(
         words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/),
         'the number',
@@ -124,7 +126,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       const all = await listProviders(await db());
       const rows = all.map((one) => [
         one._id,
-        [statusOf(one), ...troublesOf(one).slice(0, 1)].join(': '),
+        [providerCondition(one), ...troubleTexts(one).slice(0, 1)].join(': '),
         one.displayNumber,
         one.optIn,
         one.baseUrl,
@@ -186,19 +188,8 @@ function shown({ provider, created, verifyToken }: SetProvider) {
   return { text: lines.join('\n'), json };
 }
 
-/** `failing`: it is active, but its duties fail. */
-function statusOf(provider: ProviderDocument): string {
-  if (provider.stoppedReason !== undefined) return 'stopped';
-  return provider.status === 'active' && troublesOf(provider).length > 0 ? 'failing' : provider.status;
-}
-
-const DUTIES = { templates: 'copying the templates', sends: 'sending' } as const;
-
-function troublesOf({ troubles = {} }: ProviderDocument): readonly string[] {
-  return (['sends', 'templates'] as const).flatMap((duty) => {
-    const trouble = troubles[duty];
-    return trouble === undefined ? [] : [`${DUTIES[duty]}: ${trouble.reason}, at ${trouble.at.toISOString()}`];
-  });
+function troubleTexts(provider: ProviderDocument): readonly string[] {
+  return troublesOf(provider).map((trouble) => `${troubleInWords(trouble)}, at ${trouble.at.toISOString()}`);
 }
 
 function callbackPath({ callback }: ProviderDocument): string {
@@ -208,13 +199,14 @@ function callbackPath({ callback }: ProviderDocument): string {
 function fieldsOf(one: ProviderDocument) {
   return {
     account: one._id,
-    status: statusOf(one),
+    status: providerCondition(one),
     ...(one.stoppedReason === undefined ? {} : { why: one.stoppedReason }),
-    ...(troublesOf(one).length === 0 ? {} : { trouble: troublesOf(one).join('; ') }),
+    ...(troubleTexts(one).length === 0 ? {} : { trouble: troubleTexts(one).join('; ') }),
     number: one.displayNumber,
     address: one.baseUrl,
     'number id': one.phoneNumberId,
     'business id': one.businessId,
+    'app id': one.appId ?? 'none (needed for templates with a file in their header: --app-id)',
     'per second': one.perSecond,
     window: one.windowSize,
     'per customer': `${one.perCustomerMs} ms`,
@@ -229,13 +221,14 @@ function fieldsOf(one: ProviderDocument) {
 function view(one: ProviderDocument): Readonly<Record<string, unknown>> {
   return {
     account: one._id,
-    status: statusOf(one),
+    status: providerCondition(one),
     stopped_reason: one.stoppedReason ?? null,
     troubles: one.troubles ?? {},
     display_number: one.displayNumber,
     base_url: one.baseUrl,
     phone_number_id: one.phoneNumberId,
     business_id: one.businessId,
+    app_id: one.appId ?? null,
     per_second: one.perSecond,
     window_size: one.windowSize,
     per_customer_ms: one.perCustomerMs,

@@ -1,6 +1,6 @@
-import type { RouteDocument, RouteMatch, WeightedCarrier } from '../../shared/routing/route.ts';
+import type { WeightedCarrier } from '../../shared/routing/route.ts';
 
-/** How the parts of a route are written on the command line and in the output. */
+/** How the parts of a route are written on the command line. */
 
 /**
  * `airtel:70,jio:30;backup`: `;` separates groups, `,` carriers, and `:` comes before a weight (default 1). `none` means no
@@ -44,27 +44,3 @@ export function several<T extends string>(value: string, form: string, pattern: 
     },
   };
 }
-
-export function groupsText(all: RouteDocument['groups']): string {
-  if (all.length === 0) return 'none: refused';
-  const one = ({ carrier, weight }: WeightedCarrier, alone: boolean): string =>
-    alone ? carrier : `${carrier}:${weight}`;
-  return all.map((group) => group.map((each) => one(each, group.length === 1)).join(',')).join(';');
-}
-
-export function matchText(match: RouteMatch): string {
-  const words = Object.entries(match).map(
-    ([name, values]: [string, readonly string[]]) => `${NAMES[name] ?? name} ${values.join(',')}`,
-  );
-  return words.length === 0 ? 'everything' : words.join(' · ');
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  routes: 'route',
-  countries: 'country',
-  prefixes: 'prefix',
-  senders: 'sender',
-  senderKinds: 'sender kind',
-  accounts: 'account',
-  priorities: 'priority',
-};

@@ -2,15 +2,17 @@ import type { Db } from 'mongodb';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import { laneOf, PRIORITIES, type Priority, ROUTES } from '../../shared/messages/routing.ts';
+import { explainRoute } from '../../shared/routing/explain.ts';
 import { DEFAULT_WAIT_SECONDS, type RouteDocument, type RouteMatch, SENDER_KINDS } from '../../shared/routing/route.ts';
+import { routeFaults } from '../../shared/routing/route-form.ts';
+import { groupsText, matchText } from '../../shared/routing/route-text.ts';
 import { addRoute, listRoutes, RouteExists, removeRoute, replaceRoute } from '../../shared/routing/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, integer, optional, required, withDefault, words } from './parameters.ts';
-import { explainRoute } from './route-explain.ts';
-import { routeFaults } from './route-form.ts';
-import { costs, groups, groupsText, matchText, several } from './route-words.ts';
+import { explained } from './route-explain.ts';
+import { costs, groups, several } from './route-words.ts';
 import { table } from './show.ts';
 
 const route = required(words('ROUTE', '1 to 32 of a-z, 0-9 and -', /^[a-z0-9-]{1,32}$/), 'its name');
@@ -158,7 +160,9 @@ export const ROUTE_COMMANDS: readonly Command[] = [
     async run({ to, account, sender, route, priority }, { db, clock }) {
       const store = await db();
       const { dlt } = await existing(store, account);
-      return explainRoute(store, { account, to, sender, route, lane: laneOf(route, priority, dlt) }, clock.now());
+      return explained(
+        await explainRoute(store, { account, to, sender, route, lane: laneOf(route, priority, dlt) }, clock.now()),
+      );
     },
   }),
 ];

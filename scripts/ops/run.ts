@@ -29,14 +29,18 @@ import { ROUTE_COMMANDS } from './route.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
+import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
+import { USER_COMMANDS } from './user.ts';
 import { WEBHOOK_COMMANDS } from './webhook.ts';
 
 export const COMMANDS: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...KEY_COMMANDS,
+  ...USER_COMMANDS,
   ...CREDITS_COMMANDS,
   ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
+  ...TEMPLATE_REQUEST_COMMANDS,
   ...NUMBER_COMMANDS,
   ...INBOUND_COMMANDS,
   ...CARRIER_COMMANDS,

@@ -3,7 +3,7 @@ import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { createSender, decideSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, choice, list, required, withDefault } from './parameters.ts';
+import { accountId, choice, line, list, optional, required, withDefault } from './parameters.ts';
 import { table } from './show.ts';
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
@@ -71,11 +71,11 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
     verb,
     about: `${about} Known to the gateways within seconds.`,
     args: { account, sender },
-    options: {},
-    async run({ account, sender }, { db }) {
+    options: { reason: optional(line, 'for people') },
+    async run({ account, sender, reason }, { db, clock }) {
       const store = await db();
       await existing(store, account);
-      if (!(await decideSender(store, account, sender, status))) {
+      if (!(await decideSender(store, clock, account, sender, status, reason))) {
         throw new Failure(`${account} has no sender ${sender}: \`sender list\` shows them.`);
       }
       return { text: `${sender} is ${status}.`, json: { account, sender, status } };

@@ -1,21 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { ROUTES } from '../../shared/messages/routing.ts';
+import type { CsvProblem } from '../../shared/templates/export/csv.ts';
+import { ENCODINGS } from '../../shared/templates/export/csv-encoding.ts';
+import { importTemplateCsv, type UnusableSender } from '../../shared/templates/export/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
+  findTemplate,
   listTemplates,
   setTemplatePaused,
   TemplateExists,
 } from '../../shared/templates/store.ts';
-import type { NewTemplate, TemplateDocument } from '../../shared/templates/template.ts';
+import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/template.ts';
+import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
-import type { CsvProblem } from './templates/csv.ts';
-import { ENCODINGS } from './templates/csv-encoding.ts';
-import { importTemplateCsv, type UnusableSender } from './templates/import-csv.ts';
-import { routesOfSenders, templateFaults } from './templates/template-form.ts';
 
 const account = required(accountId, 'the account');
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);
@@ -136,17 +137,39 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
   return defineCommand({
     noun: 'template',
     verb,
-    about: `${about} Gateways see it within seconds.`,
+    about: `${about} Gateways see it within seconds, webhooks are told.`,
     args: { account, template },
-    options: { reason: optional(text, 'for people') },
-    async run({ account, template, reason }, { db, clock }) {
+    options: {
+      reason: optional(text, 'for people'),
+      version: optional(
+        words('VERSION', 'as `template list --json` shows it', /^[0-9a-f]{12}$/),
+        'the text that you read; needed to approve what the account asked for itself',
+      ),
+    },
+    async run({ account, template, reason, version }, { db, clock }) {
       const store = await db();
       await existing(store, account);
-      const decided = await decideTemplate(store, clock, account, template, status, reason);
+      const found = await findTemplate(store, account, template);
+      if (found === undefined) throw noTemplate(account, template);
+      if (version === undefined && found.requested && status === 'approved') throw unread(found);
+      if (version !== undefined && version !== templateVersion(found)) throw otherText(found);
+      const decided = await decideTemplate(store, clock, account, template, status, reason, found);
       if (decided === 'not_found') throw noTemplate(account, template);
+      if (decided === 'changed') throw otherText(found);
       return { text: `${template} is ${status}.`, json: { account, template, status, decision: decided } };
     },
   });
+}
+
+/** The account may take such a template back and ask for another text at any time. */
+function unread(found: TemplateDocument): Failure {
+  return new Failure(
+    `Not approved: the account asked for ${found.dltId} itself. If this is the text on the DLT platform, add --version ${templateVersion(found)}:\n${found.content}`,
+  );
+}
+
+function otherText({ account, dltId }: TemplateDocument): Failure {
+  return new Failure(`${dltId} has another text by now. Read it again: \`template list ${account} --json\`.`);
 }
 
 function pause(verb: string, paused: boolean, about: string): Command {
@@ -198,7 +221,8 @@ function unusableShown(account: string, unusable: readonly UnusableSender[]): re
   ];
 }
 
-function view({ dltId, name, senders, routes, entityId, content, status, reason }: TemplateDocument): unknown {
+function view(template: TemplateDocument): unknown {
+  const { dltId, name, senders, routes, entityId, content, status, reason } = template;
   return {
     template: dltId,
     name,
@@ -208,5 +232,6 @@ function view({ dltId, name, senders, routes, entityId, content, status, reason 
     entity_id: entityId ?? null,
     content,
     reason: reason ?? null,
+    version: templateVersion(template),
   };
 }

@@ -1,5 +1,5 @@
 import { eventsOf } from '../../shared/events/catalogue.ts';
-import { checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { AddressGuard, checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { deliveryId } from '../../shared/webhooks/delivery.ts';
 import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
@@ -13,6 +13,9 @@ import {
   rotateSecret,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
+import { postTestEvent } from '../../shared/webhooks/posting/test-event.ts';
+import { isAcknowledged, resultWords } from '../../shared/webhooks/result-words.ts';
+import { newSecret } from '../../shared/webhooks/sign.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, endpointId, eventId, instant, list, required, withDefault, words } from './parameters.ts';
@@ -128,7 +131,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       if (endpoint.status !== 'active') {
         throw new Failure(`${webhook} is disabled and would get nothing. Run \`webhook enable ${webhook}\` first.`);
       }
-      const replayed = await replaySince(store, webhook, since, clock.now());
+      const replayed = await replaySince(store, { endpoint: webhook, since }, clock.now());
       return { text: `Posts again: ${replayed}.`, json: { webhook, replayed } };
     },
   }),
@@ -152,13 +155,37 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   }),
   defineCommand({
     noun: 'webhook',
+    verb: 'test',
+    about: 'Posts a signed event webhook.test to a webhook now, and shows what was answered.',
+    args: { webhook },
+    options: {},
+    notes: 'It is no delivery: nothing is stored or repeated. It goes the way of all posts, from this machine.',
+    async run({ webhook }, { db, clock, box, config }) {
+      const [endpoint] = await findEndpoints(await db(), [webhook]);
+      if (endpoint === undefined) {
+        throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
+      }
+      const guard = new AddressGuard(guardOptions(config));
+      // A secret that cannot be read is told by the result.
+      const deps = { clock, box: box(), guard, timeoutMs: config.webhookTimeoutMs, log: { error: () => {} } };
+      const { result, durationMs, excerpt } = await postTestEvent(deps, endpoint);
+      const answer = excerpt === undefined ? '' : `\n${excerpt}`;
+      return {
+        text: `${resultWords(result)} (${result}, ${durationMs} ms)${answer}`,
+        json: { webhook, result, reason: resultWords(result), duration_ms: durationMs, answer: excerpt ?? null },
+        ok: isAcknowledged(result),
+      };
+    },
+  }),
+  defineCommand({
+    noun: 'webhook',
     verb: 'rotate',
     about: 'Gives a webhook a new secret, shown only this once. The old one signs beside it for 24 hours.',
     args: { webhook },
     options: {},
     async run({ webhook }, { db, clock, box }) {
-      const secret = await rotateSecret(await db(), clock, box(), webhook);
-      if (secret === undefined) {
+      const secret = newSecret();
+      if ((await rotateSecret(await db(), clock, box().seal(secret), webhook)) === undefined) {
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
       return {

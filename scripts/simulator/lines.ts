@@ -51,6 +51,8 @@ export function providerLine(event: ProviderEvent): string {
       return `${now} chatapp send to ${clean(event.to)} refused, error ${event.code}`;
     case 'says':
       return `${now} chatapp ${clean(event.from)} writes: ${clean(event.text)}`;
+    case 'template':
+      return `${now} chatapp template ${clean(event.name)} is ${event.status}`;
     case 'callback-failed':
       return `${now} chatapp callback answered ${event.status} (try ${event.tries})`;
   }

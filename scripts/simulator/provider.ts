@@ -9,6 +9,8 @@ import type { GraphError } from './provider/magic-customers.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
+import { type AskedTemplate, TemplateReviews } from './provider/template-reviews.ts';
+import { Uploads } from './provider/uploads.ts';
 
 /** A running chat-app provider. Requests and answers have the shapes of the WhatsApp Cloud API. */
 export interface Provider {
@@ -30,6 +32,10 @@ export interface Provider {
   sends(from: string, message: Readonly<Record<string, unknown>>): string;
   /** Posts `value` as a signed callback, without changing it. */
   post(value: CallbackValue): void;
+  /** Every request for a template, for its change or its deletion, refused ones too: method, name and HTTP status. */
+  templateRequests(): readonly AskedTemplate[];
+  /** The files that were uploaded for headers of templates: their types, oldest first. */
+  uploads(): readonly string[];
   /** How many callbacks have not been answered with 200 yet. */
   pendingCallbacks(): number;
   /** From now on refuses every send with this error. Undefined ends that. */
@@ -39,7 +45,9 @@ export interface Provider {
 
 /** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
 export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
-  const options: ProviderOptions = { ...PROVIDER_DEFAULTS, templates: TEMPLATES, ...given };
+  const templates = [...(given.templates ?? TEMPLATES)];
+  // The list that requests for templates change.
+  const options: ProviderOptions = { ...PROVIDER_DEFAULTS, ...given, templates };
   const { onEvent } = options;
   const delays = new Delays();
   const callbacks = new Callbacks({
@@ -48,7 +56,13 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
   });
   const customers = new Customers(callbacks, onEvent);
   const sends = new Sends({ options, callbacks, customers, delays });
-  const routes = new Routes({ options, callbacks, customers, sends, delays });
+  const { reviewMs, onEvent: tell } = options;
+  const uploads = new Uploads(options);
+  const reviews = new TemplateReviews({
+    ...{ templates, reviewMs, callbacks, delays, uploads },
+    ...(tell && { onEvent: tell }),
+  });
+  const routes = new Routes({ options, callbacks, customers, sends, delays, reviews, uploads });
   const server = createServer((request, response) => {
     routes
       .handle(request, response)
@@ -66,6 +80,8 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     says: (from, text) => customers.says(from, text).id,
     sends: (from, message) => customers.sends(from, message).id,
     post: (value) => void callbacks.add(value),
+    templateRequests: () => reviews.asked,
+    uploads: () => uploads.taken,
     pendingCallbacks: () => callbacks.pending,
     refuseAll: (error) => {
       sends.refuseAll = error;

@@ -64,6 +64,12 @@ const SETTINGS: readonly Setting[] = [
     standard: '300',
     meaning: 'from one status of a chat-app message to the next',
   },
+  {
+    flag: 'chatapp-review',
+    value: 'MS',
+    standard: '3000',
+    meaning: 'how long a review of a chat-app template takes',
+  },
   { flag: 'webhook-port', value: 'PORT', standard: '4010', meaning: 'HTTP port of the webhook receiver on 127.0.0.1' },
   { flag: 'webhook-secret', value: 'WHSEC', standard: '', meaning: 'secret(s) to check signatures with, by commas' },
   { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
@@ -128,6 +134,7 @@ function settings(text: (flag: string) => string): Settings {
       port: number('chatapp-port', 0, 65_535),
       token: text('chatapp-token'),
       statusDelayMs: number('chatapp-delay'),
+      reviewMs: number('chatapp-review'),
     },
     webhookPort: number('webhook-port', 0, 65_535),
     webhookSecrets: text('webhook-secret')

@@ -47,6 +47,13 @@ export interface AccountDocument {
   readonly optOuts?: true;
   /** Messages that may be sent to customers who opted out. Absent: none. */
   readonly optOutExempt?: readonly ('otp' | 'transactional')[];
+  /**
+   * `required`: all its users need a second factor. `exempt`: none does, not even owners; only the seed of `npm start` sets
+   * this. Absent: owners need one.
+   */
+  readonly secondFactor?: 'required' | 'exempt';
+  /** The most requests a minute that the account may give to a key of its own. Absent: 1,000 (`REQUESTS_PER_MINUTE`). */
+  readonly keyPerMinute?: number;
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
@@ -57,7 +64,7 @@ export interface AccountDocument {
 }
 
 /** One change of the balance with everything its ledger entry needs, and what it paid for. */
-export interface PendingChange {
+export interface PendingChange extends CreditNote {
   readonly seq: number;
   /** Signed: a debit is negative. */
   readonly amount: number;
@@ -72,7 +79,21 @@ export interface PendingChange {
   readonly messages?: Binary;
 }
 
-export type LedgerReason = 'send' | 'conversation' | 'top_up' | 'refund';
+/** `correction`: an operator put a mistake right; it may take credits away. */
+export type LedgerReason = 'send' | 'conversation' | 'top_up' | 'refund' | 'correction';
+
+/** Why an operator changed the balance, and who did. The account reads `note`. */
+export interface CreditNote {
+  readonly note?: string;
+  /** As in the audit: `ops asha@vm-1`, `user usr_…`. */
+  readonly by?: string;
+}
 
 /** The keys of `pending`. */
-export type ChangeId = GroupId | `top_${string}` | `ref_${string}`;
+export type ChangeId = GroupId | `top_${string}` | `ref_${string}` | `cor_${string}`;
+
+/** The account as the audit shows it: without its balance and the fields of its changes. */
+export function accountInAudit(account: AccountDocument): object {
+  const { balance, seq, credits, chats, pending, opening, pendingAt, ...settings } = account;
+  return settings;
+}

@@ -11,11 +11,16 @@ export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate
 };
 export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
 
-/** Creates an active account with a balance of 0. */
-export async function createAccount(db: Db, clock: Clock, account: NewAccount): Promise<AccountDocument> {
+/** Creates an active account with a balance of 0. `id` must be new. */
+export async function createAccount(
+  db: Db,
+  clock: Clock,
+  account: NewAccount,
+  id: AccountId = newId('acc', clock.now().getTime()),
+): Promise<AccountDocument> {
   const now = clock.now();
   const document: AccountDocument = {
-    _id: newId('acc', now.getTime()),
+    _id: id,
     name: account.name,
     status: 'active',
     balance: 0,
@@ -68,7 +73,8 @@ export type AccountChanges = {
     | 'entityId'
     | 'log'
     | 'country'
-    | 'optOutExempt']?: AccountDocument[Name];
+    | 'optOutExempt'
+    | 'keyPerMinute']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
@@ -79,6 +85,12 @@ export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...res
     numberCheck === 'off' ? { $set: set, $unset: { numberCheck: '' } } : { $set: set },
   );
   return matchedCount === 1;
+}
+
+/** Whether all users need a second factor, or owners only. */
+export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Promise<void> {
+  const update = all ? { $set: { secondFactor: 'required' as const } } : { $unset: { secondFactor: '' as const } };
+  await accounts(db).updateOne({ _id: id }, update);
 }
 
 /**

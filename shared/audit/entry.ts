@@ -6,6 +6,10 @@ export interface Actor {
   readonly kind: 'ops' | 'key' | 'user';
   /** `asha@vm-1` (user of the operating system, and host), or the id of the key or user. */
   readonly id: string;
+  /** A user or key of an operator. Accounts are not told which. */
+  readonly operator?: true;
+  /** What a user signs in with. Users may be removed. */
+  readonly name?: string;
   /** Where the change came from, when that was another machine. */
   readonly address?: string;
 }

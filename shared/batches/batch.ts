@@ -1,7 +1,7 @@
 import type { MessageDocument, MessageState } from '../messages/message.ts';
 import type { STATES } from '../messages/status.ts';
 import type { BatchId, GroupId, MessageId } from '../runtime/ids.ts';
-import type { Encoding } from '../sms/segment.ts';
+import type { Encoding } from '../sms/plan.ts';
 import type { Pattern } from '../templates/pattern.ts';
 
 /**

@@ -3,7 +3,7 @@ import { statusReason, statusText } from './command-status.ts';
 /**
  * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of other
  * carriers on the same route. It holds no secret. There is one document per carrier, written when something changes. It is out of
- * date when the carrier's lease has another epoch or no holder (`carrier-condition.ts`, routing/standing.ts).
+ * date when the carrier's lease has another epoch or no holder (condition.ts, routing/standing.ts).
  */
 export interface BindReportDocument {
   /** The carrier. */

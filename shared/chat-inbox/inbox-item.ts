@@ -7,19 +7,19 @@ import type { AccountId } from '../runtime/ids.ts';
 export const ITEM_WEIGHT_MAX = 131_072;
 
 /**
- * One message or one status that a provider posted to the callback. It is stored before the post is answered. The chatapp worker
+ * One message, one status, or one change of a template that a provider posted to the callback. It is stored before the post is answered. The chatapp worker
  * processes it; after that it is kept without `due` until it expires. `_id` derives from the content, so a repeated post adds
  * nothing, even after the item was processed.
  */
 export interface InboxItemDocument {
-  /** `<account>:in:<upstream id>`, or `<account>:<status>:<upstream id>`. */
+  /** `<account>:in:<upstream id>`, `<account>:<status>:<upstream id>`, or `<account>:template:<hash of what is told>`. */
   readonly _id: string;
   readonly account: AccountId;
   readonly at: Date;
   /** When to process it (again). Unset once it is processed; it is then kept only so that a repeated post is recognized. */
   readonly due?: Date;
   readonly tries: number;
-  readonly what: InboundItem | StatusItem;
+  readonly what: InboundItem | StatusItem | TemplateItem;
   /**
    * Its size, at most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. It limits what is read or written at once. Items
    * of older versions have none.
@@ -38,6 +38,18 @@ export interface InboundItem {
   readonly type: string;
   readonly body: string;
   readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** What the provider tells of a template. */
+export interface TemplateItem {
+  readonly kind: 'template';
+  readonly name: string;
+  readonly language: string;
+  /** Absent when the status did not change, or only the provider's list tells it. */
+  readonly status?: string;
+  readonly reason?: string;
+  readonly quality?: string;
+  readonly category?: string;
 }
 
 /** The status of a message that we sent. */

@@ -1,6 +1,6 @@
 import type { AccountId } from '../runtime/ids.ts';
 
-/** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there; it is never created here. */
+/** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there. */
 export interface ChatTemplateDocument {
   /** `<account>:<name>:<language>`. */
   readonly _id: `${AccountId}:${string}:${string}`;
@@ -14,9 +14,26 @@ export interface ChatTemplateDocument {
   readonly variables: number;
   /** The parts of the template. Absent in documents of earlier versions. Such a template has variables in its body only. */
   readonly components?: TemplateComponents;
+  /** The provider's id of it. Absent in documents of earlier versions until the next copy. */
+  readonly upstreamId?: string;
+  /** Why it was rejected, paused or disabled, in the provider's words. */
+  readonly reason?: string;
+  /** The provider's opinion of its quality in lower case: `green`, `yellow`, `red`, `unknown`. */
+  readonly quality?: string;
+  /** When its status changed, as far as we know. A list that was read before says nothing about it. */
+  readonly statusAt?: Date;
+  /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
+  readonly owed?: readonly OwedStatus[];
   /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
+}
+
+export interface OwedStatus {
+  readonly told: 'approved' | 'rejected' | 'stopped';
+  readonly status: ChatTemplateStatus;
+  readonly reason?: string;
+  readonly at: Date;
 }
 
 /** The provider's status in lower case. Unknown ones are stored and count as not approved. */

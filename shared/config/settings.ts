@@ -81,6 +81,18 @@ export const SETTINGS = {
     'Address that the gateway listens on. Loopback by default: put a TLS proxy in front.',
   ),
   port: integer('PORT', 3000, 0, 65_535, 'TCP port of the gateway.'),
+  publicUrl: {
+    env: 'PUBLIC_URL',
+    fallback: '',
+    about:
+      'Address at which browsers reach the gateway, such as https://sms.example.com. With https, cookies of the dashboard travel over TLS only. Empty: the address that the gateway listens on.',
+    form: 'an address like https://sms.example.com, without a path',
+    parse: (value: string) => {
+      const { protocol, origin } = URL.canParse(value) ? new URL(value) : { protocol: '', origin: '' };
+      const isOrigin = /^https?:$/.test(protocol) && [origin, `${origin}/`].includes(value);
+      return isOrigin ? origin : undefined;
+    },
+  },
   metricsHost: text(
     'METRICS_HOST',
     '127.0.0.1',

@@ -1,6 +1,6 @@
 import type { OpenConversation } from '../accounts/opening.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
-import type { AccountId } from '../runtime/ids.ts';
+import { type AccountId, idDay } from '../runtime/ids.ts';
 
 /** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;
@@ -16,6 +16,7 @@ export function queuedChatMessage(
     channel: 'chatapp',
     direction: 'out',
     account,
+    day: idDay(draft._id),
     conversation: id,
     ...(opener === draft._id ? { opened: { group, credits } } : { rides: opener }),
     to: draft.to,

@@ -2,7 +2,7 @@ import type { Opener } from '../accounts/opening.ts';
 import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
-const SESSION_MS = 24 * 3_600_000;
+export const SESSION_MS = 24 * 3_600_000;
 /** A conversation lasts this long from the message that opens it. */
 const CONVERSATION_MS = 24 * 3_600_000;
 

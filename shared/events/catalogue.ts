@@ -3,6 +3,7 @@ import { channelOf } from '../channels/channels.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/message.ts';
 import { isoTimestamp } from '../runtime/clock.ts';
+import { type TemplateChange, type TemplateTold, templateBody } from './template-change.ts';
 
 /** A message reached a state. */
 export interface StateChange {
@@ -15,10 +16,13 @@ export interface StateChange {
 interface EventKind {
   /** The channels whose webhooks may subscribe to it. */
   readonly channels: readonly ChannelName[];
-  /** It happens when a message reaches this state, shown by a new entry of its history. */
-  readonly state: HistoryEntry['state'];
   /** When it happens, in words for customers; docs/openapi.json shows it under `webhooks`. */
   readonly when: string;
+}
+
+interface MessageEventKind extends EventKind {
+  /** It happens when a message reaches this state, shown by a new entry of its history. */
+  readonly state: HistoryEntry['state'];
   /** The posted body, its members in order; `undefined` members are left out. docs/openapi.json has its schema. */
   body(event: string, change: StateChange): object;
 }
@@ -26,11 +30,11 @@ interface EventKind {
 const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
 
 /**
- * All events that customers can receive ("Event kinds"), in the order of lists. Only this table decides name, channel, time and
- * body of an event. Subscriptions, the filter of GET /v2/events and the names accepted for webhooks follow from it; a test
- * compares docs/openapi.json with it. How to add one: docs/extending.md.
+ * The events of messages ("Event kinds"), in the order of lists. Only these tables decide name, channel, time and body of an
+ * event. Subscriptions, the filter of GET /v2/events and the names accepted for webhooks follow from them; a test compares
+ * docs/openapi.json with them. How to add one: docs/extending.md.
  */
-export const EVENTS = {
+const MESSAGE_EVENTS = {
   'message.received': {
     channels: ALL,
     state: 'received',
@@ -65,27 +69,49 @@ export const EVENTS = {
     body: errorBody,
   },
   'message.rejected': { channels: ALL, state: 'rejected', when: 'The message was refused for good.', body: errorBody },
-} as const satisfies Readonly<Record<string, EventKind>>;
+} as const satisfies Readonly<Record<string, MessageEventKind>>;
+
+/** The events of templates. GET /v2/events does not list them, because it reads the histories of messages. */
+const TEMPLATE_EVENTS = {
+  'template.approved': {
+    channels: ALL,
+    told: 'approved',
+    when: 'A template may be sent from now on, for the first time or again.',
+  },
+  'template.rejected': { channels: ALL, told: 'rejected', when: 'A template was refused; `reason` says why.' },
+  'template.stopped': {
+    channels: ['chatapp'],
+    told: 'stopped',
+    when: 'An approved template cannot be sent any more; `status` says why: `paused`, `disabled`, `archived`, `deleted` …',
+  },
+} as const satisfies Readonly<Record<string, EventKind & { readonly told: TemplateTold }>>;
+
+/** All events that customers can receive. */
+export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS };
 
 export type EventName = keyof typeof EVENTS;
+export type MessageEventName = keyof typeof MESSAGE_EVENTS;
 
-export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]; // the catalogue's own keys
+// The catalogue's own keys.
+export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
+export const MESSAGE_EVENT_NAMES = Object.keys(MESSAGE_EVENTS) as readonly MessageEventName[];
 
 /** The events of one channel. */
 export function eventsOf(channel: ChannelName): readonly EventName[] {
-  return EVENT_NAMES.filter((name) => kindOf(name).channels.includes(channel));
+  const kinds: Readonly<Record<EventName, EventKind>> = EVENTS;
+  return EVENT_NAMES.filter((name) => kinds[name].channels.includes(channel));
 }
 
 /** The event for a new entry of a message's history. */
-export function eventName({ state }: HistoryEntry): EventName {
+export function eventName({ state }: HistoryEntry): MessageEventName {
   const name = BY_STATE.get(state);
   if (name === undefined) throw new Error(`no event tells of the state ${state}`);
   return name;
 }
 
 /** The state that an event of this name reports. */
-export function stateOf(name: EventName): HistoryEntry['state'] {
-  return EVENTS[name].state;
+export function stateOf(name: MessageEventName): HistoryEntry['state'] {
+  return MESSAGE_EVENTS[name].state;
 }
 
 /** The exact JSON that is signed and posted. */
@@ -94,12 +120,18 @@ export function eventBody(change: StateChange): string {
   return JSON.stringify(kindOf(event).body(event, change));
 }
 
-const BY_STATE: ReadonlyMap<HistoryEntry['state'], EventName> = new Map(
-  EVENT_NAMES.map((name) => [stateOf(name), name]),
+/** The event that tells of a template's change, and the exact JSON that is signed and posted. */
+export function templateEvent(change: TemplateChange): { readonly event: EventName; readonly body: string } {
+  const event = `template.${change.told}` as const;
+  return { event, body: JSON.stringify(templateBody(event, change)) };
+}
+
+const BY_STATE: ReadonlyMap<HistoryEntry['state'], MessageEventName> = new Map(
+  MESSAGE_EVENT_NAMES.map((name) => [stateOf(name), name]),
 );
 
-function kindOf(name: EventName): EventKind {
-  return EVENTS[name];
+function kindOf(name: MessageEventName): MessageEventKind {
+  return MESSAGE_EVENTS[name];
 }
 
 /** Members that only some events have, each in its place. */

@@ -2,16 +2,19 @@ import { Binary, type Collection, type Db, type Document } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { KeyDocument, KeyScope } from './key.ts';
-import { formatKey, hashSecret, newKeyText } from './key-secret.ts';
+import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
 
 export interface NewKey {
-  readonly account: AccountId;
+  /** Absent: a key of operators. */
+  readonly account?: AccountId;
   /** For people, to tell keys apart. */
   readonly name: string;
   readonly scopes: readonly KeyScope[];
   readonly expiresAt?: Date;
   readonly perMinute?: number;
   readonly allowedIps?: readonly string[];
+  readonly createdBy?: KeyDocument['createdBy'];
+  readonly rotatedFrom?: KeyDocument['rotatedFrom'];
 }
 
 /** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
@@ -19,21 +22,66 @@ export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | '
 
 /** Makes a key. The full text is returned here and never again: only its hash is stored. */
 export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
-  const now = clock.now();
-  const text = newKeyText(now.getTime());
-  await keys(db).insertOne({
+  const text = newKeyText(clock.now().getTime());
+  await insertKey(db, clock, key, text);
+  return { id: text.id, key: formatKey(text) };
+}
+
+/** Makes a key of this text. */
+export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
+  const { account, name, scopes, expiresAt, perMinute, allowedIps, createdBy, rotatedFrom } = key;
+  const document: KeyDocument = {
     _id: text.id,
-    account: key.account,
-    name: key.name,
+    ...(account === undefined ? {} : { account }),
+    name,
     secretHash: new Binary(hashSecret(text.secret)),
     status: 'active',
-    scopes: key.scopes,
-    createdAt: now,
-    ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
-    ...(key.perMinute === undefined ? {} : { perMinute: key.perMinute }),
-    ...(key.allowedIps === undefined ? {} : { allowedIps: key.allowedIps }),
-  });
-  return { id: text.id, key: formatKey(text) };
+    scopes,
+    createdAt: clock.now(),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(perMinute === undefined ? {} : { perMinute }),
+    ...(allowedIps === undefined ? {} : { allowedIps }),
+    ...(createdBy === undefined ? {} : { createdBy }),
+    ...(rotatedFrom === undefined ? {} : { rotatedFrom }),
+  };
+  await keys(db).insertOne(document);
+  return document;
+}
+
+/** Whether the key is revoked, expired or replaced: then nothing can replace it. */
+export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date): boolean {
+  return status === 'revoked' || rotatedTo !== undefined || (expiresAt !== undefined && expiresAt <= now);
+}
+
+/** How long a replaced key works unless somebody says otherwise. */
+export const OVERLAP_MS = 24 * 3_600_000;
+
+/**
+ * Makes a key of this text with the settings of `old`, which works until `until` at most. The new key is stored first: if the
+ * process dies then, both work, and `retireReplaced` completes it.
+ */
+export async function rotateKey(
+  db: Db,
+  clock: Clock,
+  old: KeyDocument,
+  { until, createdBy }: { readonly until: Date; readonly createdBy?: KeyDocument['createdBy'] },
+  text: KeyText = newKeyText(clock.now().getTime()),
+): Promise<KeyDocument> {
+  const made = await insertKey(db, clock, { ...old, rotatedFrom: { key: old._id, until }, createdBy }, text);
+  await retireReplaced(db, made);
+  return made;
+}
+
+/**
+ * The key that `made` replaces gets its end, unless another key replaces it already. Idempotent: it completes a rotation whose
+ * process died after it had made the new key.
+ */
+export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocument): Promise<void> {
+  if (rotatedFrom === undefined) return;
+  await keys(db).updateOne(
+    { _id: rotatedFrom.key, $or: [{ rotatedTo: { $exists: false } }, { rotatedTo: made }] },
+    { $set: { rotatedTo: made }, $min: { expiresAt: rotatedFrom.until } },
+  );
 }
 
 /** Gateways see the change within `KEY_CACHE_MS`. False when there is no such key. */
@@ -57,10 +105,46 @@ export async function revokeKey(db: Db, id: string): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/** All keys of an account, oldest first. */
-export async function listKeys(db: Db, account: AccountId): Promise<readonly KeyDocument[]> {
-  const found = await keys(db).find({ account }).toArray();
+/** All keys of an account, oldest first. `undefined`: those of operators. */
+export async function listKeys(db: Db, account: AccountId | undefined): Promise<readonly KeyDocument[]> {
+  // The index holds keys without an account under null.
+  const found = await keys(db)
+    .find(account === undefined ? { account: null as never } : { account })
+    .toArray();
   return found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** What an account sees of its keys: not those with the scope `admin`, which only ops makes. */
+const OWN = { scopes: { $ne: 'admin' as const } };
+
+/** A key that the account may see. */
+export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
+  return (await keys(db).findOne({ _id: id, account, ...OWN })) ?? undefined;
+}
+
+/** Keys that the account may see, newest first, older than `after`. */
+export function listOwnKeys(
+  db: Db,
+  account: AccountId,
+  { status, after }: { readonly status?: KeyDocument['status'] | undefined; readonly after?: string | undefined },
+  limit: number,
+): Promise<KeyDocument[]> {
+  return keys(db)
+    .find({
+      account,
+      ...OWN,
+      ...(status === undefined ? {} : { status }),
+      ...(after === undefined ? {} : { _id: { $lt: after } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** How many of an account's keys work now, up to `max`. */
+export function countLiveKeys(db: Db, account: AccountId, now: Date, max: number): Promise<number> {
+  const alive = { $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
+  return keys(db).countDocuments({ account, status: 'active', ...alive }, { limit: max });
 }
 
 export async function findKey(db: Db, id: string): Promise<KeyDocument | undefined> {

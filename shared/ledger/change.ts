@@ -1,14 +1,14 @@
 import type { Db, Document } from 'mongodb';
-import type { AccountDocument, ChangeId, LedgerReason, PendingChange } from '../accounts/account.ts';
+import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { LedgerEntryDocument } from './entry.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
 
-/** A top-up or a refund. Its id ensures that it happens once, however often it is requested. */
-export interface Credit {
+/** A top-up, a correction or a refund. Its id ensures that it happens once, however often it is requested. */
+export interface Credit extends CreditNote {
   readonly id: Exclude<ChangeId, `grp_${string}`>;
-  /** Credits, > 0. */
+  /** Credits, > 0; of a correction also < 0. */
   readonly amount: number;
   readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
   /** What the ledger entry refers to, for example the refunded message. */
@@ -24,14 +24,14 @@ const TRIES_MAX = 100;
  * is read before checking whether an id is pending or in the ledger; if someone applies it in between, the update matches
  * nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash the sweep does both.
  *
- * Returns the ids that this call applied; a missing id had been applied before. Throws `UnknownAccount`, and the store's errors:
- * then the call may be repeated.
+ * Returns the ids that this call applied; a missing id had been applied before. Throws `UnknownAccount`, `BalanceTooLow` when the
+ * balance would fall below 0, and the store's errors: then the call may be repeated.
  */
 export async function applyCredits(db: Db, account: AccountId, credits: readonly Credit[]): Promise<readonly string[]> {
   const accounts = db.collection<AccountDocument>('accounts');
   const shown = Object.fromEntries(credits.map(({ id }) => [`pending.${id}.seq`, 1]));
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const before = await accounts.findOne({ _id: account }, { projection: { credits: 1, ...shown } });
+    const before = await accounts.findOne({ _id: account }, { projection: { credits: 1, balance: 1, ...shown } });
     if (before === null) throw new UnknownAccount(account);
     const entered = await ledgerCollection(db)
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
@@ -40,12 +40,17 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
     // Removes repeats, in case the caller gives an id twice.
     const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];
+    const sum = todo.reduce((total, { amount }) => total + amount, 0);
+    if (before.balance + sum < 0) throw new BalanceTooLow(before.balance);
 
     const [first] = todo;
-    const after = await accounts.findOneAndUpdate({ _id: account, credits: before.credits }, creditPipeline(todo), {
-      returnDocument: 'after',
-      projection: { [`pending.${first?.id}`]: 1 },
-    });
+    // Debits change the balance between the two commands, so the update checks it once more.
+    const enough = sum < 0 ? { balance: { $gte: -sum } } : {};
+    const after = await accounts.findOneAndUpdate(
+      { _id: account, credits: before.credits, ...enough },
+      creditPipeline(todo),
+      { returnDocument: 'after', projection: { [`pending.${first?.id}`]: 1 } },
+    );
     if (after === null) continue;
     const applied = first === undefined ? undefined : after.pending?.[first.id];
     if (applied === undefined) throw new Error(`the credit ${first?.id} was applied without its pending change`);
@@ -69,15 +74,41 @@ export interface TopUp {
 }
 
 /** Adds `amount` credits once: the same `id` again changes nothing, whatever the amount. */
-export async function topUp(db: Db, account: AccountId, amount: number, id: string): Promise<TopUp> {
-  const applied = await applyCredits(db, account, [{ id: `top_${id}`, amount, reason: 'top_up', reference: id }]);
+export function topUp(db: Db, account: AccountId, amount: number, id: string, why: CreditNote = {}): Promise<TopUp> {
+  return applyOne(db, account, { id: `top_${id}`, amount, reason: 'top_up', reference: id, ...why });
+}
+
+/** Adds or takes credits once, to put a mistake right. Throws `BalanceTooLow`. */
+export function correctCredits(
+  db: Db,
+  account: AccountId,
+  amount: number,
+  id: string,
+  why: CreditNote,
+): Promise<TopUp> {
+  return applyOne(db, account, { id: `cor_${id}`, amount, reason: 'correction', reference: id, ...why });
+}
+
+async function applyOne(db: Db, account: AccountId, credit: Credit): Promise<TopUp> {
+  const applied = await applyCredits(db, account, [credit]);
   const now = await db
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { balance: 1 } });
   const balance = now?.balance ?? 0;
-  if (applied.length > 0) return { kind: 'applied', balance, added: amount };
-  const before = await ledgerCollection(db).findOne({ account, change: `top_${id}` }, { projection: { amount: 1 } });
+  if (applied.length > 0) return { kind: 'applied', balance, added: credit.amount };
+  const before = await ledgerCollection(db).findOne({ account, change: credit.id }, { projection: { amount: 1 } });
   return { kind: 'already', balance, added: before?.amount };
+}
+
+/** A correction would take more credits than there are. */
+export class BalanceTooLow extends Error {
+  readonly code = 'balance_too_low';
+  readonly balance: number;
+
+  constructor(balance: number) {
+    super(`There are only ${balance} credits.`);
+    this.balance = balance;
+  }
 }
 
 class UnknownAccount extends Error {
@@ -90,10 +121,9 @@ class UnknownAccount extends Error {
 /** The ledger entries of credits that one update applied together. They follow from the pending change of the first one. */
 function entriesOf(account: AccountId, credits: readonly Credit[], first: PendingChange): LedgerEntryDocument[] {
   let balanceAfter = first.balanceAfter - first.amount;
-  return credits.map(({ id, amount, reason, reference }, i) => {
-    balanceAfter += amount;
-    const named = reference === undefined ? {} : { reference };
-    return ledgerEntryOf(account, id, { seq: first.seq + i, amount, balanceAfter, reason, at: first.at, ...named });
+  return credits.map(({ id, ...credit }, i) => {
+    balanceAfter += credit.amount;
+    return ledgerEntryOf(account, id, { ...credit, seq: first.seq + i, balanceAfter, at: first.at });
   });
 }
 
@@ -101,7 +131,7 @@ function entriesOf(account: AccountId, credits: readonly Credit[], first: Pendin
 function creditPipeline(credits: readonly Credit[]): Document[] {
   const changes: Record<string, unknown> = {};
   let sum = 0;
-  credits.forEach(({ id, amount, reason, reference }, i) => {
+  credits.forEach(({ id, amount, reason, reference, note, by }, i) => {
     sum += amount;
     changes[id] = {
       seq: { $add: ['$seq', i + 1] },
@@ -110,9 +140,10 @@ function creditPipeline(credits: readonly Credit[]): Document[] {
       reason,
       at: '$$NOW',
       ...(reference === undefined ? {} : { reference: { $literal: reference } }),
-    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules'>, unknown> & {
-      reference?: unknown;
-    };
+      ...(note === undefined ? {} : { note: { $literal: note } }),
+      ...(by === undefined ? {} : { by: { $literal: by } }),
+    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules' | keyof CreditNote>, unknown> &
+      Partial<Record<'reference' | keyof CreditNote, unknown>>;
   });
   return [
     {

@@ -1,11 +1,11 @@
-import type { ChangeId, LedgerReason } from '../accounts/account.ts';
+import type { ChangeId, CreditNote, LedgerReason } from '../accounts/account.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
 
 /**
  * One link of an account's ledger chain: seq 1…n without a gap, each `balanceAfter` the one before plus `amount`.
  * `_id` is `<account>:<seq padded to 12 digits>`, so the statement of an account is a range of `_id`.
  */
-export interface LedgerEntryDocument {
+export interface LedgerEntryDocument extends CreditNote {
   readonly _id: string;
   readonly account: AccountId;
   readonly seq: number;

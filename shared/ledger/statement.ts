@@ -41,6 +41,8 @@ const ENTRY_FIELDS = [
   'reason',
   'reference',
   'schedules',
+  'note',
+  'by',
   'at',
 ] as const satisfies (keyof PendingChange)[];
 

@@ -10,7 +10,7 @@ export function ledgerCollection(db: Db): Collection<LedgerEntryDocument> {
 
 /** The ledger entry for a change of the account document; always the same for the same change. */
 export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
-  const { seq, amount, balanceAfter, reason, reference, schedules, at } = pending;
+  const { seq, amount, balanceAfter, reason, reference, schedules, note, by, at } = pending;
   return {
     _id: ledgerEntryId(account, seq),
     account,
@@ -21,6 +21,8 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
     change,
     ...(reference === undefined ? {} : { reference }),
     ...(schedules === undefined ? {} : { schedules }),
+    ...(note === undefined ? {} : { note }),
+    ...(by === undefined ? {} : { by }),
     at,
   };
 }

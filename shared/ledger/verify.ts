@@ -13,6 +13,8 @@ export interface LedgerVerdict {
   readonly problems: readonly string[];
 }
 
+/** Entries that are read at once. A process that serves requests too must not be busy with more. */
+const SLICE = 1_000;
 /** Most problems that are listed. A broken chain is usually broken everywhere after the first gap. */
 const PROBLEMS_MAX = 20;
 
@@ -48,7 +50,7 @@ export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVe
   };
 
   const range = { $gt: ledgerEntryId(account, 0), $lte: ledgerEntryId(account, document.seq) };
-  for await (const entry of ledgerCollection(db).find({ _id: range }).sort({ _id: 1 })) {
+  for await (const entry of ledgerCollection(db).find({ _id: range }, { batchSize: SLICE }).sort({ _id: 1 })) {
     takePendingUpTo(entry.seq - 1);
     take(entry);
     if (problems.length >= PROBLEMS_MAX) break;

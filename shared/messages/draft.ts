@@ -1,4 +1,4 @@
-import type { AccountId, GroupId } from '../runtime/ids.ts';
+import { type AccountId, type GroupId, idDay } from '../runtime/ids.ts';
 import type { MessageDocument } from './message.ts';
 
 /** A message as requested: checked and routed, not paid yet. */
@@ -28,6 +28,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     _id: draft._id,
     channel: 'sms',
     account,
+    day: idDay(draft._id),
     group,
     ...(draft.batch === undefined ? {} : { batch: draft.batch }),
     to: draft.to,

@@ -1,5 +1,5 @@
 import type { AccountId, BatchId, ClaimId, GroupId, MessageId } from '../runtime/ids.ts';
-import type { Encoding } from '../sms/segment.ts';
+import type { Encoding } from '../sms/plan.ts';
 
 /** Each channel has a folder in the gateway, a worker, and an entry in shared/channels. */
 export type ChannelName = 'sms' | 'chatapp';
@@ -14,6 +14,8 @@ export interface StoredMessage {
   readonly _id: MessageId;
   readonly channel: ChannelName;
   readonly account: AccountId;
+  /** The day of its id (`idDay`). It makes searches cheap (mongo/message-indexes.ts). Absent in messages of earlier versions. */
+  readonly day?: number;
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;

@@ -1,6 +1,9 @@
 import type { Db } from 'mongodb';
+import { BATCH_INDEXES } from './batch-indexes.ts';
 import { isIndexNotFound } from './errors.ts';
 import { type Index, MESSAGE_INDEXES } from './message-indexes.ts';
+import { TEMPLATE_INDEXES } from './template-indexes.ts';
+import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
 
 /** Every index of the product with the query that it serves. */
 export const INDEXES: readonly Index[] = [
@@ -30,78 +33,69 @@ export const INDEXES: readonly Index[] = [
   },
   { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
   {
+    collection: 'users',
+    key: { username: 1 },
+    options: { name: 'username', unique: true },
+    serves: 'sign-in: whose a sign-in name is; no two users have the same',
+  },
+  {
+    collection: 'users',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'the users of an account; the operators, who have none',
+  },
+  {
+    collection: 'users',
+    key: { 'link.hash': 1 },
+    options: { name: 'link', partialFilterExpression: { 'link.hash': { $exists: true } } },
+    serves: 'one-time links: whose a link is',
+  },
+  {
+    collection: 'sign_in_failures',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes failed sign-ins that limit nobody any more',
+  },
+  {
+    collection: 'sessions',
+    key: { user: 1 },
+    options: { name: 'user' },
+    serves: 'the sessions of a user, to list and to end them',
+  },
+  {
+    collection: 'sessions',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes sessions after their absolute end',
+  },
+  {
+    collection: 'keys',
+    key: { account: 1, _id: 1 },
+    options: { name: 'list' },
+    serves: 'account: its keys, newest first',
+  },
+  {
+    collection: 'keys',
+    key: { account: 1, status: 1, _id: 1 },
+    options: { name: 'status' },
+    serves: 'account: its active or its revoked keys, newest first; how many work',
+  },
+  {
     collection: 'senders',
     key: { account: 1, sender: 1 },
     options: { name: 'account_sender', unique: true },
     serves: 'senders: the registered sender of an account',
   },
   {
-    collection: 'templates',
-    key: { account: 1, status: 1, dltId: 1 },
-    options: { name: 'account_status' },
-    serves: "templates: an account's, or its approved ones, by id",
+    collection: 'senders',
+    key: { status: 1, _id: 1 },
+    options: { name: 'waiting', partialFilterExpression: { status: 'submitted' } },
+    serves: 'approvals: senders of all accounts that wait, oldest first',
   },
-  {
-    collection: 'templates',
-    key: { account: 1, senders: 1 },
-    options: { name: 'approved', partialFilterExpression: { status: 'approved' } },
-    serves: 'matching: the approved templates of a sender',
-  },
-  {
-    collection: 'templates',
-    key: { paused: 1 },
-    options: { name: 'paused', partialFilterExpression: { paused: { $exists: true } } },
-    serves: 'smpp claim: the templates of which nothing may leave',
-  },
-  {
-    collection: 'endpoints',
-    key: { account: 1 },
-    options: { name: 'account' },
-    serves: 'webhooks: the endpoints of an account',
-  },
-  {
-    collection: 'endpoints',
-    key: { account: 1, place: 1 },
-    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
-    serves: 'webhooks: no two endpoints of an account have the same place, so none has more than there are places',
-  },
+  ...TEMPLATE_INDEXES,
   ...MESSAGE_INDEXES,
-  {
-    collection: 'batches',
-    key: { open: 1, _id: 1 },
-    options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
-    serves: 'batches: what waits for a worker, oldest first',
-  },
-  {
-    collection: 'batches',
-    key: { account: 1 },
-    options: { name: 'unpaid', partialFilterExpression: { state: 'unpaid' } },
-    serves: 'bulk: what an account has stored and not paid; maintenance: what was never paid',
-  },
-  {
-    collection: 'schedules',
-    key: { due: 1 },
-    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'schedules: what is due for release, redo or refund; the seconds that need an alarm',
-  },
-  {
-    collection: 'deliveries',
-    key: { endpoint: 1, due: 1 },
-    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'webhooks: the due deliveries of an endpoint; which endpoints have any',
-  },
-  {
-    collection: 'deliveries',
-    key: { retryAt: 1 },
-    options: { name: 'retry', partialFilterExpression: { retryAt: { $exists: true } } },
-    serves: 'webhooks: waiting deliveries whose next try has come',
-  },
-  {
-    collection: 'deliveries',
-    key: { endpoint: 1, _id: 1 },
-    options: { name: 'log' },
-    serves: 'the delivery log of an endpoint, newest first',
-  },
+  ...BATCH_INDEXES,
+  ...WEBHOOK_INDEXES,
   {
     collection: 'providers',
     key: { callback: 1 },
@@ -221,6 +215,31 @@ export const INDEXES: readonly Index[] = [
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },
     serves: 'the store removes entries of long ago',
+  },
+  {
+    collection: 'conversations',
+    key: { account: 1, lastInboundAt: -1, _id: -1 },
+    options: { name: 'inbox', partialFilterExpression: { lastInboundAt: { $exists: true } } },
+    // Written when a customer writes, and not when a message is sent.
+    serves: 'inbox: who wrote last; overview: how many sessions are open',
+  },
+  {
+    collection: 'statistics',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes counts of long ago',
+  },
+  {
+    collection: 'counted_hours',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes the times at which hours of long ago were counted',
+  },
+  {
+    collection: 'ledger_checks',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes what checks of the ledger found long ago',
   },
   {
     collection: 'processes',

@@ -40,14 +40,23 @@ export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Cloc
  * on this machine do not count.
  */
 export async function countProcesses(app: string, db: Db, clock: Clock): Promise<number> {
+  const living = (await readLiving(db, clock)).filter((one) => one.app === app);
+  return new Set(living.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
+}
+
+/** The apps that have a living process. */
+export async function livingApps(db: Db, clock: Clock): Promise<ReadonlySet<string>> {
+  return new Set((await readLiving(db, clock)).map(({ app }) => app));
+}
+
+async function readLiving(db: Db, clock: Clock): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
-    .find({ at: { $gte: new Date(clock.now().getTime() - STALE_MS) }, app })
-    .project<Pick<ProcessDocument, '_id'>>({ _id: 1 })
+    .find({ at: { $gte: new Date(clock.now().getTime() - STALE_MS) } })
+    .project<Pick<ProcessDocument, '_id' | 'app'>>({ _id: 1, app: 1 })
     .toArray();
   const here = thisProcess();
-  const living = new Set(reports.map(({ _id }) => _id).filter((id) => !isGone(parseIdentity(id), here)));
-  return living.add(identityText(here)).size;
+  return reports.filter(({ _id }) => !isGone(parseIdentity(_id), here));
 }
 
 /** The metrics of all living processes, summed, with `harkara_processes` by app. */

@@ -18,6 +18,7 @@ export type ProviderSettings = Pick<
   | 'baseUrl'
   | 'phoneNumberId'
   | 'businessId'
+  | 'appId'
   | 'displayNumber'
   | 'token'
   | 'appSecret'
@@ -54,6 +55,7 @@ export function checkProvider(settings: Partial<ProviderSettings>): asserts sett
   check('baseUrl', isBaseUrl, 'an http or https address with the version as its end, without a slash after it');
   check('phoneNumberId', (id) => GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
   check('businessId', (id) => GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
+  check('appId', (id) => id === undefined || GRAPH_ID.test(id), '1 to 64 letters, digits, _ and -');
   check('displayNumber', (number) => recipientProblem(number) === undefined, '8 to 15 digits, country code first');
   check('token', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');
   check('appSecret', (secret) => SECRET.test(secret), '1 to 4096 visible ASCII characters');

@@ -12,6 +12,8 @@ export interface ProviderDocument {
   readonly phoneNumberId: string;
   /** Id of the business account (WABA); its templates are listed below it. */
   readonly businessId: string;
+  /** Id of the provider's app. Only templates with a file in their header need it: their sample is uploaded to the app. */
+  readonly appId?: string;
   /** Digits. Messages from customers have it as their `to`. */
   readonly displayNumber: string;
   /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */

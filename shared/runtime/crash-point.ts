@@ -36,6 +36,8 @@ export const CRASH_POINTS = {
   'chat:voided': 'A refused conversation is void; its credits are not back.',
   'chat:passed_on': 'Another message stands for a conversation; whether that one failed too was not looked at.',
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
+  'template:asked': 'That a provider is asked for a template is stored; it was not asked.',
+  'template:answered': 'A provider has answered a request for a template; its answer is not stored.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',
   'callback:heard': 'Who wrote has a session; what the provider posted is not stored, and it has no answer.',
   'audit:begun': 'A change of a setting is in the audit; it is not made.',

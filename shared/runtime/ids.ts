@@ -22,14 +22,24 @@ export type ConversationId = Id<'cnv'>;
 export type CallbackId = Id<'cbk'>;
 export type EventId = Id<'evt'>;
 export type SenderId = Id<'snd'>;
+/** An account's request for a DLT template that has no id of an operator yet. */
+export type TemplateRequestId = Id<'tpr'>;
 /** A deliver_sm with a handset's message. */
 export type InboundId = Id<'inb'>;
 export type OptOutId = Id<'opt'>;
 /** One grouped claim of a worker, stamped on what it took. */
 export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
+/** Deliveries of a webhook since some time that are posted again. */
+export type ReplayId = Id<'rpl'>;
 /** One change of a setting, in the audit. */
 export type AuditId = Id<'aud'>;
+/** A person who signs in. */
+export type UserId = Id<'usr'>;
+/** A signed-in browser. It is shown to its user and is no secret. */
+export type SessionId = Id<'ses'>;
+/** A walk through the ledgers that an operator began. */
+export type LedgerCheckId = Id<'chk'>;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
@@ -76,6 +86,29 @@ export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Pr
 /** The id of the event "this message reached this state". A message reaches a state once. */
 export function eventId(message: MessageId, state: string): EventId {
   return `evt_${message.slice(4)}_${state}` as const;
+}
+
+/** The id of the event "this template reached this state then". Derived, so that telling it twice writes the same. */
+export function templateEventId(template: string, state: string, at: Date): EventId {
+  return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${template}:${state}`, RANDOM_CHARACTERS)}_${state}`;
+}
+
+const ACCOUNT_ID = /^acc_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isAccountId(value: string): value is AccountId {
+  return ACCOUNT_ID.test(value);
+}
+
+const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isLedgerCheckId(value: string): value is LedgerCheckId {
+  return LEDGER_CHECK_ID.test(value);
+}
+
+const AUDIT_ID = /^aud_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isAuditId(value: string): value is AuditId {
+  return AUDIT_ID.test(value);
 }
 
 const MESSAGE_ID = /^msg_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -140,6 +173,24 @@ export function isOptOutId(value: string): value is OptOutId {
   return OPT_OUT_ID.test(value);
 }
 
+const USER_ID = /^usr_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isUserId(value: string): value is UserId {
+  return USER_ID.test(value);
+}
+
+const SESSION_ID = /^ses_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isSessionId(value: string): value is SessionId {
+  return SESSION_ID.test(value);
+}
+
+const TEMPLATE_REQUEST_ID = /^tpr_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isTemplateRequestId(value: string): value is TemplateRequestId {
+  return TEMPLATE_REQUEST_ID.test(value);
+}
+
 /**
  * The audit id of a change that may be repeated within a minute. It has the time of the minute and is derived from who changes
  * what, so repeats within the minute share one entry.
@@ -176,6 +227,13 @@ export function idTime(id: string): Date {
     ms = ms * 32 + ALPHABET.indexOf(character);
   }
   return new Date(ms);
+}
+
+const DAY_MS = 86_400_000;
+
+/** The day on which an id was made: days since 1970, in UTC. */
+export function idDay(id: string): number {
+  return Math.floor(idTime(id).getTime() / DAY_MS);
 }
 
 /** A number in the alphabet's 32 digits; texts of equal length sort as the numbers do. */

@@ -10,4 +10,7 @@ export interface SenderDocument {
   readonly routes: readonly Route[];
   readonly status: 'approved' | 'submitted' | 'rejected';
   readonly createdAt: Date;
+  /** Time of the newest decision, and what was said with it, for people. */
+  readonly decidedAt?: Date;
+  readonly reason?: string;
 }

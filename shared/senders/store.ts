@@ -34,12 +34,28 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
 /** Processes see it within seconds. False when the account has no such sender. Idempotent. */
 export async function decideSender(
   db: Db,
+  clock: Clock,
   account: AccountId,
   sender: string,
   status: 'approved' | 'rejected',
+  reason?: string,
 ): Promise<boolean> {
-  const { matchedCount } = await senders(db).updateOne({ account, sender }, { $set: { status } });
+  const decided = { status, decidedAt: clock.now() };
+  const { matchedCount } = await senders(db).updateOne(
+    { account, sender },
+    reason === undefined ? { $set: decided, $unset: { reason: '' } } : { $set: { ...decided, reason } },
+  );
   return matchedCount === 1;
+}
+
+/** Senders of all accounts that wait for an operator, oldest first. */
+export async function listWaitingSenders(db: Db, limit: number): Promise<readonly SenderDocument[]> {
+  return senders(db).find({ status: 'submitted' }).sort({ _id: 1 }).limit(limit).toArray();
+}
+
+/** How many wait for an operator, counted up to `limit`. */
+export function countWaitingSenders(db: Db, limit: number): Promise<number> {
+  return senders(db).countDocuments({ status: 'submitted' }, { limit });
 }
 
 /** All senders of an account, by name. */

@@ -9,6 +9,7 @@ import {
   type TemplateDocument,
   type TemplateKey,
   type TemplateStatus,
+  type TemplateText,
   templateKey,
 } from './template.ts';
 
@@ -26,7 +27,7 @@ export type ApprovedTemplate = Pick<
 /** Most templates that are imported or read at once: about 300 KB. */
 const CHUNK = 500;
 /** Sorts after every id: ids are digits, and a colon follows 9. */
-const KEY_END = ':';
+export const KEY_END = ':';
 
 /** Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id. */
 export async function createTemplate(
@@ -75,10 +76,16 @@ export async function importTemplates(
   return { created, known };
 }
 
-/** `decided`: the status changed. `unchanged`: it had this status before. `not_found`: the account has no such template. */
-export type Decision = 'decided' | 'unchanged' | 'not_found';
+/**
+ * `decided`: the status changed. `unchanged`: it had this status before. `changed`: the text is no longer what was read.
+ * `not_found`: the account has no such template.
+ */
+export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
-/** One atomic update from the states that `MAY_BECOME` allows. Processes that match texts see it seconds later. */
+/**
+ * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told. Processes that match
+ * texts see it seconds later. `read` is the text that was decided about: with it, another text of the same id is not approved.
+ */
 export async function decideTemplate(
   db: Db,
   clock: Clock,
@@ -86,20 +93,33 @@ export async function decideTemplate(
   dltId: string,
   status: keyof typeof MAY_BECOME,
   reason?: string,
+  read?: TemplateText,
 ): Promise<Decision> {
   const _id = templateKey(account, dltId);
+  const may = MAY_BECOME[status] as readonly TemplateStatus[];
+  const at = clock.now();
+  const said = reason === undefined ? {} : { reason };
   const { matchedCount } = await templates(db).updateOne(
-    { _id, status: { $in: [...MAY_BECOME[status]] } },
+    { _id, status: { $in: [...may] }, ...(read && textOf(read)) },
     {
-      $set: { status, decidedAt: clock.now(), ...(reason === undefined ? {} : { reason }) },
+      $set: { status, decidedAt: at, ...said },
+      ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
       ...(reason === undefined ? { $unset: { reason: '' } } : {}),
+      $push: { owed: { told: status, status, ...said, at } },
     },
   );
   if (matchedCount === 1) {
     await raiseVersion(db, account);
     return 'decided';
   }
-  return (await templates(db).countDocuments({ _id }, { limit: 1 })) === 1 ? 'unchanged' : 'not_found';
+  const found = await findTemplate(db, account, dltId);
+  if (found === undefined) return 'not_found';
+  return may.includes(found.status) ? 'changed' : 'unchanged';
+}
+
+/** Both arrays are compared whole, in their order. */
+function textOf({ content, senders, routes }: TemplateText): TemplateText {
+  return { content, senders, routes };
 }
 
 /** Pauses a template (its messages wait) or resumes it; workers see it within seconds. False when there is none. Idempotent. */
@@ -203,7 +223,7 @@ async function raiseVersion(db: Db, account: AccountId): Promise<void> {
 }
 
 function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
-  const { dltId, name, senders, routes, entityId, content, slots, status } = template;
+  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request } = template;
   return {
     _id: templateKey(account, dltId),
     account,
@@ -215,6 +235,9 @@ function documentOf(account: AccountId, template: NewTemplate, now: Date): Templ
     content,
     ...(slots === undefined ? {} : { slots }),
     status,
+    ...(category === undefined ? {} : { category }),
+    ...(requested === undefined ? {} : { requested }),
+    ...(request === undefined ? {} : { request }),
     createdAt: now,
     ...(status === 'submitted' ? {} : { decidedAt: now }),
   };

@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto';
 import type { Route } from '../messages/message.ts';
-import type { AccountId } from '../runtime/ids.ts';
+import type { AccountId, TemplateRequestId } from '../runtime/ids.ts';
+import type { TemplateCategory } from './category.ts';
 import type { SlotRule } from './slot.ts';
 
 /**
  * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
- * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Its content never changes: operators give
- * a changed text a new id. The operators assign the ids, so two accounts may have the same.
+ * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a new id, so
+ * its content never changes, except while it is an account's own request that was rejected. The operators assign the ids, so two accounts may have the same.
  */
 export interface TemplateDocument {
   readonly _id: TemplateKey;
@@ -23,6 +25,16 @@ export interface TemplateDocument {
   /** The rules of slots written `{#var#}`, by slot order, where the operator keeps them beside the text. */
   readonly slots?: readonly SlotRule[];
   readonly status: TemplateStatus;
+  /** Known of templates that the account asked for. */
+  readonly category?: TemplateCategory;
+  /** The account asked for it itself, so it may take it back and ask for another text: an approval names what was read. */
+  readonly requested?: true;
+  /** When it was approved first. Since then only operators decide about it: its text is perhaps with messages that wait. */
+  readonly approvedAt?: Date;
+  /** The request that it was before it had its id (template-request.ts). */
+  readonly request?: TemplateRequestId;
+  /** Decisions that webhooks have not been told yet (shared/events/template-change.ts). */
+  readonly owed?: readonly OwedDecision[];
   readonly createdAt: Date;
   /** Time of the newest change of `status`. */
   readonly decidedAt?: Date;
@@ -30,6 +42,13 @@ export interface TemplateDocument {
   readonly paused?: true;
   /** Why it was rejected, for people. */
   readonly reason?: string;
+}
+
+export interface OwedDecision {
+  readonly told: 'approved' | 'rejected';
+  readonly status: TemplateStatus;
+  readonly reason?: string;
+  readonly at: Date;
 }
 
 export type TemplateKey = `${AccountId}:${string}`;
@@ -45,8 +64,23 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
   readonly entityId?: string | undefined;
   readonly slots?: readonly SlotRule[] | undefined;
   readonly status: TemplateStatus;
+  readonly category?: TemplateCategory | undefined;
+  readonly requested?: true | undefined;
+  readonly request?: TemplateRequestId | undefined;
 };
 
 export function templateKey(account: AccountId, dltId: string): TemplateKey {
   return `${account}:${dltId}`;
 }
+
+/** What an approval is about. */
+export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes'>;
+
+/**
+ * Names a text with its senders and routes. Whoever approves a text names what was read, so that nobody can exchange the text
+ * between reading and approving.
+ */
+export function templateVersion({ content, senders, routes }: TemplateText): string {
+  return hash('sha256', JSON.stringify([content, senders, routes]), 'hex').slice(0, VERSION_CHARACTERS);
+}
+const VERSION_CHARACTERS = 12;

@@ -1,21 +1,41 @@
 import type { Db } from 'mongodb';
-import type { StateChange } from '../events/catalogue.ts';
-import { eventBody, eventName } from '../events/catalogue.ts';
+import { type EventName, eventBody, eventName, type StateChange, templateEvent } from '../events/catalogue.ts';
+import type { TemplateChange } from '../events/template-change.ts';
+import type { ChannelName } from '../messages/message.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type EndpointId, eventId } from '../runtime/ids.ts';
+import {
+  type AccountId,
+  type EndpointId,
+  type EventId,
+  eventId,
+  type MessageId,
+  templateEventId,
+} from '../runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from './delivery.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** Part of a settle's follow-up: turns state changes into deliveries. */
 export interface Announcer {
   /**
-   * Stores one delivery for each change and each matching endpoint: active, of the message's account and channel, and subscribed
+   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, and subscribed
    * to the event. All in one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
    * again, after a crash or by another process, adds nothing. Throws the driver's error when the store fails. Some may be stored
    * then; the caller repeats the call.
    */
-  announce(changes: readonly StateChange[]): Promise<void>;
+  announce(changes: readonly (StateChange | TemplateChange)[]): Promise<void>;
+}
+
+/** What a delivery is made of. */
+interface Announced {
+  readonly account: AccountId;
+  readonly channel: ChannelName;
+  readonly event: EventName;
+  readonly eventId: EventId;
+  readonly message?: MessageId;
+  readonly at: Date;
+  /** Made only when an endpoint is subscribed. */
+  body(): string;
 }
 
 /** Create one per process: it caches the endpoints of accounts for half a second. */
@@ -23,37 +43,58 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
   const subscriptions = createSubscriptions(db, clock);
   return {
     async announce(changes) {
-      const byAccount = await subscriptions.getMany(changes.map((change) => change.message.account));
+      const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
+      const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
       const now = clock.now();
       const documents: DeliveryDocument[] = [];
-      for (const change of changes) {
-        const event = eventName(change.entry);
-        const { account, channel } = change.message;
-        const endpoints = (byAccount.get(account) ?? []).filter(
-          (endpoint) => endpoint.channel === channel && endpoint.events.includes(event),
+      for (const one of all) {
+        const endpoints = (byAccount.get(one.account) ?? []).filter(
+          (endpoint) => endpoint.channel === one.channel && endpoint.events.includes(one.event),
         );
         if (endpoints.length === 0) continue;
-        const body = eventBody(change);
-        for (const { _id } of endpoints) documents.push(deliveryOf(change, _id, body, now));
+        const body = one.body();
+        for (const { _id } of endpoints) documents.push(deliveryOf(one, _id, body, now));
       }
       await insertNew(db, 'deliveries', documents);
     },
   };
 }
 
-function deliveryOf(change: StateChange, endpoint: EndpointId, body: string, now: Date): DeliveryDocument {
+function ofMessage(change: StateChange): Announced {
   const { message, entry } = change;
-  const event = eventId(message._id, entry.state);
   return {
-    _id: deliveryId(event, endpoint),
     account: message.account,
-    endpoint,
-    eventId: event,
+    channel: message.channel,
     event: eventName(entry),
+    eventId: eventId(message._id, entry.state),
     message: message._id,
+    at: entry.at,
+    body: () => eventBody(change),
+  };
+}
+
+function ofTemplate(change: TemplateChange): Announced {
+  const { account, channel, template, told, at } = change;
+  const { event, body } = templateEvent(change);
+  return { account, channel, event, eventId: templateEventId(template, told, at), at, body: () => body };
+}
+
+function deliveryOf(
+  { account, event, eventId: id, message, at }: Announced,
+  endpoint: EndpointId,
+  body: string,
+  now: Date,
+): DeliveryDocument {
+  return {
+    _id: deliveryId(id, endpoint),
+    account,
+    endpoint,
+    eventId: id,
+    event,
+    ...(message === undefined ? {} : { message }),
     body,
     // Due at the change's own time, so that `sent` is posted before `delivered` even when both are announced at once.
-    due: entry.at < now ? entry.at : now,
+    due: at < now ? at : now,
     state: 'due',
     attempts: [],
     createdAt: now,

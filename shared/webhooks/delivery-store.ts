@@ -88,35 +88,54 @@ export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise
 const LIFE_MS = 10 * 86_400_000;
 const REPLAY_PAGE = 500;
 
-/**
- * Posts again everything since a time that an endpoint did not get (exhausted or discarded). Returns how many. Reads only the
- * deliveries of that time.
- */
-export async function replaySince(db: Db, endpoint: EndpointId, since: Date, now: Date): Promise<number> {
-  const oldest = new Date(since.getTime() - LIFE_MS);
+/** Everything since a time that an endpoint did not get. */
+export interface LostDeliveries {
+  readonly endpoint: EndpointId;
+  readonly since: Date;
+}
+
+/** Posts again everything since a time that an endpoint did not get (exhausted or discarded). Returns how many. */
+export async function replaySince(db: Db, lost: LostDeliveries, now: Date): Promise<number> {
   let replayed = 0;
-  let before: DeliveryId | undefined;
-  for (;;) {
-    const page: readonly Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>[] = await deliveriesOf(db)
-      .find({ endpoint, ...(before === undefined ? {} : { _id: { $lt: before } }) })
-      .sort({ _id: -1 })
-      .limit(REPLAY_PAGE)
-      .project<Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>>({ state: 1, createdAt: 1 })
-      .toArray();
-    const lost = page.filter(
-      ({ state, createdAt }) => createdAt >= since && (state === 'exhausted' || state === 'discarded'),
-    );
-    if (lost.length > 0) {
-      replayed += await makeDue(
-        db,
-        lost,
-        { state: { $in: ['exhausted', 'discarded'] } },
-        { due: now, replayedAt: now },
-      );
-    }
-    before = page.at(-1)?._id;
-    if (page.length < REPLAY_PAGE || before === undefined || idTime(before) < oldest) return replayed;
+  for (let before: DeliveryId | undefined; ; ) {
+    const page = await replayPage(db, lost, before, now);
+    replayed += page.replayed;
+    if (page.next === undefined) return replayed;
+    before = page.next;
   }
+}
+
+/**
+ * Posts again what was lost among the newest 500 deliveries before `before`. `next` is where to go on; undefined at the end. The
+ * walk ends at the oldest delivery that can be of that time. The same call again changes nothing more.
+ */
+export async function replayPage(
+  db: Db,
+  { endpoint, since }: LostDeliveries,
+  before: DeliveryId | undefined,
+  now: Date,
+): Promise<{ readonly replayed: number; readonly next: DeliveryId | undefined }> {
+  const page = await deliveriesOf(db)
+    .find({ endpoint, ...(before === undefined ? {} : { _id: { $lt: before } }) })
+    .sort({ _id: -1 })
+    .limit(REPLAY_PAGE)
+    .project<Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>>({ state: 1, createdAt: 1 })
+    .toArray();
+  const lost = page.filter(
+    ({ state, createdAt }) => createdAt >= since && (state === 'exhausted' || state === 'discarded'),
+  );
+  const replayed =
+    lost.length === 0
+      ? 0
+      : await makeDue(db, lost, { state: { $in: ['exhausted', 'discarded'] } }, { due: now, replayedAt: now });
+  const last = page.at(-1)?._id;
+  const atEnd = page.length < REPLAY_PAGE || last === undefined || idTime(last) < oldestOf(since);
+  return { replayed, next: atEnd ? undefined : last };
+}
+
+/** The time of the oldest message that can have a delivery of `since`. */
+export function oldestOf(since: Date): Date {
+  return new Date(since.getTime() - LIFE_MS);
 }
 
 async function makeDue(

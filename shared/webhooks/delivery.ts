@@ -15,7 +15,8 @@ export interface DeliveryDocument {
   /** Sent as `webhook-id`, the same on every try. */
   readonly eventId: EventId;
   readonly event: EventName;
-  readonly message: MessageId;
+  /** Absent when the event is not about a message. */
+  readonly message?: MessageId;
   /** The exact JSON that is posted and signed. */
   readonly body: string;
   /** To be posted now, ordered by this time per endpoint. Set in state `due` only. */

@@ -110,6 +110,17 @@ export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<Endpo
     .toArray();
 }
 
+/** An endpoint of the account. */
+export async function findOwnEndpoint(db: Db, account: AccountId, id: string): Promise<EndpointDocument | undefined> {
+  const _id = id as EndpointId; // only compared with
+  return (await db.collection<EndpointDocument>('endpoints').findOne({ _id, account })) ?? undefined;
+}
+
+/** From now on these events are posted to it. */
+export async function setEvents(db: Db, id: EndpointId, events: readonly EventName[]): Promise<void> {
+  await db.collection<EndpointDocument>('endpoints').updateOne({ _id: id }, { $set: { events: [...events] } });
+}
+
 /** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
 export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
   const { matchedCount } = await db
@@ -139,13 +150,17 @@ export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
 const SECRETS_MAX = 10;
 
 /**
- * Adds a new secret that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
- * (docs/specification/decisions.md, Webhooks). Two simultaneous calls make two new ones. Undefined when there is no such
- * endpoint.
+ * Adds a new secret, sealed, that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
+ * (docs/specification/decisions.md, Webhooks). Two simultaneous calls add two. Returns the endpoint, or undefined when there is
+ * none.
  */
-export async function rotateSecret(db: Db, clock: Clock, box: SecretBox, id: EndpointId): Promise<string | undefined> {
+export async function rotateSecret(
+  db: Db,
+  clock: Clock,
+  sealed: string,
+  id: EndpointId,
+): Promise<EndpointDocument | undefined> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
-  const secret = newSecret();
   for (;;) {
     const endpoint = await endpoints.findOne({ _id: id }, { projection: { secrets: 1 } });
     if (endpoint === null) return undefined;
@@ -154,12 +169,13 @@ export async function rotateSecret(db: Db, clock: Clock, box: SecretBox, id: End
     const old = endpoint.secrets
       .filter((one) => one.expiresAt === undefined || one.expiresAt > now)
       .map((one) => ({ sealed: one.sealed, expiresAt: one.expiresAt ?? expiresAt }));
-    const secrets = [{ sealed: box.seal(secret) }, ...old].slice(0, SECRETS_MAX);
-    const { matchedCount } = await endpoints.updateOne(
+    const secrets = [{ sealed }, ...old].slice(0, SECRETS_MAX);
+    const rotated = await endpoints.findOneAndUpdate(
       { _id: id, 'secrets.0.sealed': endpoint.secrets[0]?.sealed ?? '' },
       { $set: { secrets } },
+      { returnDocument: 'after' },
     );
-    if (matchedCount === 1) return secret;
+    if (rotated !== null) return rotated;
   }
 }
 

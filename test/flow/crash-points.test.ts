@@ -4,6 +4,7 @@ import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { CRASHED_MS, crashCases, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
+import { templateCases } from '../support/crash-cases-templates.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
@@ -22,7 +23,7 @@ describe('kill at every named place between two effects', function () {
   });
   after(() => product?.stop());
 
-  const CASES = crashCases(() => product);
+  const CASES = [...crashCases(() => product), ...templateCases(() => product)];
   const numbersOf = (point: CrashPoint): Numbers => {
     const tag = String(Object.keys(CRASH_POINTS).indexOf(point) + 10);
     return (count, ending = '900') => {

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,87 +5,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
-import { isGone, type ProcessIdentity, processIdentity } from '../../shared/runtime/process-identity.ts';
+import { isGone } from '../../shared/runtime/process-identity.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { curlLines, doCurlLine } from '../support/curl-line.ts';
 import { eventually } from '../support/eventually.ts';
-
-const ROOT = join(import.meta.dirname, '..', '..');
-/** On a busy machine the build alone may take a while. */
-const START_MS = 100_000;
-const STOP_MS = 40_000;
-
-/** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
-class NpmStart {
-  readonly dataDir: string;
-  readonly npm: ChildProcess;
-  out = '';
-  readonly exited: Promise<number | null>;
-
-  constructor(dataDir: string, env: Record<string, string> = {}) {
-    this.dataDir = dataDir;
-    this.npm = spawn('npm', ['start'], {
-      cwd: ROOT,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        MONGODB_URI: '',
-        HARKARA_DATA_DIR: dataDir,
-        PORT: '0',
-        METRICS_PORT: '0',
-        SIMULATOR_SMSC_PORT: '0',
-        SIMULATOR_CHATAPP_PORT: '0',
-        SIMULATOR_WEBHOOK_PORT: '0',
-        ...env,
-      },
-    });
-    for (const stream of [this.npm.stdout, this.npm.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        this.out += chunk;
-      });
-    }
-    this.exited = new Promise((resolve) => this.npm.once('close', resolve));
-  }
-
-  /** Waits for the greeting; fails with what was said instead. */
-  async ready(): Promise<this> {
-    await eventually(
-      () => this.out.includes('Ctrl-C stops everything') || this.npm.exitCode !== null,
-      'npm start',
-      START_MS,
-    );
-    if (!this.out.includes('Ctrl-C stops everything')) throw new Error(`npm start ended: ${this.out}`);
-    return this;
-  }
-
-  /** What the terminal does at Ctrl-C: the signal goes to every process of the group. */
-  ctrlC(): void {
-    try {
-      process.kill(-(this.npm.pid ?? 0), 'SIGINT');
-    } catch (error) {
-      // The whole group has ended by now.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-    }
-  }
-
-  /** Every process of this run: npm, `npm start` itself, its guard, PM2, and what PM2 started. */
-  processes(): ProcessIdentity[] {
-    const part = (name: string): string => readFileSync(join(this.dataDir, 'run', name), 'utf8');
-    const noted = [JSON.parse(part('starter')).pid, ...['guard', 'pm2'].map((name) => part(name).split('/').at(-2))];
-    const apps = readdirSync(join(this.dataDir, 'pm2', 'pids')).map((name) =>
-      readFileSync(join(this.dataDir, 'pm2', 'pids', name), 'utf8'),
-    );
-    const pids = [...noted, ...apps, this.npm.pid].map(Number);
-    return pids.map(processIdentity);
-  }
-
-  /** For `after` hooks: whatever happened, nothing stays. */
-  async end(): Promise<void> {
-    if (this.npm.exitCode === null && this.npm.signalCode === null) this.ctrlC();
-    await this.exited;
-  }
-}
+import { NpmStart, START_MS, STOP_MS } from '../support/npm-start.ts';
 
 describe('npm start', function () {
   this.timeout(START_MS + STOP_MS);

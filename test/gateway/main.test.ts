@@ -64,6 +64,22 @@ describe('the gateway process', function () {
     });
   }
 
+  for (const [env, warns] of [
+    [{ HOST: '127.0.0.1' }, false],
+    [{ HOST: '0.0.0.0' }, true],
+    [{ HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1' }, true],
+    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://sms.example.com' }, false],
+  ] as const) {
+    it(`${warns ? 'warns' : 'does not warn'} that passwords travel without TLS: ${JSON.stringify(env)}`, async () => {
+      const { child, out, exited } = start({ PORT: '0', ...env });
+      await eventually(() => /"msg":"listening"/.exec(out()), 'it listens', START_MS);
+      child.kill('SIGTERM');
+      await exited;
+
+      expect(out().includes('"msg":"sign_in_without_tls"')).to.equal(warns);
+    });
+  }
+
   it('ends with 1 and one sentence when its port is busy', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
+import type { GatewayDeps } from '../../gateway/process/deps.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { makeKey, openGateway, type TestGateway } from './gateway.ts';
+import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
@@ -14,7 +15,7 @@ export interface AccountGateway {
 }
 
 /** For the body of a `describe`: opens and closes all of it around the tests. What it returns may be read in hooks and tests only. */
-export function accountAtGateway(credits: number): AccountGateway {
+export function accountAtGateway(credits: number, config: Partial<GatewayDeps['config']> = {}): AccountGateway {
   let store: TestStore | undefined;
   let gateway: TestGateway | undefined;
   let account: AccountId | undefined;
@@ -38,11 +39,11 @@ export function accountAtGateway(credits: number): AccountGateway {
   };
   before(async () => {
     store = await openTestStore();
-    gateway = await openGateway(store.db);
+    gateway = await openGateway(store.db, { config: { ...TEST_CONFIG, ...config } });
   });
   beforeEach(async () => {
     account = await makeAccount(world.db, credits);
-    key = await makeKey(world.db, account);
+    key = await makeKey(world.db, account, ['send', 'read', 'manage']);
   });
   after(async () => {
     await gateway?.close();

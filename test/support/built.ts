@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { build as bundle } from 'esbuild';
 import { APPS } from '../../scripts/bench/app-process.ts';
 import { build, ROOT } from '../../scripts/bench/build.ts';
+import { buildDashboard } from '../../scripts/dashboard/build.ts';
 
 /** Set by `npm test`, which has built before its processes start: none needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
@@ -42,10 +43,11 @@ async function bundled(): Promise<string> {
     banner: { js: COMMONJS },
     keepNames: true,
     // Native code, and one that starts files of its own as threads.
-    external: ['lmdb', 'piscina'],
+    external: ['lmdb', 'piscina', '@node-rs/argon2'],
     logLevel: 'error',
   });
   for (const { path, contents } of outputFiles) replace(path, contents);
+  await buildDashboard(ROOT);
   return BUNDLED;
 }
 

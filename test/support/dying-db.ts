@@ -6,6 +6,7 @@ export class Died extends Error {}
 /** Methods of a collection that ask the store for something, when they are called or when their cursor is read. */
 const ASKING = new Set([
   'aggregate',
+  'bulkWrite',
   'countDocuments',
   'deleteMany',
   'deleteOne',
@@ -14,10 +15,11 @@ const ASKING = new Set([
   'findOneAndUpdate',
   'insertMany',
   'insertOne',
+  'replaceOne',
   'updateMany',
   'updateOne',
 ]);
-const WRITING = /^(delete|findOneAnd|insert|update)/;
+const WRITING = /^(bulkWrite|delete|findOneAnd|insert|replace|update)/;
 
 /**
  * A connection of a process that is killed at its `last` command (from 1): `before` the store got it, or `after` the store

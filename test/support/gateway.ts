@@ -38,14 +38,18 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   chatMediaAllowHttp: 'no',
   chatUserCredits: 1,
   dltVarMax: 30,
+  host: '127.0.0.1',
   keyCacheMs: 2_000,
   maxSegments: 10,
+  port: 3000,
   promotionalFrom: '10:00',
   promotionalUntil: '21:00',
+  publicUrl: '',
   trustProxy: [],
   validityHours: 48,
   webhookAllowHttp: 'no',
   webhookAllowSubnets: [],
+  webhookTimeoutMs: 10_000,
 };
 
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
@@ -90,12 +94,13 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
 /** A new key's text. */
 export async function makeKey(
   db: Db,
-  account: AccountId,
+  account: AccountId | undefined,
   scopes: readonly KeyScope[] = ['send', 'read'],
   expiresAt?: Date,
   perMinute?: number,
 ): Promise<string> {
   const expiry = expiresAt === undefined ? {} : { expiresAt };
   const limit = perMinute === undefined ? {} : { perMinute };
-  return (await createKey(db, systemClock, { account, name: 'test', scopes, ...expiry, ...limit })).key;
+  return (await createKey(db, systemClock, { ...(account && { account }), name: 'test', scopes, ...expiry, ...limit }))
+    .key;
 }

@@ -3,7 +3,7 @@ import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { topUp } from '../../shared/ledger/change.ts';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { type AccountId, idDay, newId } from '../../shared/runtime/ids.ts';
 
 /** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
 export async function makeAccount(
@@ -47,5 +47,6 @@ export function makeDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
 
 /** A message document as accept stores it, with whatever a test says otherwise. */
 export function makeMessage(overrides: Partial<MessageDocument> = {}): MessageDocument {
-  return { ...queuedMessage(newId('acc'), newId('grp'), makeDraft()), ...overrides };
+  const made = { ...queuedMessage(newId('acc'), newId('grp'), makeDraft()), ...overrides };
+  return { ...made, day: idDay(made._id), ...overrides };
 }

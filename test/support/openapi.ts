@@ -41,6 +41,14 @@ export const operations = Object.entries(contract.paths).flatMap(([path, methods
   })),
 );
 
+/** The path with the document's examples of its parameters: ids that nobody has. */
+export function examplePath(path: string, { parameters = [] }: Operation): string {
+  const known = parameters.map((one) =>
+    '$ref' in one ? contract.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one,
+  );
+  return path.replaceAll(/\{(\w+)\}/g, (_, wanted) => String(known.find((one) => one?.name === wanted)?.example));
+}
+
 interface Answer {
   readonly method: string;
   readonly url: string;
@@ -49,6 +57,9 @@ interface Answer {
   readonly text: string;
 }
 
+/** Paths that the contract leaves out: pages for browsers. */
+export const FOR_BROWSERS = /^\/dashboard([/{]|$)|^\/docs\/|^\/errors\//;
+
 /** What an answer has that the contract does not allow; undefined when nothing. */
 export function answerFault({ method, url, status, contentType, text }: Answer): string | undefined {
   const path = url.split('?')[0] ?? '';
@@ -56,6 +67,8 @@ export function answerFault({ method, url, status, contentType, text }: Answer):
   const found = operations.find((one) => one.method === asked && one.pattern.test(path));
   const mediaType = contentType.split(';')[0] ?? '';
   const place = `${method} ${found?.path ?? path} ${status}`;
+  // Files for browsers, which no client of the API asks for.
+  if (status < 400 && FOR_BROWSERS.test(path)) return undefined;
   if (status === 200) {
     if (found === undefined) return `${place}: the contract has no such operation`;
     if (found.operation.responses['200'] === undefined) return `${place}: it is not documented`;

@@ -13,6 +13,7 @@ export async function printedWalk({ url, key, account, credits, db, provider }: 
     account: document,
     balance: credits,
     key,
+    ownerLink: '',
     webhooks: [],
     providerUrl: provider.url,
     providerApp: { url, app_secret: '', verify_token: '' },

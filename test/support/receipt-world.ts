@@ -3,9 +3,10 @@ import type { ReceiptParts } from '../../shared/carriers/settings/receipts.ts';
 import type { Claim, FinalState, MessageDocument } from '../../shared/messages/message.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { MessageLog } from '../../shared/settlement/log-store.ts';
+import type { OrphanDocument } from '../../shared/settlement/orphan.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
+import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
-import type { OrphanDocument } from '../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
 import { ReceiptSettler } from '../../workers/smpp/receipts/settle-receipts.ts';
 import { makeMessage } from './make.ts';
@@ -51,8 +52,8 @@ export class ReceiptWorld {
   }
 
   settler(db = this.store.db): ReceiptSettler {
-    const announce = async (changes: readonly { readonly entry: { readonly state: string } }[]): Promise<void> => {
-      for (const { entry } of changes) this.events.push(entry.state);
+    const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
+      for (const change of changes) if ('entry' in change) this.events.push(change.entry.state);
     };
     return new ReceiptSettler({
       db,

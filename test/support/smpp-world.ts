@@ -12,7 +12,7 @@ import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
-import { planText } from '../../shared/sms/segment.ts';
+import { planText } from '../../shared/sms/plan.ts';
 import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';

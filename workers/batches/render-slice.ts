@@ -1,4 +1,4 @@
-import { type Encoding, planText } from '../../shared/sms/segment.ts';
+import { type Encoding, planText } from '../../shared/sms/plan.ts';
 import type { Pattern } from '../../shared/templates/pattern.ts';
 import { renderTemplate } from '../../shared/templates/render.ts';
 

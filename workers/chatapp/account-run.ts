@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { markChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
+import { noteChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/providers/provider.ts';
@@ -10,7 +10,9 @@ import { ChatClaimer } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
 import { ProviderClient } from './provider/client.ts';
+import type { HeaderSamples } from './samples/header-samples.ts';
 import { SendLoop, type SendLoopOptions } from './send-loop.ts';
+import { TemplateRequests } from './template-requests.ts';
 import { TemplatesSync } from './templates-sync.ts';
 
 export interface AccountRunDeps {
@@ -19,6 +21,7 @@ export interface AccountRunDeps {
   readonly log: Log;
   readonly metrics: ChatMetrics;
   readonly gates: ClaimGates;
+  readonly samples: HeaderSamples;
   readonly depart: SendLoopOptions['depart'];
   readonly onClaim: SendLoopOptions['onClaim'];
   random(): number;
@@ -45,6 +48,7 @@ export class AccountRun {
   readonly #provider: ProviderDocument;
   readonly #client: ProviderClient;
   readonly #templates: TemplatesSync;
+  readonly templateRequests: TemplateRequests;
   #closed = false;
 
   constructor(deps: AccountRunDeps, { provider, version, token, partition }: AccountRunOptions) {
@@ -58,8 +62,14 @@ export class AccountRun {
       ...deps,
       account: provider._id,
       client: this.#client,
-      replace: (templates) => replaceChatTemplates(deps.db, provider._id, templates),
+      replace: (templates, begunAt) => replaceChatTemplates(deps.db, provider._id, templates, begunAt),
       note: (reason) => this.#note('templates', reason),
+    });
+    this.templateRequests = new TemplateRequests({
+      ...deps,
+      client: this.#client,
+      held: () => partition.held(),
+      copyTemplates: () => this.#templates.soon(),
     });
   }
 
@@ -73,8 +83,14 @@ export class AccountRun {
     this.#closed = true;
     this.sends.close();
     this.#templates.close();
-    await this.sends.drained();
+    this.templateRequests.close();
+    await Promise.all([this.sends.drained(), this.templateRequests.ended()]);
     this.#client.close();
+  }
+
+  /** Copies the provider's list soon, because a callback told that something of it changed. */
+  copyTemplates(): void {
+    this.#templates.soon();
   }
 
   /** Cuts off the requests in flight. Their messages are then unknown. */
@@ -98,7 +114,7 @@ export class AccountRun {
         return !gates.held.has(account);
       },
       stopChannel: (reason, code) => this.#stopChannel(reason, code),
-      markTemplate: (message, status) => markTemplateOf(db, message, status),
+      markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
       copyTemplates: () => this.#templates.soon(),
       note: (reason) => this.#note('sends', reason),
     });
@@ -124,6 +140,12 @@ export class AccountRun {
 }
 
 /** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
-export async function markTemplateOf(db: Db, { account, content }: ChatMessageDocument, status: string): Promise<void> {
-  if (content.kind === 'template') await markChatTemplate(db, account, content.name, content.language, status);
+export async function markTemplateOf(
+  db: Db,
+  { account, content }: ChatMessageDocument,
+  status: string,
+  now: Date,
+): Promise<void> {
+  if (content.kind !== 'template') return;
+  await noteChatTemplate(db, account, content.name, content.language, { status }, now);
 }

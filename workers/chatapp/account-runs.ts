@@ -1,3 +1,4 @@
+import type { ChatTemplateRequestDocument } from '../../shared/chat-templates/template-request.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
@@ -54,6 +55,19 @@ export class AccountRuns {
   /** Tells the account's run that there is something to send. */
   wake(account: AccountId): void {
     this.#open.get(account)?.sends.wake();
+  }
+
+  /** Hands what accounts want of their templates to their runs. */
+  askForTemplates(requests: readonly ChatTemplateRequestDocument[]): void {
+    for (const [account, run] of this.#open) {
+      const own = requests.filter((request) => request.account === account);
+      if (own.length > 0) run.templateRequests.work(own);
+    }
+  }
+
+  /** A callback told something of an account's templates that only their list tells whole. */
+  copyTemplates(account: AccountId): void {
+    this.#open.get(account)?.copyTemplates();
   }
 
   /** Opens and closes runs until each active provider whose partition is held has one. */

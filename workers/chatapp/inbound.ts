@@ -1,6 +1,6 @@
 import type { InboundItem } from '../../shared/chat-inbox/inbox-item.ts';
 import type { InboundMessageDocument } from '../../shared/messages/chat-message.ts';
-import { type AccountId, inboundMessageId } from '../../shared/runtime/ids.ts';
+import { type AccountId, idDay, inboundMessageId } from '../../shared/runtime/ids.ts';
 
 /** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
 const OLDEST_MS = 30 * 86_400_000;
@@ -17,11 +17,13 @@ export function inboundMessage(
 ): InboundMessageDocument {
   const receivedMs = receivedAt.getTime();
   const at = new Date(Math.min(Math.max(sentAt.getTime(), receivedMs - OLDEST_MS), receivedMs));
+  const _id = inboundMessageId(account, upstreamId, at);
   return {
-    _id: inboundMessageId(account, upstreamId, at),
+    _id,
     channel: 'chatapp',
     direction: 'in',
     account,
+    day: idDay(_id),
     from,
     to,
     upstreamId,

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
+import { noteChatTemplate } from '../../shared/chat-templates/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
@@ -25,6 +26,8 @@ export interface InboxOptions {
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
+  /** A callback told something of the account's templates that only their list tells whole. */
+  copyTemplates(account: AccountId): void;
   /** A status named the state of a template. */
   markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
@@ -57,6 +60,7 @@ export class Inbox {
     try {
       await this.#receive(items, numberOf);
       await this.#settle(items, settler);
+      await this.#noteTemplates(items);
     } catch (error) {
       if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
       const [only, second] = items;
@@ -83,6 +87,20 @@ export class Inbox {
     crashPoint('inbox:stored');
     await finish(received.map(({ item }) => item._id));
     metrics.inbox.inc({ result: 'received' }, received.length);
+  }
+
+  async #noteTemplates(items: readonly InboxItemDocument[]): Promise<void> {
+    const { db, clock, finish, metrics, copyTemplates } = this.#options;
+    const told = items.flatMap(({ _id, account, what }) => (what.kind === 'template' ? [{ _id, account, what }] : []));
+    if (told.length === 0) return;
+    for (const { account, what } of told) {
+      const { kind: _, name, language, ...news } = what;
+      const known = await noteChatTemplate(db, account, name, language, news, clock.now());
+      // The list has the rest: another text, or a template that is not known here.
+      if (!known || news.status === undefined) copyTemplates(account);
+    }
+    await finish(told.map(({ _id }) => _id));
+    metrics.inbox.inc({ result: 'template' }, told.length);
   }
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {

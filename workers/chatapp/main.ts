@@ -4,7 +4,9 @@ import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/promotional-hou
 import { runLeased } from '../../shared/processes/run-leased.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { MessageLog } from '../../shared/settlement/log-store.ts';
+import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { checkDeparture } from './depart.ts';
+import { HeaderSamples } from './samples/header-samples.ts';
 import { ChatWorker } from './worker.ts';
 
 /** Number of partitions that the accounts are divided into. */
@@ -19,6 +21,7 @@ runLeased('chatapp', PARTITIONS, (deps) => {
     box: createSecretBox(loadSecretKey(config.secretKey, config.dataDir)),
     // Promotional hours apply to SMS only. Here the gates only say whose messages are on hold.
     gates: new ClaimGates({ db, clock, hours: DEFAULT_PROMOTIONAL_HOURS }),
+    samples: new HeaderSamples(new AddressGuard(guardOptions(config))),
     messageLog: new MessageLog({ db, clock, log, days: config.messageLogDays }),
     depart: (messages) => checkDeparture({ db, clock, accepter }, messages),
     random: Math.random,

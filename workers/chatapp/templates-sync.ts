@@ -14,7 +14,8 @@ export interface TemplatesSyncOptions {
   readonly metrics: ChatMetrics;
   /** From 0 to 1. */
   random(): number;
-  replace(templates: readonly ChatTemplateDocument[]): Promise<void>;
+  /** `begunAt`: when the list was asked for. */
+  replace(templates: readonly ChatTemplateDocument[], begunAt: Date): Promise<void>;
   /** Stores why the list is not available, for the operator. Undefined when it is. */
   note(trouble: string | undefined): Promise<void>;
 }
@@ -86,6 +87,7 @@ export class TemplatesSync {
     const { account, client, clock, log, metrics, replace, note, random } = this.#options;
     const jitter = 1 + JITTER * (2 * random() - 1);
     try {
+      const begunAt = clock.now();
       const list = await readTemplates({ account, clock, ask: (after) => client.templates(after) });
       if (this.#stopped) return 0;
       if (typeof list === 'string') {
@@ -98,7 +100,7 @@ export class TemplatesSync {
         const { name, problem } = list.firstSkipped;
         log.warn('templates_skipped', { account, count: list.skipped, template: name, reason: problem });
       }
-      await replace(list.templates);
+      await replace(list.templates, begunAt);
       metrics.syncs.inc({ result: 'copied' });
       await note(undefined);
       return EVERY_MS * jitter;

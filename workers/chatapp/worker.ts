@@ -1,4 +1,5 @@
 import { finishItems, retryItem } from '../../shared/chat-inbox/store.ts';
+import { dueChatTemplateRequests } from '../../shared/chat-templates/request-store.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leased-worker.ts';
 import { listProviders } from '../../shared/providers/store.ts';
@@ -13,12 +14,14 @@ import { HeldPartitions } from './held-partitions.ts';
 import { Inbox } from './inbox.ts';
 import { InboxRotation } from './inbox-rotation.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
+import type { HeaderSamples } from './samples/header-samples.ts';
 import type { SendLoopOptions } from './send-loop.ts';
 import { decideUnknownsOf } from './unknowns.ts';
 
 export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly box: SecretBox;
   readonly gates: ClaimGates;
+  readonly samples: HeaderSamples;
   readonly messageLog: MessageLog;
   /** Whether messages may leave (workers/chatapp/depart.ts). */
   readonly depart: SendLoopOptions['depart'];
@@ -34,6 +37,9 @@ const IDLE_MS = 100;
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
 const UNKNOWNS_MS = 10_000;
+/** How often requests for templates are looked for, and how many at once. */
+const TEMPLATES_MS = 500;
+const TEMPLATES_MAX = 100;
 /** The most reads of the queue in one round. The next round continues where it stopped. */
 const LOOKS_MAX = 16;
 /** How often an empty inbox is read at most, whatever wakes the worker. */
@@ -54,6 +60,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   #providers: ReadonlyMap<AccountId, KnownProvider> = new Map();
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
+  #templatesMs = Number.NEGATIVE_INFINITY;
   /** The account at which the look through the queue stopped. */
   #lookedUpTo = '';
   #claimsSeen = 0;
@@ -64,7 +71,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       name: 'chatapp',
       idleMs: IDLE_MS,
       gapMs: GAP_MS,
-      hears: ['messages', 'chat_inbox'],
+      hears: ['messages', 'chat_inbox', 'chat_template_requests'],
       stopMs: STOP_MS,
     });
     const { db, clock, log } = options;
@@ -81,7 +88,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       announcer,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
-      markTemplate: (message, status) => markTemplateOf(db, message, status),
+      markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
+      copyTemplates: (account) => this.#runs.copyTemplates(account),
     });
     this.#inbox = new InboxRotation({
       db,
@@ -122,6 +130,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#gauges();
     if (this.#providers.size === 0) return 'idle';
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
+    await this.#askForTemplates();
     await this.#decideUnknowns();
     return sending || received ? 'more' : 'idle';
   }
@@ -164,6 +173,17 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const found = await this.#inbox.work(accounts);
     this.#inboxEmptyMs = found ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
     return found;
+  }
+
+  async #askForTemplates(): Promise<void> {
+    const { clock, db } = this.#options;
+    if (clock.monotonicMs() - this.#templatesMs < TEMPLATES_MS) return;
+    this.#templatesMs = clock.monotonicMs();
+    const accounts = [...this.#providers]
+      .filter(([account, { provider }]) => provider.status === 'active' && this.#held.of(account) !== undefined)
+      .map(([account]) => account);
+    if (accounts.length === 0) return;
+    this.#runs.askForTemplates(await dueChatTemplateRequests(db, accounts, clock.now(), TEMPLATES_MAX));
   }
 
   #numberOf(account: AccountId): string {

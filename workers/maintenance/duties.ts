@@ -10,7 +10,9 @@ import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import { Reroute } from './reroute.ts';
+import { HourCounter } from './statistics/count-hours.ts';
 import { sweepDue } from './sweep-due.ts';
+import { tellTemplates } from './tell-templates.ts';
 
 const LEASE = 'maintenance';
 
@@ -31,6 +33,7 @@ export class Duties {
   readonly #deps: DutiesDeps;
   readonly #lease: Lease;
   readonly #rerouting: Reroute;
+  readonly #counting: HourCounter;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
@@ -40,6 +43,10 @@ export class Duties {
     this.#deps = deps;
     this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
     this.#rerouting = new Reroute({ db: deps.db, clock: deps.clock, held: () => this.#lease.held });
+    this.#counting = new HourCounter({
+      ...{ db: deps.db, clock: deps.clock, messageDays: deps.retention.messages },
+      held: () => this.#lease.held,
+    });
     this.#counters = countersOf(deps.metrics);
   }
 
@@ -81,6 +88,14 @@ export class Duties {
     });
   }
 
+  /** Tells webhooks what was decided about templates. */
+  tellTemplates(): Promise<void> {
+    return this.#guarded('templates', async () => {
+      if (!this.#lease.held) return;
+      while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#lease.held) return;
+    });
+  }
+
   /** Finishes what dead gateways left pending in accounts. */
   finishPending(): Promise<void> {
     return this.#guarded('pending', async () => {
@@ -98,6 +113,11 @@ export class Duties {
       const count = await pruneUnpaid(this.#deps.db, this.#deps.clock);
       if (count > 0) this.#deps.log.info('unpaid_batches_pruned', { batches: count });
     });
+  }
+
+  /** Counts what became of the messages of each hour. */
+  countHours(): Promise<void> {
+    return this.#guarded('statistics', () => this.#counting.run());
   }
 
   /** Removes what ended long ago. Can take hours, and stops when the lease is lost. */

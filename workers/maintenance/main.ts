@@ -23,8 +23,10 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   // This pause is also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.sweepDue());
   timetable.every(1, () => duties.reroute());
+  timetable.every(1, () => duties.tellTemplates());
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
+  timetable.every(5, () => duties.countHours());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
   life.ready();

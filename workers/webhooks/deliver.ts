@@ -4,13 +4,14 @@ import type { EndpointId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
 import type { Completion } from '../../shared/webhooks/delivery-store.ts';
-import { signature } from '../../shared/webhooks/sign.ts';
+import type { Poster, PostResult } from '../../shared/webhooks/posting/post.ts';
+import { signedPost } from '../../shared/webhooks/posting/signed-post.ts';
+import { isAcknowledged } from '../../shared/webhooks/result-words.ts';
 import type { Completer } from './complete.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
 import type { Health } from './health.ts';
-import { isSuccess, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import type { WebhookMetrics } from './metrics.ts';
-import type { Post, Poster, PostResult } from './post.ts';
 import type { Target, Targets } from './targets.ts';
 
 export interface DelivererOptions {
@@ -27,8 +28,6 @@ export interface DelivererOptions {
   /** From 0 to 1. */
   random(): number;
 }
-
-const USER_AGENT = 'Harkara-Webhooks/1.0';
 
 /**
  * Takes a delivery from its queue to the stored result: signs and posts it, judges the answer, and completes it by
@@ -94,7 +93,7 @@ export class Deliverer {
     const posted = await this.#post(target, delivery, startedAt);
     const now = clock.now();
     metrics.post(posted.result, posted.durationMs);
-    health.note(target, posted.result, isSuccess(posted.result), now);
+    health.note(target, posted.result, isAcknowledged(posted.result), now);
     const completion = judge(delivery, posted, { startedAt, now, random: random() });
     if (completion.state === 'exhausted') {
       log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
@@ -106,23 +105,4 @@ export class Deliverer {
     if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
     return this.#options.poster.post(signedPost(target, delivery, at));
   }
-}
-
-/** The request of a delivery. Signed as Standard Webhooks says, with every secret that is valid at `at`. */
-function signedPost({ origin, path, keys }: Target, { eventId, body: text }: DeliveryDocument, at: Date): Post {
-  const body = Buffer.from(text);
-  const seconds = Math.floor(at.getTime() / 1_000);
-  const valid = keys.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > at).map(({ key }) => key);
-  return {
-    origin,
-    path,
-    headers: [
-      ...['content-type', 'application/json'],
-      ...['user-agent', USER_AGENT],
-      ...['webhook-id', eventId],
-      ...['webhook-timestamp', String(seconds)],
-      ...['webhook-signature', signature(valid, eventId, seconds, body)],
-    ],
-    body,
-  };
 }

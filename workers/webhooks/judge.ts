@@ -1,15 +1,8 @@
 import { type DeliveryDocument, triesMade } from '../../shared/webhooks/delivery.ts';
 import type { Completion } from '../../shared/webhooks/delivery-store.ts';
-import type { PostResult } from './post.ts';
+import type { PostResult } from '../../shared/webhooks/posting/post.ts';
+import { isAcknowledged } from '../../shared/webhooks/result-words.ts';
 import { nextTry } from './retry-schedule.ts';
-
-/**
- * The specification says: "A receiving handler answers with HTTP 200 to acknowledge" (Events). Every 2xx counts as success, a
- * redirect does not.
- */
-export function isSuccess(result: number | string): boolean {
-  return typeof result === 'number' && result >= 200 && result < 300;
-}
 
 /**
  * Decides what happens to a delivery after a post: one update. The post took place between `startedAt` and `now`.
@@ -20,7 +13,7 @@ export function judge(
   { result, durationMs, excerpt, retryAfter }: PostResult,
   { startedAt, now, random }: { readonly startedAt: Date; readonly now: Date; readonly random: number },
 ): Completion {
-  const success = isSuccess(result);
+  const success = isAcknowledged(result);
   const attempt = {
     at: startedAt,
     result,

@@ -4,13 +4,14 @@ import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
 import { completeDeliveries, findDueInRange, findDueOf, promoteRetries } from '../../shared/webhooks/delivery-store.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/webhooks/endpoint-store.ts';
+import { Poster } from '../../shared/webhooks/posting/post.ts';
 import { Completer } from './complete.ts';
 import { Deliverer } from './deliver.ts';
 import { EndpointQueues } from './endpoint-queues.ts';
 import { DueFinder } from './find-due.ts';
 import { Health } from './health.ts';
 import { createWebhookMetrics, type WebhookMetrics } from './metrics.ts';
-import { Poster } from './post.ts';
+import { Replays } from './replays.ts';
 import { Targets } from './targets.ts';
 
 export interface WebhookWorkerOptions extends LeasedWorkerOptions {
@@ -44,6 +45,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   readonly #completer: Completer;
   readonly #deliverer: Deliverer;
   readonly #metrics: WebhookMetrics;
+  readonly #replays: Replays;
   /**
    * The partitions owned when the round began. For a partition that was taken later, a read can be older than the
    * last holder's completions.
@@ -56,6 +58,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     const { db, clock, log } = options;
     this.#options = options;
     this.#metrics = createWebhookMetrics(options.metrics);
+    this.#replays = new Replays(options);
     this.#targets = new Targets({ ...options, findEndpoints: (ids) => findEndpoints(db, ids) });
     this.#queues = new EndpointQueues({
       perEndpoint: options.perEndpoint,
@@ -94,6 +97,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
 
   protected async round(): Promise<'more' | 'idle'> {
     await this.#promoteRetries();
+    if (this.partitions.first) await this.#replays.round();
     this.#queues.letGo((endpoint) => !this.partitions.owns(endpoint));
     this.#queues.forgetCompleted();
     this.#owned = this.partitions.owned();

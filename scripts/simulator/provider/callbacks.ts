@@ -23,8 +23,14 @@ export interface CallbackValue {
   readonly statuses?: readonly object[];
 }
 
+/** One change of an entry: `messages`, or a field that tells of templates. */
+interface Change {
+  readonly field: string;
+  readonly value: object;
+}
+
 interface Waiting {
-  readonly value: CallbackValue;
+  readonly change: Change;
   readonly taken: () => void;
 }
 
@@ -72,8 +78,19 @@ export class Callbacks {
 
   /** Adds a value to the next post. Resolves when the app has answered that post with 200. */
   add(value: CallbackValue): Promise<void> {
+    const { phoneNumberId, displayNumber } = this.#options;
+    const metadata = { display_phone_number: displayNumber, phone_number_id: phoneNumberId };
+    return this.#addChange({ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } });
+  }
+
+  /** The same for a change of a template. */
+  addTemplateChange(field: string, value: object): void {
+    void this.#addChange({ field, value });
+  }
+
+  #addChange(change: Change): Promise<void> {
     return new Promise((taken) => {
-      this.#waiting.push({ value, taken });
+      this.#waiting.push({ change, taken });
       this.#flush();
     });
   }
@@ -92,12 +109,8 @@ export class Callbacks {
       const app = this.#app;
       if (app === undefined || this.#waiting.length === 0) return;
       const values = this.#waiting.splice(0);
-      const { businessId, phoneNumberId, displayNumber } = this.#options;
-      const metadata = { display_phone_number: displayNumber, phone_number_id: phoneNumberId };
-      const entry = values.map(({ value }) => ({
-        id: businessId,
-        changes: [{ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }],
-      }));
+      const time = Math.floor(Date.now() / 1_000);
+      const entry = values.map(({ change }) => ({ id: this.#options.businessId, time, changes: [change] }));
       this.#open += 1;
       this.#post(Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry })), 1, () => {
         for (const { taken } of values) taken();

@@ -3,16 +3,16 @@ import type { GraphError } from './magic-customers.ts';
 
 const BODY_MAX = 1_000_000;
 
-/** Reads the whole body. Undefined when it is longer than a megabyte. Rejects when the sender goes away too early. */
-export async function readBody(request: IncomingMessage): Promise<string | undefined> {
+/** Reads the whole body. Undefined when it is longer than `max`. Rejects when the sender goes away too early. */
+export async function readBody(request: IncomingMessage, max = BODY_MAX): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let octets = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     octets += chunk.length;
-    if (octets > BODY_MAX) return undefined;
+    if (octets > max) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** Parses a JSON object. Undefined for any other text. */

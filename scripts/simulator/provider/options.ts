@@ -29,6 +29,7 @@ export type ProviderEvent =
   | { readonly kind: 'taken'; readonly send: TakenSend }
   | { readonly kind: 'refused'; readonly to: string; readonly code: number }
   | { readonly kind: 'says'; readonly from: string; readonly text: string }
+  | { readonly kind: 'template'; readonly name: string; readonly status: string }
   | { readonly kind: 'callback-failed'; readonly status: number; readonly tries: number };
 
 export interface ProviderOptions {
@@ -36,6 +37,8 @@ export interface ProviderOptions {
   readonly port: number;
   readonly phoneNumberId: string;
   readonly businessId: string;
+  /** The app that sample files of templates are uploaded to. */
+  readonly appId: string;
   readonly displayNumber: string;
   /** The only access token that is accepted. */
   readonly token: string;
@@ -50,6 +53,8 @@ export interface ProviderOptions {
   /** True: free-form messages are refused (131047) unless the customer wrote in the last 24 hours. */
   readonly sessions: boolean;
   readonly templates: readonly Template[];
+  /** How long a review of a template takes, in milliseconds. */
+  readonly reviewMs: number;
   /** Number of templates on one page of the list. */
   readonly pageSize: number;
   /** Pause in milliseconds before a callback that was not answered with 200 is tried again. Doubled after each try. */
@@ -63,6 +68,7 @@ export const PROVIDER_DEFAULTS = {
   port: 0,
   phoneNumberId: '106540352242922',
   businessId: '102290129340398',
+  appId: '2871649312847501',
   displayNumber: '15550783881',
   token: 'simulated-token',
   appSecret: 'simulated-app-secret',
@@ -71,6 +77,7 @@ export const PROVIDER_DEFAULTS = {
   answerDelayMs: 0,
   ratePerSecond: Number.POSITIVE_INFINITY,
   sessions: true,
+  reviewMs: 3_000,
   pageSize: 3,
   retryMs: 1_000,
   behaviour: undefined,

@@ -7,7 +7,9 @@ import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 import { pressed } from './presses.ts';
 import type { Sends } from './sends.ts';
+import type { TemplateReviews } from './template-reviews.ts';
 import { templatePage } from './templates.ts';
+import { UPLOAD_MAX, type Uploads } from './uploads.ts';
 
 /** When a person lets a customer write, the answer waits at most this long for the app to have it. */
 const TAKEN_WITHIN_MS = 5_000;
@@ -19,6 +21,8 @@ interface RoutesDeps {
   readonly customers: Customers;
   readonly sends: Sends;
   readonly delays: Delays;
+  readonly reviews: TemplateReviews;
+  readonly uploads: Uploads;
 }
 
 /**
@@ -48,9 +52,16 @@ export class Routes {
     const url = new URL(request.url ?? '/', 'http://provider');
     const [first = '', second = '', third = '', more] = url.pathname.slice(1).split('/');
     const route = more === undefined ? `${request.method} ${third === '' ? first : third}` : '';
-    const text = await readBody(request);
-    if (text === undefined) return sendJson(response, 413, { error: 'too large' });
-    const call = { request, response, url, route, first, second, text };
+    const isUpload = /^v\d/.test(first) && second.startsWith('upload:');
+    const body = await readBody(request, isUpload ? UPLOAD_MAX : undefined);
+    if (body === undefined) return sendJson(response, 413, { error: 'too large' });
+    const { uploads } = this.#deps;
+    const answer =
+      isUpload && route === `POST ${first}`
+        ? uploads.take(second + url.search, body, request.headers)
+        : route === 'POST uploads' && uploads.start(second, url.searchParams, request.headers);
+    if (answer) return 'http' in answer ? sendError(response, answer) : sendJson(response, answer.status, answer.body);
+    const call = { request, response, url, route, first, second, text: body.toString('utf8') };
     if (await this.#forPeople(call)) return;
     if (this.#cloudApi(call)) return;
     sendError(response, { ...ERRORS.parameter, http: 404, details: `nothing at ${url.pathname}` });
@@ -101,23 +112,35 @@ export class Routes {
   }
 
   /** Handles the paths of the Cloud API. Returns false for other paths. */
-  #cloudApi({ request, response, url, route, second, text }: Call): boolean {
-    const { options, sends } = this.#deps;
+  #cloudApi(call: Call): boolean {
+    const { request, response, url, route, first, second, text } = call;
+    const { options, sends, reviews } = this.#deps;
+    const ofBusiness = second === options.businessId;
     const isSend = route === 'POST messages' && second === options.phoneNumberId;
-    const isList = route === 'GET message_templates' && second === options.businessId;
-    if (!isSend && !isList) return false;
+    const isEdit = route === `POST ${first}` && /^v\d/.test(first) && reviews.has(second);
+    const isTemplates = /^(GET|POST|DELETE) message_templates$/.test(route) && ofBusiness;
+    if (!isSend && !isEdit && !isTemplates) return false;
     if (request.headers.authorization !== `Bearer ${options.token}`) {
       sendError(response, ERRORS.token);
-    } else if (isList) {
-      const limit = Math.min(Number(url.searchParams.get('limit') ?? options.pageSize), options.pageSize);
-      const next = (after: string): string =>
-        `http://${request.headers.host}${url.pathname}?limit=${limit}&after=${after}`;
-      sendJson(response, 200, templatePage(options.templates, url.searchParams.get('after'), limit, next));
-    } else {
+    } else if (route === 'GET message_templates') this.#list(call);
+    else if (route === 'DELETE message_templates') reviews.remove(url.searchParams, response);
+    else {
       const body = jsonObject(text);
       if (body === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
-      else sends.handle(body, response);
+      else if (isSend) sends.handle(body, response);
+      else if (isEdit) reviews.edit(second, body, response);
+      else reviews.create(body, response);
     }
     return true;
+  }
+
+  #list({ request, response, url }: Call): void {
+    const { options } = this.#deps;
+    const name = url.searchParams.get('name');
+    const listed = options.templates.filter((template) => name === null || template.name === name);
+    const limit = Math.min(Number(url.searchParams.get('limit') ?? options.pageSize), options.pageSize);
+    const next = (after: string): string =>
+      `http://${request.headers.host}${url.pathname}?limit=${limit}&after=${after}`;
+    sendJson(response, 200, templatePage(listed, url.searchParams.get('after'), limit, next));
   }
 }

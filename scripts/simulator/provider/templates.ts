@@ -8,6 +8,8 @@ export interface Template {
   /** Absent means positional. */
   readonly parameter_format?: 'POSITIONAL' | 'NAMED';
   readonly components: readonly TemplateComponent[];
+  readonly rejected_reason?: string;
+  readonly quality_score?: { readonly score: string; readonly date: number };
 }
 
 export interface TemplateComponent {

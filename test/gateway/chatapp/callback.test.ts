@@ -43,7 +43,7 @@ describe('/chatapp/callback/{callback}', () => {
   });
 
   it('opens the session before anybody can hear of the message: an answer that comes at once is not refused', async () => {
-    const died = dyingDb(gateway.db, 2, 'before');
+    const died = dyingDb(gateway.db, 3, 'before');
     const heard = await openGateway(died);
     try {
       const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.early')] }));

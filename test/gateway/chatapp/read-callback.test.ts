@@ -6,7 +6,7 @@ import { callbackPost, statusOf, textMessage } from '../../support/chat-callback
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const SENT = new Date('2026-11-21T09:59:50Z');
-const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055' } as const;
+const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 const CUSTOMER = '919876543210';
 
 const read = (body: object) => readCallback({ ...body }, PROVIDER, NOW);
@@ -150,7 +150,7 @@ describe('chatapp/read-callback', () => {
       callbackPost({ messages: [textMessage('wamid.A')], statuses: [statusOf('w', 'sent')] }, '1056'),
     );
     const field = await read({
-      entry: [{ changes: [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }] }],
+      entry: [{ changes: [{ field: 'account_update', value: { event: 'PAUSED' } }] }],
     });
     const status = await read(callbackPost({ statuses: [statusOf('wamid.A', 'warning')] }));
     const nameless = await read(

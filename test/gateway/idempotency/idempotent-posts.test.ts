@@ -1,47 +1,22 @@
 import { expect } from 'chai';
+import type { Document } from 'mongodb';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../../gateway/idempotency/key-claim.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { readStatement } from '../../../shared/ledger/statement.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
+import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { POSTS, type Post, WITHOUT_KEY } from './posts.ts';
 
-const SMS = { message: 'Your code is 1234', sender: 'HARKRA' };
 const HOUR_MS = 3_600_000;
-
-/** Each POST of the API, with a body that it accepts and a field whose change makes another request of it. */
-const POSTS: Readonly<Record<string, { readonly body: () => object; readonly other: object }>> = {
-  '/v2/send': { body: () => ({ ...SMS, to: CUSTOMER }), other: { message: 'another' } },
-  '/v2/send-bulk': { body: () => ({ ...SMS, to: [CUSTOMER, '919876543211'] }), other: { message: 'another' } },
-  '/v2/schedule': {
-    body: () => ({ ...SMS, to: CUSTOMER, schedule_time: new Date(Date.now() + HOUR_MS).toISOString() }),
-    other: { message: 'another' },
-  },
-  '/v2/chatapp/send': {
-    body: () => ({ to: CUSTOMER, template: 'order_update', language: 'en_US', params: ['Asha', '7'] }),
-    other: { params: ['Asha', '8'] },
-  },
-  '/v2/chatapp/send-text': { body: () => ({ to: CUSTOMER, message: 'On its way' }), other: { message: 'another' } },
-  '/v2/chatapp/send-media': {
-    body: () => ({ to: CUSTOMER, type: 'image', url: 'https://example.com/a.png' }),
-    other: { url: 'https://example.com/b.png' },
-  },
-  '/v2/chatapp/send-buttons': {
-    body: () => ({ to: CUSTOMER, body: 'Shall we come?', buttons: [{ id: 'yes', title: 'Yes' }] }),
-    other: { body: 'Shall we go?' },
-  },
-  '/v2/chatapp/webhook': {
-    body: () => ({ url: 'https://example.com/events', events: ['message.received'] }),
-    other: { events: ['message.read'] },
-  },
-  '/v2/account/opt-outs': { body: () => ({ customer: CUSTOMER }), other: { customer: '919876543211' } },
-};
-/** Asked by the provider, not by a caller: it has no key of an account, and is repeated by ids of the provider's own. */
-const NOT_OF_THE_API = ['/chatapp/callback/:callback'];
-/** Whatever a POST could do twice lies in one of these, or in the statement. */
-const COLLECTIONS = ['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs'];
+/** Whatever a POST could do twice lies in one of these, in the statement, or in a new account. */
+const COLLECTIONS = [
+  ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
+  ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays'],
+];
+type Documents = Readonly<Record<string, readonly Document[]>>;
 
 describe('Idempotency-Key on every POST', () => {
   const chat = chatAtGateway(20);
@@ -49,25 +24,51 @@ describe('Idempotency-Key on every POST', () => {
   beforeEach(async () => {
     await chat.configure();
     await chat.customerWrote();
+    await claims().deleteMany({});
     elsewhere = await openGateway(chat.db);
   });
   afterEach(() => elsewhere.close());
 
   const claims = () => chat.db.collection<KeyClaimDocument>('idempotency');
-  /** All that there is of the account, but for its keys' claims. */
-  async function state(): Promise<object> {
+
+  /** Asks as the table says; the same request each time. */
+  async function asking(route: string, post: Post) {
+    const headers = (await post.caller?.(chat)) ?? { Authorization: `Bearer ${chat.key}` };
+    const thing = (await post.thing?.(chat)) ?? '';
+    const path = route.replace(/:\w+/, thing);
+    const body = post.body();
+    return (changed: object = {}, url = chat.url, key = 'k') =>
+      request(url)
+        .post(path)
+        .set(headers)
+        .set('Idempotency-Key', key)
+        .send({ ...body, ...changed });
+  }
+
+  async function documents(): Promise<Documents> {
     const { db, account } = chat;
-    const found = await Promise.all(COLLECTIONS.map((name) => db.collection(name).find({ account }).toArray()));
+    const found = COLLECTIONS.map(async (name) => [name, await db.collection(name).find({ account }).toArray()]);
+    return Object.fromEntries(await Promise.all(found));
+  }
+
+  /** All that there is of the account, but for its keys' claims. */
+  async function state() {
+    const { db, account } = chat;
     const paid = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
     const statement = await readStatement(db, account, Number.MAX_SAFE_INTEGER, 1_000);
-    return { found, statement, balance: paid?.balance };
+    const accounts = await db.collection('accounts').countDocuments();
+    return { documents: await documents(), statement, balance: paid?.balance, accounts };
+  }
+  /** Puts back what there was. */
+  async function restore(before: Documents): Promise<void> {
+    for (const [name, stored] of Object.entries(before)) {
+      await chat.db.collection(name).deleteMany({ account: chat.account });
+      if (stored.length > 0) await chat.db.collection(name).insertMany([...stored]);
+    }
   }
   /** As if the process that had claimed the key had died; its result has that id. */
   async function orphan(change: Partial<KeyClaimDocument>): Promise<void> {
-    const { matchedCount } = await claims().updateOne(
-      { _id: { $regex: `^${chat.account}:` } },
-      { $set: change, $unset: { answer: '' } },
-    );
+    const { matchedCount } = await claims().updateOne({}, { $set: change, $unset: { answer: '' } });
     expect(matchedCount).to.equal(1);
   }
 
@@ -76,23 +77,19 @@ describe('Idempotency-Key on every POST', () => {
       route?.stack.some(({ method }) => method === 'post') ? [route.path] : [],
     );
 
-    expect(paths.sort()).to.deep.equal([...Object.keys(POSTS), ...NOT_OF_THE_API].sort());
+    expect(paths.sort()).to.deep.equal([...Object.keys(POSTS), ...Object.values(WITHOUT_KEY).flat()].sort());
   });
 
-  for (const [path, { body: make, other }] of Object.entries(POSTS)) {
-    describe(`POST ${path}`, () => {
+  for (const [route, post] of Object.entries(POSTS)) {
+    describe(`POST ${route}`, () => {
       it('again, here and at another gateway: the first answer to the byte, and nothing done', async () => {
-        const body = make();
-        const first = await chat.post(path, body, 'k');
+        const ask = await asking(route, post);
+        const first = await ask();
         const before = await state();
 
-        const again = await chat.post(path, body, 'k');
-        const there = await request(elsewhere.url)
-          .post(path)
-          .set('Authorization', `Bearer ${chat.key}`)
-          .set('Idempotency-Key', '"k"')
-          .send(body);
-        const another = await chat.post(path, { ...body, ...other }, 'k');
+        const again = await ask();
+        const there = await ask({}, elsewhere.url, '"k"');
+        const another = await ask(post.other);
 
         expect(first.status, first.text).to.equal(200);
         expect(first.headers).not.to.have.property('idempotency-replayed');
@@ -105,36 +102,50 @@ describe('Idempotency-Key on every POST', () => {
         expect(await state()).to.deep.equal(before);
       });
 
-      it('a process that died behind what it did: the same key finds it, answered the same, done once', async () => {
-        const body = make();
-        const first = await chat.post(path, body, 'k');
+      it('a process that died behind what it did: the same key finds it, answered as the table says, done once', async () => {
+        const ask = await asking(route, post);
+        const first = await ask();
         const before = await state();
         await orphan({});
 
-        const again = await chat.post(path, body, 'k');
+        const again = await ask();
         await orphan({ payBy: new Date(0) });
-        const later = await chat.post(path, body, 'k');
+        const later = await ask();
 
         expect(first.status, first.text).to.equal(200);
-        for (const replay of [again, later]) {
-          expect(replay.text).to.equal(first.text);
-          expect(replay.headers).to.include({ 'idempotency-replayed': 'true' });
+        if (post.behind === 'again') {
+          expectProblem(again, 'idempotency_in_flight');
+          expect(later.status, later.text).to.equal(200);
+          // Only the audit has it twice.
+          expect({ ...(await documents()), audit: [] }).to.deep.equal({ ...before.documents, audit: [] });
+          return;
         }
-        expect(await state()).to.deep.equal(before);
+        for (const replay of [again, later]) {
+          expect(replay.status, replay.text).to.equal(200);
+          expect(replay.headers).to.include({ 'idempotency-replayed': 'true' });
+          if (post.behind === undefined) expect(replay.text).to.equal(first.text);
+          else expectRenewed(replay.body, first.body, post.behind.renewed);
+        }
+        const after = await state();
+        if (post.behind !== undefined) for (const one of [before, after]) delete one.documents.users?.[1]?.link;
+        expect(after).to.deep.equal(before);
       });
 
       it('a process that died before it did anything: 409 while it might live, then it is done', async () => {
-        const body = make();
-        await chat.post(path, body, 'k');
-        const claim = await claims().findOne({ _id: { $regex: `^${chat.account}:` } });
+        const ask = await asking(route, post);
+        const before = await documents();
+        await ask();
+        await restore(before);
+        const claim = await claims().findOne({});
         const prefix = claim?.result.split('_')[0];
-        const dead = (['msg', 'bat', 'sch', 'req'] as const).find((known) => known === prefix) ?? 'req';
-        await orphan({ result: newId(dead), payBy: new Date(Date.now() + HOUR_MS) });
+        const like = (['msg', 'bat', 'sch', 'rpl', 'tpr', 'usr', 'acc'] as const).find((known) => known === prefix);
+        const result = post.unused?.() ?? newId(like ?? 'req');
+        await orphan({ result, payBy: new Date(Date.now() + HOUR_MS) });
 
-        const soon = await chat.post(path, body, 'k');
+        const soon = await ask();
         await orphan({ payBy: new Date(0) });
-        const later = await chat.post(path, body, 'k');
-        const replay = await chat.post(path, body, 'k');
+        const later = await ask();
+        const replay = await ask();
 
         expectProblem(soon, 'idempotency_in_flight');
         expect(later.status, later.text).to.equal(200);
@@ -144,3 +155,10 @@ describe('Idempotency-Key on every POST', () => {
     });
   }
 });
+
+/** All but these members is as before, and each of these is there. */
+function expectRenewed(body: Document, first: Document, renewed: readonly string[]): void {
+  const old = Object.fromEntries(renewed.map((name) => [name, first[name]]));
+  expect(body).to.include.all.keys(renewed);
+  expect({ ...body, ...old }).to.deep.equal(first);
+}

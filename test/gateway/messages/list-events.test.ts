@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { within } from '../../../gateway/messages/event-list.ts';
-import { EVENT_NAMES, type EventName, eventBody } from '../../../shared/events/catalogue.ts';
+import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { eventId, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
@@ -252,13 +252,13 @@ describe('GET /v2/events', function () {
   it('the store looks at one stretch of the index for a slice of time and a name, whatever lies around it', async () => {
     const told = (i: number): Told => (i === 1_520 ? [['failed', ago(i)]] : [['sent', ago(i)]]);
     await insert(...Array.from({ length: 3_000 }, (_, i) => make(told(i))));
-    const examined = async (names: readonly EventName[]): Promise<unknown> => {
+    const examined = async (names: readonly MessageEventName[]): Promise<unknown> => {
       const slice = messages().find(within(site.account, names, ago(1_550).getTime(), ago(1_500).getTime()));
       const { executionStats } = await slice.hint('events_by_state').explain('executionStats');
       return executionStats.totalDocsExamined;
     };
 
-    expect(await examined(EVENT_NAMES)).to.equal(50);
+    expect(await examined(MESSAGE_EVENT_NAMES)).to.equal(50);
     expect(await examined(['message.sent'])).to.equal(49);
     expect(await examined(['message.failed'])).to.equal(1);
     expect(await examined(['message.read'])).to.equal(0);

@@ -154,14 +154,15 @@ describe('GET /v2/messages', function () {
     });
 
     it('looks at so many messages a page, then says where to go on', async () => {
-      const [wanted] = await insert({ reference: 'rare' }, ...Array.from({ length: WALK_MAX }, () => ({})));
+      const [wanted] = await insert({ sender: 'RARELY' }, ...Array.from({ length: WALK_MAX }, () => ({})));
 
-      const first = await ask({ reference: 'rare' });
-      const second = await ask({ reference: 'rare', cursor: first.body.next_cursor });
+      const first = await ask({ sender: 'RARELY' });
+      const second = await ask({ sender: 'RARELY', cursor: first.body.next_cursor });
 
       expect(first.body).to.include({ has_more: true }).and.to.have.property('data').that.is.empty;
+      expect(Date.parse(first.body.searched_to)).to.be.closeTo(Date.now(), 60_000);
       expect(idsOf(second)).to.deep.equal([wanted]);
-      expect(second.body).to.include({ has_more: false, next_cursor: null });
+      expect(second.body).to.include({ has_more: false, next_cursor: null }).and.not.to.have.property('searched_to');
     });
 
     it('what failed, what customers wrote or have read, among thousands, on one page', async () => {

@@ -82,6 +82,17 @@ describe('GET /v2/messages/{message_id}', () => {
       expect(text).not.to.include('secret');
     });
 
+    it('a failed message: what happened, and what to do', async () => {
+      const failed = { state: 'failed', errorCode: '1', errorReason: 'The number does not exist' } as const;
+
+      const { body } = await ask(await sent(failed));
+
+      expect(body.explanation).to.deep.equal({
+        cause: 'The number does not exist.',
+        advice: 'Remove the number from your list, or ask the recipient for the right one.',
+      });
+    });
+
     it('an answer to a customer names the message that it answers', async () => {
       const inReplyTo = newId('msg');
 

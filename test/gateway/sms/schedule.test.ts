@@ -93,6 +93,8 @@ describe('POST /v2/schedule', () => {
         credits_required: 1,
         segments: 1,
         encoding: 'GSM7',
+        units: 24,
+        unicode_characters: [],
         template_id: null,
       });
       expect(await tracesOf(account)).to.equal(0);

@@ -25,6 +25,8 @@ describe('POST /v2/send', () => {
         credits_required: 1,
         segments: 2,
         encoding: 'UCS2',
+        units: 84,
+        unicode_characters: ['न', 'म', 'स', '्', 'त', 'े'],
         template_id: null,
       });
       expect(await tracesOf(account)).to.equal(0);

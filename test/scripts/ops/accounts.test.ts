@@ -108,6 +108,14 @@ describe('npm run ops: accounts, keys, credits', () => {
       });
     });
 
+    it('may give its own keys more requests a minute when it is told so', async () => {
+      const account = await world.newAccount();
+
+      expect(await world.json(`account show ${account}`)).to.include({ key_per_minute: 1_000 });
+      await world.json(`account update ${account} --key-per-minute 5000`);
+      expect(await world.json(`account show ${account}`)).to.include({ key_per_minute: 5_000 });
+    });
+
     it('is not said to be paused while it is suspended', async () => {
       const id = await world.newAccount();
       await world.json(`account suspend ${id}`);
@@ -151,8 +159,58 @@ describe('npm run ops: accounts, keys, credits', () => {
       expect((await world.run(`key list ${account}`)).out).to.include('revoked');
     });
 
+    it('is replaced by one with the same settings; both work for a while', async () => {
+      const account = await world.newAccount();
+      const old = await world.json(`key create ${account} --name server --scopes send --per-minute 77`);
+      const next = await world.json(`key rotate ${old.id}`);
+
+      expect(next.key).to.match(/^hk_live_/);
+      const [first, second] = await world.json(`key list ${account}`);
+      expect(second).to.deep.include({
+        id: next.id,
+        name: 'server',
+        scopes: ['send'],
+        per_minute: 77,
+        status: 'active',
+      });
+      expect(first).to.include({ id: old.id, status: 'active', expires_at: next.old_expires_at });
+      expect((await world.run(`key rotate ${old.id}`)).err).to.include('create a new key');
+      const past = await world.run(`key rotate ${next.id} --old-expires-at 2020-01-01T00:00:00Z`);
+      expect(past.err).to.include('is in the past');
+    });
+
+    it('of operators is made new, never out of a key of the account', async () => {
+      const account = await world.newAccount();
+      const made = await world.json('key create --name console --scopes admin');
+      const plain = await world.json(`key create ${account} --name server`);
+
+      expect(made).to.deep.include({ account: null, scopes: ['admin'] });
+      const listed: { id: string }[] = await world.json('key list');
+      expect(listed.map(({ id }) => id)).to.include(made.id);
+      expect(await world.run(`key update ${plain.id} --scopes send,admin`)).to.include({ code: 2 });
+      for (const wrong of [`${account} --scopes admin`, '--scopes send', '--scopes admin,read']) {
+        expect(await world.run(`key create --name other ${wrong}`), wrong).to.include({ code: 1, out: '' });
+      }
+    });
+
     it('that does not exist cannot be revoked', async () => {
       expect(await world.run('key revoke 0000')).to.include({ code: 1 });
+    });
+  });
+
+  describe('credits correct', () => {
+    it('takes credits away with the reason, never more than there are', async () => {
+      const account = await world.newAccount();
+      await world.json(`credits top-up ${account} 500`);
+      const correct = (amount: number) =>
+        world.run(['credits', 'correct', '--reason', 'booked twice', '--', account, String(amount)]);
+
+      expect((await correct(-200)).out).to.match(/^Took 200 credits \(id .+\)\. Balance: 300\.\n$/);
+      expect(await correct(-301)).to.deep.include({ code: 1, err: 'Not corrected: the account has 300 credits.\n' });
+      const [entry] = await world.json(`ledger show ${account} --limit 1`);
+      expect(entry).to.include({ reason: 'correction', amount: -200, note: 'booked twice' });
+      expect(entry.by).to.match(/^ops /);
+      expect(await world.json(`ledger verify --account ${account}`)).to.include({ ok: true });
     });
   });
 

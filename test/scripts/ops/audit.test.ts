@@ -5,16 +5,25 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../../scripts/ops/run.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { beginEntry } from '../../../shared/audit/store.ts';
-import { minuteAuditId } from '../../../shared/runtime/ids.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, minuteAuditId, newId } from '../../../shared/runtime/ids.ts';
+import { createTemplateRequest } from '../../../shared/templates/request-store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Looking changes nothing. */
 const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
 /**
- * What wants a running product, a carrier (carrier-test.test.ts) or a store of its own (store.test.ts), or one that is stopped and has no
+ * What wants a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts) or a store of its own (store.test.ts), or one that is stopped and has no
  * audit.
  */
-const ELSEWHERE = ['webhook replay-event', 'carrier test', 'store backup', 'store restore', 'store compact'];
+const ELSEWHERE = [
+  'webhook replay-event',
+  'webhook test',
+  'carrier test',
+  'store backup',
+  'store restore',
+  'store compact',
+];
 const SECRETS = { SMPP_PASSWORD: 'smpp-word', CHATAPP_TOKEN: 'chat-token', CHATAPP_APP_SECRET: 'chat-secret' };
 
 describe('the audit', () => {
@@ -71,10 +80,14 @@ describe('the audit', () => {
     await ops(`account resume ${account}`);
     await change(`credits top-up ${account} 50 --id invoice-1`);
     expect([(await newest()).before?.balance, (await newest()).after?.balance]).to.deep.equal([0, 50]);
+    await change(`credits correct ${account} 5 --reason forgotten`);
+    expect((await newest()).after?.balance).to.equal(55);
     const key = await change(`key create ${account} --name server`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
     await change(`key update ${key.id} --allow-ip 203.0.113.0/24`);
     expect((await newest()).after?.allowedIps).to.deep.equal(['203.0.113.0/24']);
+    const next = await change(`key rotate ${key.id}`);
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: next.id } });
     await change(`key revoke ${key.id}`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
     await change(`sender create ${account} HARKRA --status submitted`);
@@ -85,6 +98,12 @@ describe('the audit', () => {
     for (const verb of ['approve', 'pause', 'resume']) await change(`template ${verb} ${account} 1007000000002`);
     await change(`template create ${account} 1007000000003 --content Bye --senders HARKRA --status submitted`);
     await change(`template reject ${account} 1007000000003 --reason wrong`);
+    for (const [i, verb] of ['name', 'refuse'].entries()) {
+      const _id = newId('tpr');
+      const text = { name: 'x', senders: ['HARKRA'], routes: ['transactional'], content: 'Bye' } as const;
+      await createTemplateRequest(world.store.db, systemClock, { _id, account: account as AccountId, ...text });
+      await change(`template-request ${verb} ${account} ${_id} ${i === 0 ? '1007000000004' : '--reason wrong'}`);
+    }
     await change('carrier create acme --host 127.0.0.1 --port 2775 --system-id us');
     const sealed = (await newest()).after?.password;
     await change('carrier update acme --password');
@@ -114,6 +133,13 @@ describe('the audit', () => {
     await change(`opt-out words ${account} --languages en`);
     await change(`number add 56161 ${account}`);
     await change('number remove 56161');
+    const { link } = await change(`user invite asha@example.com --account ${account} --role owner --name Asha`);
+    expect(await newest()).to.deep.include({ account, subject: { kind: 'user', id: 'asha@example.com' } });
+    const reset = await change('user reset asha@example.com --second-factor');
+    await change('user role asha@example.com viewer');
+    expect([(await newest()).before?.role, (await newest()).after?.role]).to.deep.equal(['owner', 'viewer']);
+    for (const verb of ['disable', 'enable', 'sessions', 'remove']) await change(`user ${verb} asha@example.com`);
+    const tokens = [link, reset.link].map((url) => String(url).split('#')[1] ?? '');
     const { webhook, secret } = await change(`webhook create ${account} http://127.0.0.1:9/`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'webhook', id: webhook } });
     for (const verb of ['rotate', 'disable', 'enable']) await change(`webhook ${verb} ${webhook}`);
@@ -121,7 +147,13 @@ describe('the audit', () => {
     await change(`webhook remove ${webhook}`);
 
     const text = JSON.stringify(await entries());
-    const told = [...Object.values(SECRETS), String(secret), String(key.key).split('_').at(-1) ?? '', '919876543210'];
+    const told = [
+      ...Object.values(SECRETS),
+      ...tokens,
+      String(secret),
+      ...[key, next].map((one) => String(one.key).split('_').at(-1) ?? ''),
+      '919876543210',
+    ];
     for (const one of told) expect(text).not.to.include(one);
     expect(text).not.to.match(/"v1\./);
     const changing = COMMANDS.filter(({ verb }) => !LOOKS.includes(verb)).map(({ noun, verb }) => `${noun} ${verb}`);

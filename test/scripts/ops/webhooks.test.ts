@@ -4,6 +4,8 @@ import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/deli
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { makeDelivery, present } from '../../shared/webhooks/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { openReceiver } from '../../workers/webhooks/receiver.ts';
+import { verify } from '../../workers/webhooks/world.ts';
 
 describe('npm run ops: webhooks', () => {
   let world: OpsWorld;
@@ -28,6 +30,25 @@ describe('npm run ops: webhooks', () => {
       expect((await world.run(`webhook list ${account}`)).out).to.include('disabled (operator)');
       await world.json(`webhook enable ${made.webhook}`);
       expect((await world.run(`webhook list ${account}`)).out).to.match(/ active /);
+    });
+
+    it('is tested by a signed event, whose answer is shown', async () => {
+      const account = await world.newAccount();
+      let status = 200;
+      const receiver = await openReceiver((_, res) => res.writeHead(status).end('noted'));
+      const { webhook, secret } = await world.json(`webhook create ${account} ${receiver.url}/hook`, allowed);
+
+      const tested = await world.json(`webhook test ${webhook}`, allowed);
+      status = 500;
+      const failed = await world.run(`webhook test ${webhook}`, allowed);
+      await receiver.close();
+
+      expect(tested).to.include({ result: 200, answer: 'noted' });
+      expect(verify(secret, present(receiver.received[0]))).to.include({ event: 'webhook.test', webhook_id: webhook });
+      expect(failed).to.include({ code: 1 });
+      expect(failed.out).to.include('Your server answered 500.').and.to.include('noted');
+      // Without the settings it leads nowhere that customers may post to.
+      expect((await world.run(`webhook test ${webhook}`)).out).to.include('refused_url');
     });
 
     it('gets again what it missed since a time, and only when it is enabled', async () => {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import {
   findChatTemplate,
   listChatTemplates,
-  markChatTemplate,
+  noteChatTemplate,
   replaceChatTemplates,
 } from '../../../shared/chat-templates/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -31,8 +32,38 @@ describe('chat-app templates', () => {
     await replaceChatTemplates(store.db, account, now);
     await replaceChatTemplates(store.db, account, now);
 
-    expect(await listChatTemplates(store.db, account)).to.deep.equal(now);
+    const [first, second] = await listChatTemplates(store.db, account);
+    const { owed, statusAt, ...rest } = first ?? {};
+    expect([rest, second]).to.deep.equal(now);
+    expect(owed).to.deep.equal([{ told: 'approved', status: 'approved', at: statusAt }]);
     expect(await listChatTemplates(store.db, other)).to.deep.equal([theirs]);
+  });
+
+  it('replace: a list that was read before a status changed does not set it back, and removes nothing that came since', async () => {
+    const before = new Date(Date.now() - 1_000);
+    const pending = makeChatTemplate(account, { status: 'pending' });
+    await replaceChatTemplates(store.db, account, [pending]);
+    await noteChatTemplate(store.db, account, pending.name, pending.language, { status: 'approved' }, new Date());
+
+    await replaceChatTemplates(store.db, account, [pending], before);
+    await replaceChatTemplates(store.db, account, [], before);
+
+    expect((await listChatTemplates(store.db, account)).map(({ status }) => status)).to.deep.equal(['approved']);
+  });
+
+  it('replace: what was stored while the list was compared stays, with what is owed of it', async () => {
+    const listed = makeChatTemplate(account, { status: 'pending' });
+    const { name, language } = listed;
+    const meanwhile = async (): Promise<void> => {
+      await replaceChatTemplates(store.db, account, [listed]);
+      await noteChatTemplate(store.db, account, name, language, { status: 'approved' }, new Date());
+    };
+
+    await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, [listed]);
+
+    const found = await findChatTemplate(store.db, account, name, language);
+    expect(found?.status).to.equal('approved');
+    expect(found?.owed).to.have.length(1);
   });
 
   it('replace: an empty list leaves none', async () => {
@@ -67,9 +98,30 @@ describe('chat-app templates', () => {
     const template = makeChatTemplate(account);
     await replaceChatTemplates(store.db, account, [template]);
 
-    await markChatTemplate(store.db, account, template.name, template.language, 'paused');
-    await markChatTemplate(store.db, account, 'unheard_of', 'en', 'paused');
+    await noteChatTemplate(store.db, account, template.name, template.language, { status: 'paused' }, new Date());
+    await noteChatTemplate(store.db, account, 'unheard_of', 'en', { status: 'paused' }, new Date());
 
-    expect(await listChatTemplates(store.db, account)).to.deep.equal([{ ...template, status: 'paused' }]);
+    const [{ owed, statusAt, ...rest } = template, ...more] = await listChatTemplates(store.db, account);
+    expect([rest, ...more]).to.deep.equal([{ ...template, status: 'paused' }]);
+    expect(owed).to.deep.equal([{ told: 'stopped', status: 'paused', at: statusAt }]);
   });
 });
+
+/** The database, where something else happens just before the first bulk write. */
+function beforeWrite(db: Db, meanwhile: () => Promise<void>): Db {
+  let happened = false;
+  const collection = (name: string): object => {
+    const real = db.collection(name);
+    const bulkWrite: typeof real.bulkWrite = async (...args) => {
+      if (!happened) {
+        happened = true;
+        await meanwhile();
+      }
+      return real.bulkWrite(...args);
+    };
+    return { find: real.find.bind(real), deleteMany: real.deleteMany.bind(real), bulkWrite };
+  };
+  return new Proxy(db, {
+    get: (target, member) => (member === 'collection' ? collection : Reflect.get(target, member)),
+  });
+}

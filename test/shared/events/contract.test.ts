@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { EVENT_NAMES, EVENTS, type EventName, eventBody, eventsOf } from '../../../shared/events/catalogue.ts';
+import type { Schema } from '../../../gateway/fields/field.ts';
+import {
+  EVENTS,
+  type EventName,
+  eventBody,
+  eventsOf,
+  MESSAGE_EVENT_NAMES,
+  templateEvent,
+} from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type {
   ChatMessageDocument,
@@ -13,16 +21,17 @@ import { makeMessage } from '../webhooks/make.ts';
 interface Hook {
   readonly post: {
     readonly summary: string;
-    readonly requestBody: { readonly content: { readonly 'application/json': { readonly schema: HookSchema } } };
+    readonly requestBody: { readonly content: { readonly 'application/json': HookBody } };
   };
 }
-interface HookSchema {
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly required: readonly string[];
+interface HookBody {
+  readonly schema: { readonly $ref: string };
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 const { webhooks } = JSON.parse(contractText) as { readonly webhooks: Readonly<Record<string, Hook>> }; // held here
 const AT = new Date('2026-11-21T04:30:01.987Z');
+const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]; // the catalogue's own keys
 
 describe('the contract’s events are those of the catalogue', () => {
   it('a webhook of each, told in the same words', () => {
@@ -33,7 +42,7 @@ describe('the contract’s events are those of the catalogue', () => {
 
   for (const name of EVENT_NAMES) {
     it(`${name}: its bodies are what the contract says, with every member that one may have`, () => {
-      const { properties, required } = webhooks[name]?.post.requestBody.content['application/json'].schema ?? {};
+      const { properties, required } = payloadOf(name);
       const bodies = EVENTS[name].channels.flatMap((channel) => bodiesOf(name, channel));
 
       for (const body of bodies) expect(schemaFault(schemaOf(name), body)).to.equal(undefined);
@@ -42,27 +51,47 @@ describe('the contract’s events are those of the catalogue', () => {
       const always = Object.keys(properties ?? {}).filter((member) => members.every((has) => has.includes(member)));
       expect(required).to.have.members(always);
     });
+
+    it(`${name}: its schema has a name, and its examples are such bodies`, () => {
+      const { schema, examples } = bodyOf(name);
+
+      expect(schema.$ref).to.match(/^#\/components\/schemas\/\w+Event$/);
+      expect(Object.keys(examples)).not.to.be.empty;
+      for (const { value } of Object.values(examples)) {
+        expect(schemaFault(schemaOf(name), value)).to.equal(undefined);
+        expect(Object.keys(Object(value)).filter((member) => !(member in (payloadOf(name).properties ?? {})))).to.be
+          .empty;
+      }
+    });
   }
 
-  it('GET /v2/events shows the members of all of them, behind the id', () => {
-    const members = Object.values(webhooks).flatMap(({ post }) =>
-      Object.keys(post.requestBody.content['application/json'].schema.properties),
-    );
+  it('GET /v2/events shows the members of all that are about messages, behind the id', () => {
+    const members = MESSAGE_EVENT_NAMES.flatMap((name) => Object.keys(payloadOf(name).properties ?? {}));
     const { properties } = contract.components.schemas.Event ?? {};
 
     expect(Object.keys(properties ?? {})).to.have.members(['event_id', ...new Set(members)]);
-    expect(properties?.event?.enum).to.deep.equal(EVENT_NAMES);
+    expect(properties?.event?.enum).to.deep.equal(MESSAGE_EVENT_NAMES);
   });
 
-  it('GET /v2/events filters by each, and a chat-app webhook registers for those of its channel', () => {
+  it('GET /v2/events filters by each of those, and a chat-app webhook registers for those of its channel', () => {
     const { parameters = [] } = operations.find(({ path }) => path === '/v2/events')?.operation ?? {};
     const filter = parameters.find((one) => 'name' in one && one.name === 'event');
     const { events } = contract.components.schemas.ChatWebhookRequest?.properties ?? {};
 
-    expect(filter).to.have.nested.property('schema.enum').that.deep.equals(EVENT_NAMES);
+    expect(filter).to.have.nested.property('schema.enum').that.deep.equals(MESSAGE_EVENT_NAMES);
     expect(events?.items?.enum).to.deep.equal(eventsOf('chatapp'));
   });
 });
+
+function bodyOf(name: EventName): HookBody {
+  const hook = webhooks[name];
+  if (hook === undefined) throw new Error(`the contract has no webhook ${name}`);
+  return hook.post.requestBody.content['application/json'];
+}
+
+function payloadOf(name: EventName): Schema {
+  return contract.components.schemas[bodyOf(name).schema.$ref.split('/').at(-1) ?? ''] ?? {};
+}
 
 function schemaOf(name: EventName): string {
   return pointer('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema');
@@ -70,7 +99,9 @@ function schemaOf(name: EventName): string {
 
 /** Of a message of which nothing is known but what must be, and of one of which everything is. */
 function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
-  const { state } = EVENTS[name];
+  const kind = EVENTS[name];
+  if ('told' in kind) return templateBodies(kind.told, channel);
+  const { state } = kind;
   if (state === 'received' && channel === 'sms') {
     return receivedSms().map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
   }
@@ -89,6 +120,19 @@ function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
     ...('inbound' in bare && { inbound: PRESSED }),
   };
   return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
+}
+
+function templateBodies(told: 'approved' | 'rejected' | 'stopped', channel: 'sms' | 'chatapp'): object[] {
+  const { account } = makeMessage({});
+  const named: Readonly<Record<string, string>> =
+    channel === 'sms'
+      ? { template_id: '1107160000000012345', name: 'otp' }
+      : { name: 'order_update', language: 'en_US', category: 'utility' };
+  const status = told === 'stopped' ? 'paused' : told;
+  return [{}, { reason: 'INVALID_FORMAT' }].map((more) => {
+    const change = { account, channel, template: 'x', told, status, at: AT, named, ...more };
+    return JSON.parse(templateEvent(change).body) as object;
+  });
 }
 
 /** A quick reply: the type whose members the contract names. */

@@ -26,7 +26,7 @@ describe('unknown submits', () => {
 
   const announcer: Announcer = {
     announce: async (changes) => {
-      events.push(...changes.map(({ message, entry }) => `${message._id} ${entry.state}`));
+      for (const change of changes) if ('message' in change) events.push(`${change.message._id} ${change.entry.state}`);
     },
   };
   const messages = () => store.db.collection<MessageDocument>('messages');

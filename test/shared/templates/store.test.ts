@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { importTemplateCsv } from '../../../scripts/ops/templates/import-csv.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,

@@ -137,11 +137,11 @@ describe('webhooks/delivery-store', () => {
     await stored({ endpoint, state: 'exhausted', createdAt: seconds(9) });
     await stored({ endpoint: newId('whk'), state: 'exhausted', createdAt: seconds(11) });
 
-    expect(await replaySince(store.db, endpoint, seconds(10), NOW)).to.equal(2);
+    expect(await replaySince(store.db, { endpoint, since: seconds(10) }, NOW)).to.equal(2);
 
     const due = await findDueOf(store.db, [endpoint], 10);
     expect(due.map(({ _id }) => _id)).to.have.members([lost._id, dropped._id]);
-    expect(await replaySince(store.db, endpoint, seconds(10), NOW)).to.equal(0);
+    expect(await replaySince(store.db, { endpoint, since: seconds(10) }, NOW)).to.equal(0);
   });
 
   it('replays since a time also more than a page', async () => {
@@ -151,7 +151,7 @@ describe('webhooks/delivery-store', () => {
     );
     await store.db.collection<DeliveryDocument>('deliveries').insertMany(many);
 
-    expect(await replaySince(store.db, endpoint, seconds(0), NOW)).to.equal(1_203);
+    expect(await replaySince(store.db, { endpoint, since: seconds(0) }, NOW)).to.equal(1_203);
     expect(await findDueOf(store.db, [endpoint], 2_000)).to.have.length(1_203);
   });
 });

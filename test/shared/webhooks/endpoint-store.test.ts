@@ -16,6 +16,7 @@ import {
   rotateSecret,
   TooManyEndpoints,
 } from '../../../shared/webhooks/endpoint-store.ts';
+import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeEndpoint, present } from './make.ts';
@@ -201,14 +202,16 @@ describe('webhooks/endpoint-store', () => {
     const start = clock.now().getTime();
     const day = 24 * 3_600_000;
 
-    const second = await rotateSecret(store.db, clock, box, made.endpoint._id);
+    const second = newSecret();
+    await rotateSecret(store.db, clock, box.seal(second), made.endpoint._id);
     expect(await secretsNow()).to.deep.equal([
       [second, undefined],
       [made.secret, new Date(start + day)],
     ]);
 
     clock.turn(day + 1);
-    const third = await rotateSecret(store.db, clock, box, made.endpoint._id);
+    const third = newSecret();
+    await rotateSecret(store.db, clock, box.seal(third), made.endpoint._id);
     expect(await secretsNow()).to.deep.equal([
       [third, undefined],
       [second, new Date(start + 2 * day + 1)],
@@ -223,7 +226,8 @@ describe('webhooks/endpoint-store', () => {
       events: ['message.sent'],
     });
 
-    const secrets = await Promise.all([1, 2, 3].map(() => rotateSecret(store.db, systemClock, box, endpoint._id)));
+    const secrets = [1, 2, 3].map(newSecret);
+    await Promise.all(secrets.map((secret) => rotateSecret(store.db, systemClock, box.seal(secret), endpoint._id)));
 
     const [stored] = await findEndpoints(store.db, [endpoint._id]);
     const open = (stored?.secrets ?? []).map(({ sealed }) => box.open(sealed));

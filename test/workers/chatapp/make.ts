@@ -36,7 +36,7 @@ let items = 0;
 /** As the callback stores it, due now. */
 export function makeItem(account: AccountId, what: InboxItemDocument['what'], at = new Date()): InboxItemDocument {
   return {
-    _id: `${account}:${what.kind === 'message' ? 'in' : what.status}:${what.upstreamId}:${++items}`,
+    _id: `${account}:${what.kind === 'message' ? 'in' : (what.status ?? 'none')}:${++items}`,
     account,
     at,
     due: at,

@@ -11,9 +11,11 @@ import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
+import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
+import { HeaderSamples } from '../../../workers/chatapp/samples/header-samples.ts';
 import { ChatWorker, type ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -100,6 +102,7 @@ export function chatWorld(): ChatWorld {
         metrics: new Metrics(),
         box: TEST_BOX,
         gates: openGates(db, clock),
+        samples: new HeaderSamples(new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] })),
         messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
         leases: Array.from({ length: 8 }, (_, n) => new Lease({ name: `chatapp:${n}`, db, clock, identity })),
         leaseRoundMs: 50,

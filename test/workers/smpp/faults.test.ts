@@ -4,7 +4,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
-import type { OrphanDocument } from '../../../workers/smpp/receipts/orphan-store.ts';
+import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { CARRIER, numbered, QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 

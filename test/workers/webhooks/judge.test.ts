@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isSuccess, judge } from '../../../workers/webhooks/judge.ts';
+import { isAcknowledged } from '../../../shared/webhooks/result-words.ts';
+import { judge } from '../../../workers/webhooks/judge.ts';
 import { RETRY_PAUSES_MS } from '../../../workers/webhooks/retry-schedule.ts';
 import { makeDelivery } from '../../shared/webhooks/make.ts';
 
@@ -36,7 +37,7 @@ describe('webhooks worker: judge', () => {
     'refused_address',
   ]) {
     it(`${result} is tried again`, () => {
-      expect(isSuccess(result)).to.equal(false);
+      expect(isAcknowledged(result)).to.equal(false);
       expect(judge(delivery, { result, durationMs: 3, excerpt: 'no' }, CALL)).to.deep.equal({
         id: delivery._id,
         state: 'waiting',

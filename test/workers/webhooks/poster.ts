@@ -1,7 +1,7 @@
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import { Poster, type PostResult } from '../../../shared/webhooks/posting/post.ts';
 import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
-import { Poster, type PostResult } from '../../../workers/webhooks/post.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 interface PosterChoices {

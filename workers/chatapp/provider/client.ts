@@ -14,7 +14,10 @@ import { Wire } from './wire.ts';
  * connections, so a provider that hangs takes none from others.
  */
 export interface ProviderClientOptions {
-  readonly provider: Pick<ProviderDocument, 'baseUrl' | 'phoneNumberId' | 'businessId' | 'windowSize' | 'timeoutMs'>;
+  readonly provider: Pick<
+    ProviderDocument,
+    'baseUrl' | 'phoneNumberId' | 'businessId' | 'appId' | 'windowSize' | 'timeoutMs'
+  >;
   /** The access token, decrypted. */
   readonly token: string;
   readonly resolve?: ResolveHost;
@@ -32,13 +35,20 @@ const IDLE_SOCKET_MS = 4_000;
 /** Connections for the templates, in addition to those for sends. */
 const MORE_SOCKETS = 2;
 const TEMPLATES_PAGE = 50;
-const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format';
+const TEMPLATE_FIELDS = 'name,status,category,language,components,parameter_format,id,rejected_reason,quality_score';
 const RETRY_AFTER_MAX_S = 3_600;
+/** Time limit of an upload, which may have 16 MB. */
+const UPLOAD_MS = 60_000;
 
 interface Request {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly body?: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The provider's `timeoutMs` unless told. */
+  readonly timeoutMs?: number;
+  /** Cuts it off early. */
+  readonly signal?: AbortSignal;
   /** Limits two sizes: what comes over the connection, and the body after decompression. */
   readonly answerBytesMax: number;
 }
@@ -92,19 +102,76 @@ export class ProviderClient {
     });
   }
 
-  /** Reads the page of the business's templates that follows the cursor. Never rejects. */
-  templates(after: string | undefined): Promise<Exchange> {
-    const { baseUrl, businessId } = this.#options.provider;
+  /** Reads the page of the business's templates that follows the cursor, or of those with a name. Never rejects. */
+  templates(after: string | undefined, name?: string): Promise<Exchange> {
     const query = new URLSearchParams({
       fields: TEMPLATE_FIELDS,
       limit: String(TEMPLATES_PAGE),
+      ...(name === undefined ? {} : { name }),
       ...(after === undefined ? {} : { after }),
     });
     return this.#exchange({
       method: 'GET',
-      url: `${baseUrl}/${businessId}/message_templates?${query}`,
+      url: `${this.#templatesUrl}?${query}`,
       answerBytesMax: TEMPLATES_ANSWER_BYTES_MAX,
     });
+  }
+
+  /** Asks for a new template, or for another content of one. Never rejects. */
+  submitTemplate(payload: Buffer, upstreamId?: string): Promise<Exchange> {
+    const { baseUrl } = this.#options.provider;
+    return this.#exchange({
+      method: 'POST',
+      url: upstreamId === undefined ? this.#templatesUrl : `${baseUrl}/${encodeURIComponent(upstreamId)}`,
+      body: payload,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+    });
+  }
+
+  /** Without the id the provider would delete the template in all languages. Never rejects. */
+  deleteTemplate(name: string, upstreamId: string): Promise<Exchange> {
+    const query = new URLSearchParams({ hsm_id: upstreamId, name });
+    return this.#exchange({
+      method: 'DELETE',
+      url: `${this.#templatesUrl}?${query}`,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+    });
+  }
+
+  /** Begins an upload of a file to the provider's app: step 1 of its resumable upload. Never rejects. */
+  startUpload(file: { readonly name: string; readonly mime: string }, length: number, signal: AbortSignal) {
+    const { baseUrl, appId = '' } = this.#options.provider;
+    const query = new URLSearchParams({ file_name: file.name, file_length: String(length), file_type: file.mime });
+    return this.#exchange({
+      method: 'POST',
+      url: `${baseUrl}/${appId}/uploads?${query}`,
+      headers: this.#uploadHeaders,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+      signal,
+    });
+  }
+
+  /** Step 2: the file as a whole. `session` is `upload:…?sig=…`, whose query stays one. Never rejects. */
+  upload(session: string, body: Buffer, signal: AbortSignal): Promise<Exchange> {
+    return this.#exchange({
+      method: 'POST',
+      url: `${this.#options.provider.baseUrl}/${session}`,
+      body,
+      headers: { ...this.#uploadHeaders, file_offset: '0', 'content-type': 'application/octet-stream' },
+      timeoutMs: UPLOAD_MS,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+      signal,
+    });
+  }
+
+  /** The only calls with this scheme (Graph API, "Resumable Upload API"). */
+  get #uploadHeaders() {
+    return { authorization: `OAuth ${this.#options.token}` };
+  }
+
+  get #templatesUrl(): string {
+    const { baseUrl, businessId } = this.#options.provider;
+    return `${baseUrl}/${businessId}/message_templates`;
   }
 
   /** Cuts off requests in progress (their answers are unknown then) and closes all connections. */
@@ -113,22 +180,23 @@ export class ProviderClient {
     for (const agent of this.#agents) agent.destroy();
   }
 
-  async #exchange({ method, url, body, answerBytesMax }: Request): Promise<Exchange> {
+  async #exchange({ method, url, body, headers, timeoutMs, signal, answerBytesMax }: Request): Promise<Exchange> {
     const abort = new AbortController();
     this.#open.add(abort);
-    const timer = setTimeout(() => abort.abort(), this.#options.provider.timeoutMs);
+    const timer = setTimeout(() => abort.abort(), timeoutMs ?? this.#options.provider.timeoutMs);
     const wire = new Wire(answerBytesMax);
     try {
       const response = await this.#axios.request({
         method,
         url,
         ...(body === undefined ? {} : { data: body }),
+        ...(headers === undefined ? {} : { headers }),
         transport: wire,
-        signal: abort.signal,
+        signal: signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal]),
       });
       return await answered(response, answerBytesMax);
     } catch (error) {
-      const code = abort.signal.aborted ? 'timeout' : (wire.cutOffFor ?? codeOf(error));
+      const code = abort.signal.aborted || signal?.aborted === true ? 'timeout' : (wire.cutOffFor ?? codeOf(error));
       return { kind: wire.connected ? 'no_answer' : 'not_sent', code };
     } finally {
       clearTimeout(timer);

@@ -39,10 +39,22 @@ export function readTemplate(account: AccountId, value: unknown, syncedAt: Date)
     language,
     status: status.toLowerCase(),
     category: text(category).toLowerCase(),
+    ...(typeof entry?.id === 'string' && entry.id.length <= WORD_MAX ? { upstreamId: entry.id } : {}),
+    ...reasonOf(entry?.rejected_reason),
+    ...qualityOf(objectOf(entry?.quality_score)?.score),
     variables: Math.max(0, ...components.filter((one) => typeOf(one) === 'BODY').map((one) => variablesOf(one.text))),
     ...readComponents(components, text(category).toUpperCase() === 'AUTHENTICATION'),
     syncedAt,
   };
+}
+
+/** `NONE` when it is not rejected. */
+function reasonOf(value: unknown): { readonly reason?: string } {
+  return typeof value === 'string' && value !== '' && value !== 'NONE' ? { reason: value.slice(0, WORD_MAX) } : {};
+}
+
+function qualityOf(value: unknown): { readonly quality?: string } {
+  return typeof value === 'string' && value !== '' ? { quality: value.slice(0, WORD_MAX).toLowerCase() } : {};
 }
 
 interface Words {

@@ -9,7 +9,7 @@ import { createNumbers } from '../../../shared/numbers/store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import type { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import { type InboundId, type MessageId, receivedMessageId } from '../../../shared/runtime/ids.ts';
+import { type InboundId, idDay, type MessageId, receivedMessageId } from '../../../shared/runtime/ids.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
@@ -121,11 +121,13 @@ function readable({ content }: WholeText): string {
 
 function messageOf(text: WholeText, { number, account, country }: NumberDocument): InboundSmsDocument {
   const { from, fromTon, carrier } = head(text);
+  const _id = receivedMessageId(text.id);
   return {
-    _id: receivedMessageId(text.id),
+    _id,
     channel: 'sms',
     direction: 'in',
     account,
+    day: idDay(_id),
     from: senderOf(from, fromTon, country),
     to: number,
     carrier,

@@ -1,4 +1,4 @@
-import { readSeptets } from '../../../shared/sms/gsm7.ts';
+import { readSeptets } from '../text/septets.ts';
 
 /** The alphabets that carriers use for data_coding 0. `gsm-packed` has eight septets in seven octets. */
 export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';

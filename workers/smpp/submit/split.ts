@@ -1,6 +1,7 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
-import { type Encoding, segmentText, type TextForm } from '../../../shared/sms/segment.ts';
+import type { Encoding, TextForm } from '../../../shared/sms/plan.ts';
 import type { SubmitFields, Tlv } from '../session/pdu.ts';
+import { segmentText } from '../text/segment.ts';
 import { packSeptets } from './packed.ts';
 
 /** The fields of a submit_sm that hold its text and join it to the other segments. */

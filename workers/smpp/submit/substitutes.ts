@@ -1,4 +1,5 @@
-import { planText, segmentText, type TextForm } from '../../../shared/sms/segment.ts';
+import { planText, type TextForm } from '../../../shared/sms/plan.ts';
+import { segmentText } from '../text/segment.ts';
 
 /**
  * Characters that writing programs insert, with similar ones of the GSM alphabet, as in Twilio's Smart Encoding

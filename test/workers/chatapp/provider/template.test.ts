@@ -31,6 +31,7 @@ describe('readTemplate', () => {
       language: 'en_US',
       status: 'approved',
       category: 'utility',
+      upstreamId: '1',
       variables: 2,
       components: { body: 'Dear {{1}}, {{2}} is on its way to {{1}}.', buttons: [] },
       syncedAt: at,

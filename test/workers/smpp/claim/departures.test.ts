@@ -165,7 +165,7 @@ describe('smpp worker: a message that waited', () => {
 
   it('is refused when its sender was rejected meanwhile', async () => {
     const account = await indian();
-    await decideSender(world.db, account, 'HARKRA', 'rejected');
+    await decideSender(world.db, systemClock, account, 'HARKRA', 'rejected');
 
     await expectRefused(await put(account, { to: '919876510005', template: TEMPLATE }), 'sender_not_registered');
   });

@@ -1,0 +1,20 @@
+import { findAccounts } from '../../shared/accounts/store.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { CallerAccount } from '../http/context.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+
+const REMEMBERED_ACCOUNTS = 20_000;
+
+/** The account of a key or user. A process reads it at most once per `KEY_CACHE_MS`. */
+export type ReadAccount = (id: AccountId) => Promise<CallerAccount | undefined>;
+
+export function createReadAccount({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): ReadAccount {
+  const accounts = new FreshCache<AccountId, CallerAccount>({
+    freshMs: config.keyCacheMs,
+    maxEntries: REMEMBERED_ACCOUNTS,
+    clock,
+    readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
+  });
+  return (id) => accounts.get(id);
+}

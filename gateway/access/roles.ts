@@ -1,0 +1,18 @@
+import type { Role } from '../../shared/users/user.ts';
+import type { Permission } from '../http/context.ts';
+
+/** What users may do: the scopes that a key would need for it. */
+export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: ['read'],
+  sender: ['read', 'send', 'otp'],
+  developer: ['read', 'send', 'otp', 'manage'],
+  owner: ['read', 'send', 'otp', 'manage', 'owner'],
+  operator: ['admin'],
+};
+
+/** The roles that may do something for which these permissions are needed together; the least mighty first. */
+export function rolesWith(needed: readonly Permission[]): readonly string[] {
+  return Object.entries(ROLE_PERMISSIONS)
+    .filter(([, has]) => needed.every((permission) => has.includes(permission)))
+    .map(([role]) => role);
+}

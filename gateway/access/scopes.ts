@@ -1,0 +1,36 @@
+import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
+import { type Handler, type Permission, type Reply, requesterOf, type Who } from '../http/context.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import { rolesWith } from './roles.ts';
+
+/** Scopes that are needed together. */
+export type ScopeSet = readonly Permission[];
+
+/** Comes after `createAuthenticate`. The requester must have all scopes of at least one set. */
+export function requireScope(...sets: readonly ScopeSet[]): Handler {
+  return (_req, res: Reply, next) => {
+    const { who, scopes } = requesterOf(res);
+    if (sets.some((set) => set.every((scope) => scopes.includes(scope)))) next();
+    else sendProblem(res, ...scopeMissing(who, scopes, ...sets));
+  };
+}
+
+/** The 403. It names the scopes that would have to be added to the key, or the roles that may. `sets` are alternatives. */
+export function scopeMissing(
+  who: Who,
+  has: readonly Permission[],
+  ...sets: readonly ScopeSet[]
+): readonly [ProblemSlug, ProblemAnswer] {
+  if (who.kind === 'key') {
+    const ways = sets.map((set) => set.filter((scope) => !has.includes(scope)).map((scope) => `"${scope}"`));
+    // No key may have the permission of owners.
+    if (sets.every((set) => set.includes('owner'))) {
+      return ['scope_missing', { detail: 'No key may do that. Sign in to the dashboard as an owner.' }];
+    }
+    const lacks = ways.map((way) => way.join(' and ')).join(', or ');
+    return ['scope_missing', { detail: `This key may not do that: it lacks the scope ${lacks}.` }];
+  }
+  if (who.incomplete) return ['second_factor_needed', {}];
+  const roles = [...new Set(sets.flatMap(rolesWith))].join(', ').replace(/, (?=[^,]*$)/, ' or ');
+  return ['scope_missing', { detail: `Your role is ${who.role}. That takes the role ${roles}.` }];
+}

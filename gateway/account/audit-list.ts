@@ -1,0 +1,64 @@
+import type { Db } from 'mongodb';
+import type { Actor, AuditDocument } from '../../shared/audit/entry.ts';
+import { type AuditQuery, listEntries } from '../../shared/audit/store.ts';
+import type { AuditId } from '../../shared/runtime/ids.ts';
+
+/** Things that an account hears of. Others are the operator's own, such as what a carrier needs to be told. */
+export const AUDIT_KINDS = [
+  'account',
+  'credits',
+  'key',
+  'user',
+  'webhook',
+  'sender',
+  'template',
+  'template-request',
+  'chat-template',
+  'number',
+  'opt-out',
+  'opt-in',
+  'provider',
+] as const;
+
+/** The most entries that one call looks at for those of one actor. A page may then be short and still say where to continue. */
+const AUDIT_WALK_MAX = 1_000;
+
+export interface AuditActor {
+  readonly kind: Actor['kind'];
+  /** Absent: all of that kind. */
+  readonly id?: string | undefined;
+}
+
+/** Up to `limit` entries of an account that it may see, newest first, and where to go on. */
+export async function listOwnEntries(
+  db: Db,
+  query: AuditQuery,
+  actor: AuditActor | undefined,
+  limit: number,
+): Promise<{ readonly entries: readonly AuditDocument[]; readonly next: AuditId | undefined }> {
+  const walked = await listEntries(db, query, AUDIT_WALK_MAX);
+  const fitting = walked.filter((entry) => isShown(entry) && (actor === undefined || isBy(entry, actor)));
+  const entries = fitting.slice(0, limit);
+  if (fitting.length > limit) return { entries, next: entries.at(-1)?._id };
+  return { entries, next: walked.length < AUDIT_WALK_MAX ? undefined : walked.at(-1)?._id };
+}
+
+function isBy({ actor }: AuditDocument, { kind, id }: AuditActor): boolean {
+  return shownKind(actor) === kind && (id === undefined || actor.id === id);
+}
+
+/** An operator is the service provider to an account, whether by command, key or dashboard. */
+export function shownKind({ kind, operator }: Actor): Actor['kind'] {
+  return operator === true ? 'ops' : kind;
+}
+
+/** Not what concerns keys of operators, and not things of the operator. */
+function isShown({ subject, before, after }: AuditDocument): boolean {
+  const known: readonly string[] = AUDIT_KINDS;
+  if (!known.includes(subject.kind)) return false;
+  return subject.kind !== 'key' || ![before, after].some((state) => isAdmin(state?.scopes));
+}
+
+function isAdmin(scopes: unknown): boolean {
+  return Array.isArray(scopes) && scopes.includes('admin');
+}

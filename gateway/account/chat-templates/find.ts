@@ -1,0 +1,33 @@
+import type { Request } from 'express';
+import type { Db } from 'mongodb';
+import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
+import { findChatTemplateRequests } from '../../../shared/chat-templates/request-store.ts';
+import { findChatTemplate } from '../../../shared/chat-templates/store.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { OwnChatTemplate } from './record.ts';
+
+export interface NamedTemplate extends OwnChatTemplate {
+  readonly name: string;
+  readonly language: string;
+}
+
+/** The template that the path names, if the account has it or has asked for it. */
+export async function findNamed(db: Db, account: AccountId, { params }: Request): Promise<NamedTemplate | undefined> {
+  const { name, language } = params;
+  if (typeof name !== 'string' || typeof language !== 'string') return undefined;
+  const own = await readOwn(db, account, name, language);
+  return own.listed === undefined && own.asked === undefined ? undefined : { name, language, ...own };
+}
+
+export async function readOwn(db: Db, account: AccountId, name: string, language: string): Promise<OwnChatTemplate> {
+  const id = chatTemplateId(account, name, language);
+  const [listed, requests] = await Promise.all([
+    findChatTemplate(db, account, name, language),
+    findChatTemplateRequests(db, [id]),
+  ]);
+  return { listed, asked: requests.get(id) };
+}
+
+export const NO_CHAT_TEMPLATE = {
+  detail: 'Check name and language: the account has no such template. `GET /v2/account/chatapp/templates` lists them.',
+};

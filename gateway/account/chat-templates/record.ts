@@ -1,0 +1,59 @@
+import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/chat-templates/chat-template.ts';
+import { describeParam, paramsOf } from '../../../shared/chat-templates/template-params.ts';
+import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+
+/** A template as the provider has it, what the account asked for, or both. */
+export interface OwnChatTemplate {
+  readonly listed?: ChatTemplateDocument | undefined;
+  readonly asked?: ChatTemplateRequestDocument | undefined;
+}
+
+/**
+ * `state` is the provider's word; before it knows the template `requested`, or `rejected` when it refused it at once. `change` is
+ * what waits to be told to the provider.
+ */
+export function chatTemplateRecord({ listed, asked }: OwnChatTemplate): object {
+  const { name, language } = listed ?? asked ?? { name: '', language: '' };
+  const shown = asked?.wants === 'edit' || listed === undefined ? asked?.draft?.components : undefined;
+  const components = listed?.components ?? shown ?? { buttons: [] };
+  return {
+    name,
+    language,
+    category: listed?.category ?? asked?.draft?.category ?? '',
+    state: stateOf({ listed, asked }),
+    reason: (listed === undefined ? asked?.refusal : listed.reason) ?? null,
+    quality: listed?.quality ?? null,
+    change: asked?.due === undefined ? null : asked.wants,
+    change_refused: (listed === undefined ? undefined : asked?.refusal) ?? null,
+    submitted_at: asked === undefined ? null : isoTimestamp(asked.requestedAt),
+    cannot_be_sent: listed?.unsendable ?? null,
+    params: listed === undefined ? [] : paramsOf(listed).map((param) => describeParam(param, listed.components)),
+    ...contentOf(components),
+    examples: asked?.draft === undefined ? null : examplesOf(asked.draft),
+  };
+}
+
+export function stateOf({ listed, asked }: OwnChatTemplate): string {
+  if (listed !== undefined) return listed.status;
+  return asked?.refusal === undefined ? 'requested' : 'rejected';
+}
+
+function examplesOf({ examples: { headerUrl, ...examples } }: TemplateDraft): object {
+  return { ...examples, ...(headerUrl === undefined ? {} : { header_url: headerUrl }) };
+}
+
+function contentOf({ header, body, footer, buttons }: TemplateComponents): object {
+  return {
+    header:
+      header === undefined ? null : { format: header.format, text: header.format === 'text' ? header.text : null },
+    body: body ?? null,
+    footer: footer ?? null,
+    buttons: buttons.map(({ type, text, url, phoneNumber }) => ({
+      type,
+      text,
+      url: url ?? null,
+      phone_number: phoneNumber ?? null,
+    })),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Db } from 'mongodb';
+import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
+import { findByRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
+import { findProvider } from '../../../shared/providers/store.ts';
+import { type AccountId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
+import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
+import { readRequest, whole } from '../../fields/request.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, callerOf } from '../../http/context.ts';
+import type { Accepted, Action } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { draftOf } from './draft.ts';
+import { REQUEST_CHAT_TEMPLATE } from './fields.ts';
+import { readOwn } from './find.ts';
+import { chatTemplateRecord, stateOf } from './record.ts';
+import { checkSample } from './sample.ts';
+
+/**
+ * POST /v2/account/chatapp/templates (extension): asks the provider for a template. The answer says that this is stored; the
+ * chatapp worker asks, and the provider decides.
+ */
+export function createRequestChatTemplate(
+  deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+  urlCheck: UrlCheck,
+): Action<RequestId> {
+  const { db, clock, config } = deps;
+  return {
+    name: 'request-chat-template',
+    newId: () => newId('req', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const caller = callerOf(res);
+      const account = caller.account._id;
+      const context = { account: caller.account, now: clock.now(), config };
+      const read = await readRequest(REQUEST_CHAT_TEMPLATE, bodyOf(res), context);
+      const { problems } = read;
+      const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
+      const provider = await findProvider(db, account);
+      if (draft !== undefined) await checkSample(draft, provider, urlCheck, problems);
+      if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      if (provider === undefined) {
+        return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
+      }
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const { name, language } = whole(read);
+      const own = await readOwn(db, account, name, language);
+      const refused = own.asked?.due === undefined && own.asked?.refusal !== undefined;
+      const mayAsk = own.listed === undefined && (own.asked === undefined || refused);
+      const wish = { account, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
+      const made =
+        mayAsk &&
+        (await changeAudited(deps, caller, {
+          action: 'chat-template.request',
+          subject: { kind: 'chat-template', id: `${name}:${language}` },
+          read: async () => undefined,
+          make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
+          madeOf: () => draft,
+          isRefusal: () => false,
+        }));
+      if (!made) {
+        const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}.`;
+        return { kind: 'refused', problem: ['template_exists', { detail }] };
+      }
+      return answerOf(db, account, name, language);
+    },
+    async recover(account, id) {
+      const asked = await findByRequest(db, account, id);
+      return asked && answerOf(db, account, asked.name, asked.language);
+    },
+  };
+}
+
+async function answerOf(db: Db, account: AccountId, name: string, language: string): Promise<Accepted> {
+  const asked = chatTemplateRecord(await readOwn(db, account, name, language));
+  return { kind: 'accepted', body: { status: 'success', ...asked } };
+}

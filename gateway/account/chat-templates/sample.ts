@@ -1,0 +1,29 @@
+import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
+import type { ProviderDocument } from '../../../shared/providers/provider.ts';
+import type { UrlCheck } from '../../chatapp/public-url.ts';
+import type { FieldProblems } from '../../http/fields.ts';
+
+const FIELD = 'header.example_url';
+
+/**
+ * Checks the sample file of a header: that the provider can take one at all, and that we may fetch it, by the rules of webhooks'
+ * addresses, because we connect to it ourselves.
+ */
+export async function checkSample(
+  { components, examples: { headerUrl } }: TemplateDraft,
+  provider: Pick<ProviderDocument, 'appId'> | undefined,
+  urlCheck: UrlCheck,
+  problems: FieldProblems,
+): Promise<void> {
+  if (headerUrl === undefined) return;
+  if (provider !== undefined && provider.appId === undefined) {
+    const format = components.header?.format;
+    problems.add(
+      'header.format',
+      'invalid_value',
+      `A template with a header of ${format} needs the id of the provider’s app, which is not set. Ask your operator to set it (\`provider set --app-id\`), or ask for the template in the provider’s console; when it is approved, it is listed here and can be sent.`,
+    );
+    return;
+  }
+  if (urlCheck.form(headerUrl, FIELD, problems)) await urlCheck.host(headerUrl, FIELD, problems);
+}

@@ -1,0 +1,107 @@
+import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isMessageId } from '../../../shared/runtime/ids.ts';
+import type { DeliveryDocument, DeliveryId } from '../../../shared/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import type { ReadingDeps } from '../../access/costly-reads.ts';
+import { sendProblem } from '../../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
+import { attemptRecord } from '../webhooks/webhook-record.ts';
+import { type ListedDelivery, listDeliveries } from './delivery-list.ts';
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+const STATES = [
+  'due',
+  'waiting',
+  'done',
+  'exhausted',
+  'discarded',
+] as const satisfies readonly DeliveryDocument['state'][];
+const PARAMETERS = ['event', 'state', 'message_id', 'limit', 'cursor'] as const;
+
+/** GET /v2/account/webhooks/{webhook_id}/deliveries (extension): what was posted or will be, newest messages first. */
+export function createDeliveries({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const endpoint = await findOwnEndpoint(db, callerOf(res).account._id, String(req.params.webhook_id));
+    if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
+    const problems = new FieldProblems();
+    const query = parseQuery(req, PARAMETERS, problems);
+    const filter = {
+      event: oneOf('event', query.event, EVENT_NAMES, problems),
+      state: oneOf('state', query.state, STATES, problems),
+      message: messageOf(query.message_id, problems),
+    };
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'deliveries', isDeliveryId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const { deliveries, next } = await listDeliveries(db, endpoint._id, filter, after, limit);
+      return pageOf('deliveries', deliveries.map(listed), next);
+    });
+  };
+}
+
+/** GET /v2/account/webhooks/{webhook_id}/deliveries/{event_id} (extension): with its body, and all attempts. */
+export function createShowDelivery({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const endpoint = await findOwnEndpoint(db, callerOf(res).account._id, String(req.params.webhook_id));
+    if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
+    const _id = `${req.params.event_id}:${endpoint._id}` as DeliveryId; // only compared with
+    const read = async () => {
+      const found = await deliveriesOf(db).findOne({ _id });
+      return found === null ? undefined : whole(found);
+    };
+    await answerRead(res, 1, read, 'delivery_not_found');
+  };
+}
+
+/** `tries`: posts so far, replays included. */
+function listed(delivery: ListedDelivery): object {
+  const last = delivery.attempts.at(-1);
+  const tries = delivery.attempts.length;
+  return { ...common(delivery), tries, last_attempt: last === undefined ? null : attemptRecord(last) };
+}
+
+function whole(delivery: DeliveryDocument): object {
+  const attempts = delivery.attempts.map((attempt) => ({ ...attemptRecord(attempt), answer: attempt.excerpt ?? null }));
+  return { ...common(delivery), tries: attempts.length, body: delivery.body, attempts };
+}
+
+function common({ eventId, event, message, state, createdAt, retryAt, replayedAt }: Omit<DeliveryDocument, 'body'>) {
+  return {
+    event_id: eventId,
+    event,
+    message_id: message ?? null,
+    state,
+    created_at: isoTimestamp(createdAt),
+    next_try_at: retryAt === undefined ? null : isoTimestamp(retryAt),
+    replayed_at: replayedAt === undefined ? null : isoTimestamp(replayedAt),
+  };
+}
+
+function oneOf<const Name extends string>(
+  parameter: string,
+  text: string | undefined,
+  choices: readonly Name[],
+  problems: FieldProblems,
+): Name | undefined {
+  const found = choices.find((one) => one === text);
+  if (found === undefined && text !== undefined) {
+    problems.add(parameter, 'invalid_value', `It must be one of ${choices.join(', ')}.`);
+  }
+  return found;
+}
+
+function messageOf(text: string | undefined, problems: FieldProblems) {
+  if (text === undefined || isMessageId(text)) return text;
+  return problems.add('message_id', 'invalid_value', 'It must be a message_id, `msg_` and 26 characters.');
+}
+
+function isDeliveryId(text: string): text is DeliveryId {
+  return /^evt_[0-9a-z_]{1,100}:whk_[0-9a-f]{26}$/.test(text);
+}

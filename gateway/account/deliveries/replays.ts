@@ -1,0 +1,121 @@
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { idTime, newId, type ReplayId } from '../../../shared/runtime/ids.ts';
+import { oldestOf } from '../../../shared/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
+import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/webhooks/replay-store.ts';
+import type { ReadingDeps } from '../../access/costly-reads.ts';
+import { required } from '../../fields/field.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { earlierTime } from '../../fields/times.ts';
+import { RETRY_AFTER, sendProblem } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import { pageOf } from '../../http/page.ts';
+import type { Accepted, Action, Refused } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+
+/** The newest ones; they are kept for 30 days. */
+const SHOWN_MAX = 50;
+
+export const START_REPLAY = request({
+  since: required(earlierTime('Events from this time on are posted again, as far back as deliveries are kept.')),
+});
+
+/**
+ * POST /v2/account/webhooks/{webhook_id}/replays (extension): posts again what the webhook did not get since a time. The webhook
+ * worker does it in pages; `GET …/replays` shows how far it is.
+ */
+export function createReplayStart({
+  db,
+  clock,
+  config,
+}: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Action<ReplayId> {
+  return {
+    name: 'start-replay',
+    newId: () => newId('rpl', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const caller = callerOf(res);
+      const account = caller.account._id;
+      const endpoint = await findOwnEndpoint(db, account, String(res.req.params.webhook_id));
+      if (endpoint === undefined) return { kind: 'refused', problem: ['webhook_not_found', {}] };
+      const read = await readRequest(START_REPLAY, bodyOf(res), { account: caller.account, now: clock.now(), config });
+      if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
+      if (endpoint.status !== 'active') return { kind: 'refused', problem: ['webhook_disabled', {}] };
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const { since } = whole(read);
+      const started = await changeAudited({ db, clock, config }, caller, {
+        action: 'webhook.replay',
+        subject: { kind: 'webhook', id: endpoint._id },
+        read: async () => undefined,
+        make: () => startReplay(db, { _id: id, account, endpoint: endpoint._id, since }, clock.now()),
+        madeOf: () => ({ since }),
+        isRefusal: (error) => error instanceof ReplayRunning,
+      }).catch(running);
+      return 'kind' in started ? started : answerOf(started);
+    },
+    async recover(account, id) {
+      const started = await findReplay(db, account, id);
+      return started && answerOf(started);
+    },
+  };
+}
+
+function running(error: unknown): Refused {
+  if (error instanceof ReplayRunning) return { kind: 'refused', problem: ['replay_running', {}] };
+  throw error;
+}
+
+/** GET /v2/account/webhooks/{webhook_id}/replays (extension): newest first, one page. */
+export function createReplays({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const endpoint = await findOwnEndpoint(db, callerOf(res).account._id, String(req.params.webhook_id));
+    if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
+    await answerRead(res, 1, async () => {
+      const found = await listReplays(db, endpoint._id, SHOWN_MAX);
+      return pageOf('replays', found.map(replayRecord), undefined);
+    });
+  };
+}
+
+/** GET /v2/account/webhooks/{webhook_id}/replays/{replay_id} (extension). */
+export function createShowReplay({ db, answerRead }: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const { webhook_id: webhook, replay_id: id } = req.params;
+    const read = async () => {
+      const found = await findReplay(db, callerOf(res).account._id, String(id));
+      return found?.endpoint === webhook ? found && replayRecord(found) : undefined;
+    };
+    await answerRead(res, 1, read, 'replay_not_found');
+  };
+}
+
+function answerOf(replay: ReplayDocument): Accepted {
+  return { kind: 'accepted', body: { status: 'success', ...replayRecord(replay) } };
+}
+
+export function replayRecord(replay: ReplayDocument): object {
+  const { _id, since, state, startedAt, endedAt, replayed } = replay;
+  return {
+    replay_id: _id,
+    webhook_id: replay.endpoint,
+    state,
+    since: isoTimestamp(since),
+    started_at: isoTimestamp(startedAt),
+    ended_at: endedAt === undefined ? null : isoTimestamp(endedAt),
+    replayed,
+    progress: progressOf(replay),
+  };
+}
+
+/** The part of the time that was looked through, from 0 to 1. It begins at the newest delivery. */
+function progressOf({ state, before, startedAt, since }: ReplayDocument): number {
+  if (state === 'done') return 1;
+  if (before === undefined) return 0;
+  const [from, to, at] = [startedAt, oldestOf(since), idTime(before)].map((time) => time.getTime());
+  const part = ((from ?? 0) - (at ?? 0)) / ((from ?? 0) - (to ?? 0));
+  return Math.round(Math.min(Math.max(part, 0), 1) * 1000) / 1000;
+}

@@ -1,0 +1,42 @@
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import type { InboundContent } from '../../../shared/messages/chat-message.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+
+/** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
+const SHOWN_MAX = 4_096;
+
+/** What a customer wrote, or which template was sent. Other texts of ours are not shown by the API (gateway/README.md). */
+export type Said =
+  | { readonly body: string; readonly body_cut?: true }
+  | { readonly template: string; readonly language: string };
+
+interface Content {
+  readonly _id: MessageId;
+  readonly inbound?: Pick<InboundContent, 'body'>;
+  readonly content?: { readonly name?: string; readonly language?: string };
+}
+
+/** What is shown of the contents of these messages. Messages that say nothing of it are missing. */
+export async function readSaid(
+  db: Db,
+  account: AccountId,
+  ids: readonly MessageId[],
+): Promise<ReadonlyMap<MessageId, Said>> {
+  const found = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: [...ids] }, account }, { projection: FIELDS, batchSize: ids.length + 1 })
+    .toArray();
+  const said = new Map<MessageId, Said>();
+  for (const { _id, inbound, content } of found as readonly Content[]) {
+    if (inbound !== undefined) said.set(_id, shown(inbound.body));
+    else if (content?.name !== undefined) said.set(_id, { template: content.name, language: content.language ?? '' });
+  }
+  return said;
+}
+
+const FIELDS = { 'inbound.body': 1, 'content.name': 1, 'content.language': 1 } as const;
+
+function shown(body: string): Said {
+  return body.length <= SHOWN_MAX ? { body } : { body: body.slice(0, SHOWN_MAX), body_cut: true };
+}

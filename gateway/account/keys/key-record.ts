@@ -1,0 +1,35 @@
+import type { KeyDocument } from '../../../shared/keys/key.ts';
+import { keyViews } from '../../../shared/keys/view.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+
+/** Keys as the API shows them. `prefix` is what a key begins with; people compare it with the one in their settings. */
+export async function keyRecords(
+  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
+  keys: readonly KeyDocument[],
+): Promise<object[]> {
+  const views = await keyViews(db, clock.now(), keys);
+  return keys.map((key, index) => recordOf(key, views[index]));
+}
+
+export async function keyRecord(deps: Pick<GatewayDeps, 'db' | 'clock'>, key: KeyDocument): Promise<object> {
+  const [record = {}] = await keyRecords(deps, [key]);
+  return record;
+}
+
+function recordOf(key: KeyDocument, view: Awaited<ReturnType<typeof keyViews>>[number] | undefined): object {
+  if (view === undefined) return {};
+  const { id, status, created_at, expires_at, last_used, ...plain } = view;
+  return {
+    key_id: id,
+    prefix: `hk_live_${id}`,
+    state: status,
+    ...plain,
+    created_at: isoTimestamp(created_at),
+    created_by: key.createdBy === undefined ? null : { name: null, ...key.createdBy },
+    expires_at: expires_at && isoTimestamp(expires_at),
+    last_used: last_used && isoTimestamp(last_used),
+    rotated_from: key.rotatedFrom?.key ?? null,
+    rotated_to: key.rotatedTo ?? null,
+  };
+}

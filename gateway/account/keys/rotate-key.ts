@@ -1,0 +1,80 @@
+import type { KeyDocument } from '../../../shared/keys/key.ts';
+import { findOwnKey, isOver, OVERLAP_MS, retireReplaced, rotateKey } from '../../../shared/keys/store.ts';
+import { optional } from '../../fields/field.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { laterTime } from '../../fields/times.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, type Caller, callerOf, type Reply } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import type { Action, Problem } from '../../idempotency/action.ts';
+import { beyondCaller } from './authority.ts';
+import { createdAnswer, creatorOf, type KeyDeps, refuseMoreKeys } from './create-key.ts';
+import { newSealedText, openText, type SealedText } from './sealed-text.ts';
+
+const OVERLAP_DAYS_MAX = 7;
+
+export const ROTATE_KEY = request({
+  old_expires_at: optional(
+    laterTime('When the old key stops working, at most 7 days ahead. Default: in 24 hours.', OVERLAP_DAYS_MAX),
+  ),
+});
+
+/**
+ * POST /v2/account/keys/{key_id}/rotate (extension): a new key with the settings of the old one, which works a while longer. The
+ * new key is stored first. If the gateway dies before the old one gets its end, both work; a repeated request with the same
+ * Idempotency-Key completes it.
+ */
+export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
+  const { db, clock, config } = deps;
+  return {
+    name: 'rotate-key',
+    newId: () => newSealedText(deps),
+    async act(res, { id, payBy }) {
+      const caller = callerOf(res);
+      const old = await findOwnKey(db, caller.account._id, String(res.req.params.key_id));
+      if (old === undefined) return { kind: 'refused', problem: ['key_not_found', {}] };
+      const now = clock.now();
+      const read = await readRequest(ROTATE_KEY, bodyOf(res), { account: caller.account, now, config });
+      if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
+      const refusal = refuseRotation(caller, old, now) ?? (await refuseMoreKeys(deps, caller.account._id));
+      if (refusal !== undefined) return { kind: 'refused', problem: refusal };
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const until = whole(read).old_expires_at ?? new Date(now.getTime() + OVERLAP_MS);
+      const made = await rotate(deps, res, old, id, until);
+      return createdAnswer(deps, made, openText(deps, id).text);
+    },
+    async recover(account, id) {
+      const text = openText(deps, id);
+      const made = await findOwnKey(db, account, text.id);
+      if (made?.rotatedFrom === undefined) return undefined;
+      await retireReplaced(db, made);
+      return createdAnswer(deps, made, text.text);
+    },
+  };
+}
+
+function refuseRotation(caller: Caller, old: KeyDocument, now: Date): Problem | undefined {
+  if (!isOver(old, now)) return beyondCaller(caller, old.scopes);
+  if (old.rotatedTo === undefined) return ['key_not_active', {}];
+  return ['key_not_active', { detail: `The key ${old.rotatedTo} replaces this one already. Rotate that one.` }];
+}
+
+function rotate(deps: KeyDeps, res: Reply, old: KeyDocument, sealed: SealedText, until: Date): Promise<KeyDocument> {
+  const { db, clock } = deps;
+  const caller = callerOf(res);
+  return changeAudited(deps, caller, {
+    action: 'key.rotate',
+    subject: { kind: 'key', id: old._id },
+    read: async () => old,
+    make: () => rotateKey(db, clock, old, { until, createdBy: creatorOf(caller) }, openText(deps, sealed)),
+    madeOf: (made) => ({ ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) }),
+    isRefusal: () => false,
+  });
+}
+
+function earlier(a: Date | undefined, b: Date): Date {
+  return a !== undefined && a < b ? a : b;
+}

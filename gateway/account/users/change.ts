@@ -1,0 +1,76 @@
+import type { Db } from 'mongodb';
+import { changeUser, disableUser, enableUser, removeUser, setRole } from '../../../shared/users/store.ts';
+import { ACCOUNT_ROLES, type UserDocument } from '../../../shared/users/user.ts';
+import { choice, optional } from '../../fields/field.ts';
+import { type Given, readRequest, request, whole } from '../../fields/request.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import { personName } from '../../sign-in/person-name.ts';
+import { ROLE_ABOUT } from './invite.ts';
+import { keepingAnOwner } from './last-owner.ts';
+import { userRecord } from './record.ts';
+import { changeOf, type UsersDeps, userOf } from './users.ts';
+
+export const CHANGE_USER = request(
+  {
+    role: optional(choice(ACCOUNT_ROLES, ROLE_ABOUT)),
+    status: optional(choice(['active', 'disabled'], 'disabled: cannot sign in, and all sessions end at once.')),
+    name: optional(personName),
+  },
+  [],
+  [
+    (_given, has, problems) => {
+      if (['role', 'status', 'name'].some(has)) return;
+      problems.add('role', 'missing_field', 'Give `role`, `status` or `name`.');
+    },
+  ],
+);
+
+/** PATCH /v2/account/users/{user_id} (extension): role, name, and whether the user may sign in. It counts at once. */
+export function createChangeUser(deps: UsersDeps): Handler {
+  const { db, clock, config } = deps;
+  return async (req, res: Reply) => {
+    const user = await userOf(db, req, res);
+    if (user === undefined) return;
+    const read = await readRequest(CHANGE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
+    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
+    const wanted = whole(read);
+    const change = () => changeOf(deps, res, { action: 'user.update', user }, () => apply(db, user, wanted));
+    const leaves = (wanted.role ?? 'owner') !== 'owner' || wanted.status === 'disabled';
+    const changed = leaves ? await keepingAnOwner(db, user, change) : await change();
+    if (changed === undefined) sendProblem(res, 'last_owner');
+    else sendJson(res, 200, userRecord(changed));
+  };
+}
+
+/** DELETE /v2/account/users/{user_id} (extension): the user is gone, and all sessions end. The audit keeps the name. */
+export function createRemoveUser(deps: UsersDeps): Handler {
+  const { db } = deps;
+  return async (req, res: Reply) => {
+    const user = await userOf(db, req, res);
+    if (user === undefined) return;
+    const removed = await keepingAnOwner(db, user, async () => {
+      await changeOf(deps, res, { action: 'user.remove', user }, async () => {
+        await removeUser(db, user._id);
+        return undefined;
+      });
+      return true;
+    });
+    if (removed === undefined) sendProblem(res, 'last_owner');
+    else sendJson(res, 200, { status: 'success', user_id: user._id, message: 'The user is removed.' });
+  };
+}
+
+async function apply(
+  db: Db,
+  user: UserDocument,
+  { role, status, name }: Given<(typeof CHANGE_USER)['fields']>,
+): Promise<UserDocument> {
+  let changed = user;
+  if (name !== undefined) changed = (await changeUser(db, { _id: user._id }, { $set: { name } })) ?? changed;
+  if (role !== undefined) changed = (await setRole(db, user._id, role)) ?? changed;
+  if (status === 'disabled') changed = (await disableUser(db, user._id)) ?? changed;
+  if (status === 'active') changed = (await enableUser(db, user._id)) ?? changed;
+  return changed;
+}

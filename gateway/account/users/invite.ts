@@ -1,0 +1,88 @@
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { newId, type UserId } from '../../../shared/runtime/ids.ts';
+import { auditedUser } from '../../../shared/users/audited-user.ts';
+import { linkUrl } from '../../../shared/users/link.ts';
+import { findUser, inviteUser, makeLink, UsernameTaken } from '../../../shared/users/store.ts';
+import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../../shared/users/user.ts';
+import { choice, Fault, optional, required, string } from '../../fields/field.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, callerOf } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import type { Accepted, Action } from '../../idempotency/action.ts';
+import { personName } from '../../sign-in/person-name.ts';
+import { userRecord } from './record.ts';
+import type { UsersDeps } from './users.ts';
+
+export const ROLE_ABOUT = 'viewer reads, sender also sends, developer also changes settings, owner also manages users.';
+
+export const INVITE_USER = request({
+  username: required(
+    string(
+      {
+        description: 'What the user signs in with: an e-mail address, or a name. Case makes no difference.',
+        minLength: 3,
+        maxLength: 254,
+      },
+      (text) =>
+        canonicalUsername(text) ??
+        new Fault('invalid_value', 'It must have 3 to 254 letters, digits and the signs . _ % + - @.'),
+    ),
+  ),
+  role: required(choice(ACCOUNT_ROLES, ROLE_ABOUT)),
+  name: optional(personName),
+});
+
+/** POST /v2/account/users (extension): a new user, with the link to set a password. It is shown only here. */
+export function createInvite({ db, clock, config }: UsersDeps): Action<UserId> {
+  return {
+    name: 'invite-user',
+    newId: () => newId('usr', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const read = await readRequest(INVITE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
+      if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
+      // Another request with the same key may have begun by now.
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const caller = callerOf(res);
+      try {
+        const made = await changeAudited({ db, clock, config }, caller, {
+          action: 'user.invite',
+          subject: { kind: 'user', id: whole(read).username },
+          read: async () => undefined,
+          make: () => inviteUser(db, clock.now(), { ...whole(read), account: caller.account._id }, id),
+          madeOf: ({ user }) => auditedUser(user) ?? {},
+          isRefusal: (error) => error instanceof UsernameTaken,
+        });
+        return withLink(config, made);
+      } catch (error) {
+        if (error instanceof UsernameTaken) return { kind: 'refused', problem: ['username_taken', {}] };
+        throw error;
+      }
+    },
+    /** The link is stored nowhere, so the answer has a new one. */
+    async recover(_account, id) {
+      const user = await findUser(db, id);
+      const made = user && (await makeLink(db, clock.now(), user));
+      return made && withLink(config, made);
+    },
+  };
+}
+
+function withLink(
+  config: UsersDeps['config'],
+  { user, token }: { readonly user: UserDocument; readonly token: string },
+): Accepted {
+  return { kind: 'accepted', sealed: true, body: { ...userRecord(user), ...linkMembers(config, user, token) } };
+}
+
+/** Who may sign in once with which address, and until when. */
+export function linkMembers(config: UsersDeps['config'], { link }: UserDocument, token: string): object {
+  return {
+    link: linkUrl(config, token),
+    purpose: link?.purpose,
+    link_expires_at: link && isoTimestamp(link.expiresAt),
+  };
+}

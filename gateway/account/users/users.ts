@@ -1,0 +1,55 @@
+import type { Request } from 'express';
+import { isUserId } from '../../../shared/runtime/ids.ts';
+import { auditedUser } from '../../../shared/users/audited-user.ts';
+import { findUser, listUsers } from '../../../shared/users/store.ts';
+import type { UserDocument } from '../../../shared/users/user.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { callerOf, type Handler, type Reply } from '../../http/context.ts';
+import { pageOf } from '../../http/page.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { userRecord } from './record.ts';
+
+export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+
+/** GET /v2/account/users (extension): who may sign in. All of them fit on one page. */
+export function createUsers({ db }: UsersDeps): Handler {
+  return async (_req, res: Reply) => {
+    const found = await listUsers(db, callerOf(res).account._id);
+    sendJson(res, 200, pageOf('users', found.map(userRecord), undefined));
+  };
+}
+
+/** GET /v2/account/users/{user_id} (extension). */
+export function createUser({ db }: UsersDeps): Handler {
+  return async (req, res: Reply) => {
+    const user = await userOf(db, req, res);
+    if (user !== undefined) sendJson(res, 200, userRecord(user));
+  };
+}
+
+/** The user that the path names, if the caller's account has it; otherwise the answer is sent. */
+export async function userOf(db: UsersDeps['db'], req: Request, res: Reply): Promise<UserDocument | undefined> {
+  const { user_id: id } = req.params;
+  const user = typeof id === 'string' && isUserId(id) ? await findUser(db, id) : undefined;
+  if (user !== undefined && user.account === callerOf(res).account._id) return user;
+  sendProblem(res, 'user_not_found');
+  return undefined;
+}
+
+/** Makes a change of a user and records it in the audit. Undefined when it was not made. */
+export function changeOf(
+  deps: UsersDeps,
+  res: Reply,
+  { action, user }: { readonly action: string; readonly user: UserDocument },
+  make: () => Promise<UserDocument | undefined>,
+): Promise<UserDocument | undefined> {
+  return changeAudited(deps, callerOf(res), {
+    action,
+    subject: { kind: 'user', id: user.username },
+    read: async () => auditedUser(await findUser(deps.db, user._id)),
+    make,
+    madeOf: (made) => auditedUser(made) ?? {},
+    isRefusal: () => false,
+  });
+}

@@ -1,0 +1,96 @@
+import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
+import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
+import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { address } from '../../chatapp/fields.ts';
+import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
+import { registerEndpoint } from '../../chatapp/webhook.ts';
+import { choice, list, optional, required } from '../../fields/field.ts';
+import { type Rule, readRequest, request, whole } from '../../fields/request.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
+import { bodyOf, callerOf } from '../../http/context.ts';
+import type { FieldProblems } from '../../http/fields.ts';
+import type { Accepted, Action } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { webhookRecord } from './webhook-record.ts';
+
+const FIELDS = {
+  channel: required(choice(CHANNEL_NAMES, 'Whose events are posted.')),
+  url: required(address('Where events are posted to: https, a public address.')),
+  events: optional(
+    list(choice(EVENT_NAMES), {
+      description: 'The events to post. Without it: all events of the channel.',
+      minItems: 1,
+    }),
+  ),
+};
+
+const ofChannel: Rule<typeof FIELDS> = ({ channel, events }, _has, problems) => {
+  if (channel !== undefined && events !== undefined) checkEvents(channel, events, problems);
+};
+
+export const CREATE_WEBHOOK = request(FIELDS, [], [ofChannel]);
+
+/** Reports events that do not happen on the endpoint's channel. */
+export function checkEvents(
+  channel: EndpointDocument['channel'],
+  events: EndpointDocument['events'],
+  problems: FieldProblems,
+): void {
+  const allowed = eventsOf(channel);
+  events.forEach((event, index) => {
+    if (allowed.includes(event)) return;
+    problems.add(`events[${index}]`, 'invalid_value', `The events of this channel are ${allowed.join(', ')}.`);
+  });
+}
+
+type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;
+
+/**
+ * POST /v2/account/webhooks (extension): registers an address for the events of one channel. The secret of a new one is in this
+ * answer only. As `ops webhook create` and POST /v2/chatapp/webhook do.
+ */
+export function createWebhookCreation(deps: Deps, urlCheck: UrlCheck): Action<RequestId> {
+  const { db, clock, box, config } = deps;
+  return {
+    name: 'create-webhook',
+    // The endpoint's own id derives from its address. A new one stores this id, and `recover` finds it by that.
+    newId: () => newId('req', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const caller = callerOf(res);
+      const context = { account: caller.account, now: clock.now(), config };
+      const read = await readRequest(CREATE_WEBHOOK, bodyOf(res), context);
+      const { given, problems } = read;
+      if (given.url !== undefined && urlCheck.form(given.url, 'url', problems)) {
+        await urlCheck.host(given.url, 'url', problems);
+      }
+      if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same update.
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const { channel, url, events = eventsOf(channel) } = whole(read);
+      const wanted = { account: caller.account._id, channel, url, events, registration: id };
+      const made = await registerEndpoint(deps, caller, wanted);
+      if ('kind' in made) return made;
+      return answerOf(deps, made.endpoint, made.created ? made.secret : undefined);
+    },
+    /** Only a request that created an endpoint needs its old answer. Any other is simply done again. */
+    async recover(account, id) {
+      const endpoint = (await listEndpoints(db, account)).find(({ registration }) => registration === id);
+      const [secret] = endpoint?.secrets ?? [];
+      return endpoint && secret && answerOf(deps, endpoint, box.open(secret.sealed));
+    },
+  };
+}
+
+/** Stored encrypted, because it may have the secret. */
+async function answerOf(deps: Deps, endpoint: EndpointDocument, secret: string | undefined): Promise<Accepted> {
+  const body = {
+    status: 'success',
+    ...(await webhookRecord(deps, endpoint)),
+    ...(secret === undefined ? {} : { secret }),
+  };
+  return { kind: 'accepted', sealed: true, body };
+}

@@ -1,0 +1,23 @@
+import { EXEMPTIONS } from '../../../shared/opt-outs/opt-out.ts';
+import { choice, list } from '../../fields/field.ts';
+import { line } from '../fields.ts';
+
+/** Fields that a new account and a changed one have in common. */
+export const NAME = line('What people call it.', 100);
+export const SENDERS = choice(
+  ['any', 'registered'],
+  '`registered`: only senders that are registered to the account and approved.',
+);
+export const DLT = choice(
+  ['on', 'off'],
+  "India's DLT: senders must be registered, texts must match approved templates.",
+);
+export const NUMBER_CHECK = choice(
+  ['off', 'on', 'mobile'],
+  "`on`: recipients must be numbers of their country's plan. `mobile`: they must be mobile numbers too.",
+);
+export const LOG = choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.');
+export const OPT_OUT_EXEMPT = list(choice(EXEMPTIONS), {
+  description: 'Messages that go to customers who opted out, too.',
+  maxItems: 2,
+});

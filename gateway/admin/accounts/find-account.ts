@@ -1,0 +1,11 @@
+import type { Request } from 'express';
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { findAccount } from '../../../shared/accounts/store.ts';
+import { isAccountId } from '../../../shared/runtime/ids.ts';
+
+/** The account that the path names, without `pending`. */
+export async function accountInPath(db: Db, { params }: Request): Promise<AccountDocument | undefined> {
+  const { account_id: id } = params;
+  return typeof id === 'string' && isAccountId(id) ? findAccount(db, id) : undefined;
+}

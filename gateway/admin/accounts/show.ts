@@ -1,0 +1,45 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { listKeys } from '../../../shared/keys/store.ts';
+import { providerCondition } from '../../../shared/providers/condition.ts';
+import { findProvider } from '../../../shared/providers/store.ts';
+import { listSenders } from '../../../shared/senders/store.ts';
+import { missingToSend } from '../../../shared/templates/missing-to-send.ts';
+import { listUsers } from '../../../shared/users/store.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { accountRecord, accountSettings } from './account-record.ts';
+import { accountInPath } from './find-account.ts';
+
+/** GET /v2/admin/accounts/{account_id} (extension): one account with its settings and counts of what it has. */
+export function createAccountDetail({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    const account = await accountInPath(db, req);
+    if (account === undefined) return sendProblem(res, 'account_not_found');
+    sendJson(res, 200, await accountDetail(db, account));
+  };
+}
+
+export async function accountDetail(db: Db, account: AccountDocument): Promise<object> {
+  const id = account._id;
+  const [keys, users, senders, provider, missing] = await Promise.all([
+    listKeys(db, id),
+    listUsers(db, id),
+    listSenders(db, id),
+    findProvider(db, id),
+    missingToSend(db, account),
+  ]);
+  return {
+    ...accountRecord(account),
+    settings: accountSettings(account),
+    /** Without these every send is refused. */
+    missing_to_send: missing.map((what) => MISSING[what]),
+    keys: { active: keys.filter(({ status }) => status === 'active').length, all: keys.length },
+    users: users.length,
+    senders: senders.map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
+    chatapp: provider === undefined ? null : providerCondition(provider),
+  };
+}
+
+const MISSING = { 'PE id': 'entity_id', sender: 'sender', template: 'template' } as const;

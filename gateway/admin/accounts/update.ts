@@ -1,0 +1,58 @@
+import { accountInAudit } from '../../../shared/accounts/account.ts';
+import { type AccountChanges, findAccount, updateAccount } from '../../../shared/accounts/store.ts';
+import { optional } from '../../fields/field.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, type Handler, type Reply, requesterOf } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { country, entityId, expiryDate } from '../fields.ts';
+import { DLT, LOG, NAME, NUMBER_CHECK, OPT_OUT_EXEMPT, SENDERS } from './account-fields.ts';
+import { accountInPath } from './find-account.ts';
+import { accountDetail } from './show.ts';
+
+export const UPDATE_ACCOUNT = request({
+  name: optional(NAME),
+  expiry_date: optional(expiryDate),
+  senders: optional(SENDERS),
+  dlt: optional(DLT),
+  entity_id: optional(entityId),
+  number_check: optional(NUMBER_CHECK),
+  country: optional(country),
+  log: optional(LOG),
+  opt_out_exempt: optional(OPT_OUT_EXEMPT),
+});
+
+/** PATCH /v2/admin/accounts/{account_id} (extension): changes settings. Fields that are left out stay as they are. */
+export function createUpdateAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Handler {
+  const { db, clock, config } = deps;
+  return async (req, res: Reply) => {
+    const read = await readRequest(UPDATE_ACCOUNT, bodyOf(res), { account: {}, now: clock.now(), config });
+    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
+    const account = await accountInPath(db, req);
+    if (account === undefined) return sendProblem(res, 'account_not_found');
+    const { _id: id } = account;
+    const { expiry_date, entity_id, number_check, opt_out_exempt, ...same } = whole(read);
+    const changes: AccountChanges = {
+      ...same,
+      ...(expiry_date === undefined ? {} : { expiryDate: expiry_date }),
+      ...(entity_id === undefined ? {} : { entityId: entity_id }),
+      ...(number_check === undefined ? {} : { numberCheck: number_check }),
+      ...(opt_out_exempt === undefined ? {} : { optOutExempt: opt_out_exempt }),
+    };
+    const changed = await changeAudited(deps, requesterOf(res), {
+      action: 'account.update',
+      subject: { kind: 'account', id },
+      account: id,
+      read: async () => accountInAudit(account),
+      make: async () => {
+        if (Object.keys(changes).length > 0) await updateAccount(db, id, changes);
+        return (await findAccount(db, id)) ?? account;
+      },
+      madeOf: accountInAudit,
+      isRefusal: () => false,
+    });
+    sendJson(res, 200, { status: 'success', account: await accountDetail(db, changed) });
+  };
+}

@@ -1,0 +1,42 @@
+import { choice, type Field, optional, required } from '../../fields/field.ts';
+import { type Rule, request } from '../../fields/request.ts';
+import { line, matching } from '../fields.ts';
+
+const DECISION = choice(['approved', 'rejected'], 'A later decision replaces an earlier one.');
+const REASON = line('Why. The account reads it. Required with `rejected`.', 200);
+
+type DecisionFields = {
+  readonly decision: Field<'approved' | 'rejected'>;
+  readonly reason: Field<string | undefined>;
+};
+
+const reasonToReject: Rule<DecisionFields> = ({ decision }, has, problems) => {
+  if (decision === 'rejected' && !has('reason')) {
+    problems.add('reason', 'missing_field', 'Say why, so that the account knows what to change.');
+  }
+};
+
+export const DECIDE_SENDER = request({ decision: required(DECISION), reason: optional(REASON) }, [], [reasonToReject]);
+
+export const DECIDE_TEMPLATE = request(
+  {
+    decision: required(DECISION),
+    reason: optional(REASON),
+    dlt_id: optional(
+      matching(
+        'The id that the operators gave to a requested template. A request without one needs it to be approved.',
+        /^[0-9]{10,20}$/,
+        '10 to 20 digits',
+      ),
+    ),
+    version: optional(
+      matching(
+        '`version` of the text that was read. Another text is not approved then. Needed to approve what the account asked for itself.',
+        /^[0-9a-f]{12}$/,
+        'a version as GET shows it',
+      ),
+    ),
+  },
+  [],
+  [reasonToReject],
+);

@@ -1,0 +1,77 @@
+import type { Db } from 'mongodb';
+import { findAccount } from '../../../shared/accounts/store.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { isLedgerCheckId, newId } from '../../../shared/runtime/ids.ts';
+import { optional } from '../../fields/field.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { accountId } from '../fields.ts';
+import { readNoQuery } from '../no-query.ts';
+import { KEPT_MS, type LedgerCheckDocument, ledgerCheckRecord } from './ledger-check.ts';
+import { runCheck } from './run.ts';
+import { findCheck, insertCheck, listChecks } from './store.ts';
+
+const LISTED = 10;
+
+export const START_CHECK = request({ account_id: optional(accountId) });
+
+/** POST /v2/admin/ledger-checks (extension): begins to walk the ledgers. The answer comes at once; GET tells how far it is. */
+export function createStartCheck(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'log' | 'stopping'>): Handler {
+  const { db, clock, config } = deps;
+  /** One at a time in this process, whoever asks: a second one would only make both slower. */
+  let running: LedgerCheckDocument | undefined;
+  return async (_req, res: Reply) => {
+    const read = await readRequest(START_CHECK, bodyOf(res), { account: {}, now: clock.now(), config });
+    const { problems, given } = read;
+    if (given.account_id !== undefined && (await findAccount(db, given.account_id)) === undefined) {
+      problems.add('account_id', 'invalid_value', 'There is no such account.');
+    }
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (running !== undefined)
+      return sendProblem(res, 'ledger_check_running', { extra: { ledger_check_id: running._id } });
+    const { account_id: account } = whole(read);
+    const now = clock.now();
+    const check: LedgerCheckDocument = {
+      _id: newId('chk', now.getTime()),
+      ...(account === undefined ? {} : { account }),
+      ...{ state: 'running', startedAt: now, at: now, done: 0, total: account === undefined ? 0 : 1, entries: 0 },
+      ...{ broken: [], expiresAt: new Date(now.getTime() + KEPT_MS) },
+    };
+    running = check;
+    try {
+      await insertCheck(db, check);
+    } catch (error) {
+      running = undefined;
+      throw error;
+    }
+    void runCheck(deps, check).finally(() => {
+      running = undefined;
+    });
+    sendJson(res, 200, { status: 'success', ledger_check: ledgerCheckRecord(check, now) });
+  };
+}
+
+/** GET /v2/admin/ledger-checks (extension): the newest checks. */
+export function createLedgerChecks({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  return async (req, res: Reply) => {
+    if (!readNoQuery(req, res)) return;
+    sendJson(res, 200, { ledger_checks: await readLedgerChecks(db, clock) });
+  };
+}
+
+export async function readLedgerChecks(db: Db, clock: Clock): Promise<readonly object[]> {
+  return (await listChecks(db, LISTED)).map((check) => ledgerCheckRecord(check, clock.now()));
+}
+
+/** GET /v2/admin/ledger-checks/{ledger_check_id} (extension): how far one is, and what it found. */
+export function createLedgerCheck({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  return async (req, res: Reply) => {
+    const { ledger_check_id: id } = req.params;
+    const found = typeof id === 'string' && isLedgerCheckId(id) ? await findCheck(db, id) : undefined;
+    if (found === undefined) return sendProblem(res, 'ledger_check_not_found');
+    sendJson(res, 200, ledgerCheckRecord(found, clock.now()));
+  };
+}

@@ -1,0 +1,28 @@
+import type { Collection, Db } from 'mongodb';
+import type { LedgerCheckId } from '../../../shared/runtime/ids.ts';
+import type { LedgerCheckDocument } from './ledger-check.ts';
+
+export async function insertCheck(db: Db, check: LedgerCheckDocument): Promise<void> {
+  await checks(db).insertOne(check);
+}
+
+export async function noteProgress(
+  db: Db,
+  id: LedgerCheckId,
+  progress: Pick<LedgerCheckDocument, 'state' | 'at' | 'done' | 'total' | 'entries' | 'broken'>,
+): Promise<void> {
+  await checks(db).updateOne({ _id: id }, { $set: progress });
+}
+
+export async function findCheck(db: Db, id: LedgerCheckId): Promise<LedgerCheckDocument | undefined> {
+  return (await checks(db).findOne({ _id: id })) ?? undefined;
+}
+
+/** Newest first. */
+export async function listChecks(db: Db, limit: number): Promise<readonly LedgerCheckDocument[]> {
+  return checks(db).find().sort({ _id: -1 }).limit(limit).toArray();
+}
+
+function checks(db: Db): Collection<LedgerCheckDocument> {
+  return db.collection('ledger_checks');
+}

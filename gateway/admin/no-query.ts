@@ -1,0 +1,13 @@
+import type { Request } from 'express';
+import { sendProblem } from '../http/answer.ts';
+import type { Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { parseQuery } from '../http/query.ts';
+
+/** For lists that are always answered whole. False when there is a query; then the refusal has been answered. */
+export function readNoQuery(req: Request, res: Reply): boolean {
+  const problems = new FieldProblems();
+  parseQuery(req, [], problems);
+  if (problems.count > 0) sendProblem(res, ...invalidRequest(problems));
+  return problems.count === 0;
+}

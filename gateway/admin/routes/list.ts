@@ -1,0 +1,14 @@
+import { listRoutes } from '../../../shared/routing/store.ts';
+import { sendJson } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { readNoQuery } from '../no-query.ts';
+import { routeRecord } from './route-record.ts';
+
+/** GET /v2/admin/routes (extension): which carriers take which messages. */
+export function createRoutes({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    if (!readNoQuery(req, res)) return;
+    sendJson(res, 200, { routes: (await listRoutes(db)).map(routeRecord) });
+  };
+}

@@ -1,0 +1,66 @@
+import type { Filter } from 'mongodb';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+
+/** The place of an orphan in the list: when it ends, in milliseconds, and its id. */
+type Place = `${number} ${string}`;
+
+function isPlace(text: string): text is Place {
+  return /^\d{1,15} [\x21-\x7e]{1,80}$/.test(text);
+}
+
+/**
+ * GET /v2/admin/orphans (extension): receipts of the last three days that fit no message, newest first. Each is tried again when
+ * the answer with its id comes; one that stays is for a message of somebody else, or its submit was lost.
+ */
+export function createOrphans({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const { carrier_id: carrier, ...query } = parseQuery(req, ['carrier_id', 'limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor<Place>(query.cursor, 'orphans', isPlace, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+
+    const filter: Filter<OrphanDocument> = {
+      ...(carrier === undefined ? {} : { carrier }),
+      ...(after === undefined ? {} : behind(after)),
+    };
+    // All live equally long, so the index of their end has them in the order in which they came.
+    const found = await db
+      .collection<OrphanDocument>('orphans')
+      .find(filter)
+      .sort({ expiresAt: -1, _id: -1 })
+      .limit(limit + 1)
+      .toArray();
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    sendJson(res, 200, pageOf('orphans', page.map(orphanRecord), last && `${last.expiresAt.getTime()} ${last._id}`));
+  };
+}
+
+function behind(place: Place): Filter<OrphanDocument> {
+  const blank = place.indexOf(' ');
+  const expiresAt = new Date(Number(place.slice(0, blank)));
+  return { $or: [{ expiresAt: { $lt: expiresAt } }, { expiresAt, _id: { $lt: place.slice(blank + 1) } }] };
+}
+
+function orphanRecord({ _id, carrier, at, from, to, part, excerpt, keys, expiresAt }: OrphanDocument): object {
+  return {
+    orphan_id: _id,
+    carrier_id: carrier,
+    at: isoTimestamp(at),
+    from,
+    to,
+    state: part.state,
+    error_code: part.error ?? null,
+    carrier_message_id: keys[0]?.split(':').slice(1).join(':') ?? null,
+    receipt: excerpt,
+    expires_at: isoTimestamp(expiresAt),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { livingApps } from '../../../shared/processes/report.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { countWaitingSenders } from '../../../shared/senders/store.ts';
+import { countWaitingTemplates } from '../../../shared/templates/own-store.ts';
+import { countWaitingRequests } from '../../../shared/templates/request-store.ts';
+import { sendJson } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { readCarriers } from '../carriers/list.ts';
+import { readNoQuery } from '../no-query.ts';
+import { readProviders } from '../providers.ts';
+import { queueRecord, readQueues } from './queues.ts';
+import { wrongNow } from './wrong-now.ts';
+
+/** Beyond this, "at least" is told. */
+const COUNTED_MAX = 1_000;
+
+/** GET /v2/admin/overview (extension): what is wrong now in words, then the binds, the queues and what waits for a decision. */
+export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  return async (req, res: Reply) => {
+    if (!readNoQuery(req, res)) return;
+    sendJson(res, 200, await readOverview(db, clock));
+  };
+}
+
+/** It has no "now": the stream tells it when it changes. */
+export async function readOverview(db: Db, clock: Clock): Promise<object> {
+  const now = clock.now();
+  const [carriers, queues, providers, waiting, accounts, suspended, missing] = await Promise.all([
+    readCarriers(db, now),
+    readQueues(db),
+    readProviders(db),
+    countWaiting(db),
+    db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
+    db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
+    missingProcesses(db, clock),
+  ]);
+  return {
+    wrong: wrongNow({ carriers, queues, providers, missing, now }),
+    carriers: {
+      all: carriers.length,
+      bound: carriers.filter(({ condition }) => condition === 'bound').length,
+    },
+    queues: queues.map(queueRecord),
+    approvals: waiting,
+    accounts: { all: accounts, held: suspended },
+  };
+}
+
+async function countWaiting(db: Db) {
+  const [senders, requests, templates] = await Promise.all([
+    countWaitingSenders(db, COUNTED_MAX),
+    countWaitingRequests(db, COUNTED_MAX),
+    countWaitingTemplates(db, COUNTED_MAX),
+  ]);
+  return { senders, templates: requests + templates };
+}
+
+/** The workers that every installation needs. */
+const WORKERS = ['smpp', 'webhooks', 'batches', 'schedules', 'chatapp', 'maintenance'] as const;
+
+async function missingProcesses(db: Db, clock: Clock): Promise<readonly string[]> {
+  const living = await livingApps(db, clock);
+  return WORKERS.filter((app) => !living.has(app));
+}

@@ -1,0 +1,34 @@
+import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
+import { listStrays } from '../../../shared/inbound/store.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { sendJson, sendProblem } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+
+/**
+ * GET /v2/admin/strays (extension): received SMS that belong to no account, newest first. With `text=yes` what they say: customers
+ * wrote it, so it is shown only to who asks.
+ */
+export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['text', 'limit'], problems);
+    const limit = parseLimit(query.limit, problems);
+    if (query.text !== undefined && query.text !== 'yes' && query.text !== 'no') {
+      problems.add('text', 'invalid_value', 'It must be one of yes, no.');
+    }
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    const found = await listStrays(db, limit);
+    sendJson(res, 200, { strays: found.flatMap((one) => strayRecord(one, query.text === 'yes')) });
+  };
+}
+
+function strayRecord({ _id, at, carrier, stray, expiresAt }: InboundDocument, text: boolean): object[] {
+  if (stray === undefined || expiresAt === undefined) return [];
+  const { from, to, type, body } = stray;
+  const about = { stray_id: _id, at: isoTimestamp(at), carrier_id: carrier, from, to, type };
+  return [{ ...about, text: text ? body : null, expires_at: isoTimestamp(expiresAt) }];
+}

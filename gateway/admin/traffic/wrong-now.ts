@@ -1,0 +1,97 @@
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { readCarriers } from '../carriers/list.ts';
+import type { readProviders } from '../providers.ts';
+import type { WaitingLane } from './queues.ts';
+
+/** Something that a person should look at. `bad`: customers' messages do not leave. */
+export interface Wrong {
+  readonly severity: 'bad' | 'look';
+  readonly about: 'process' | 'carrier' | 'queue' | 'provider';
+  /** The carrier, the account of the provider, the path, the app. */
+  readonly id: string;
+  readonly words: string;
+}
+
+interface Seen {
+  readonly carriers: Awaited<ReturnType<typeof readCarriers>>;
+  readonly queues: readonly WaitingLane[];
+  readonly providers: Awaited<ReturnType<typeof readProviders>>;
+  /** Apps of which no process lives. */
+  readonly missing: readonly string[];
+  readonly now: Date;
+}
+
+/** A message of the most urgent lane should leave at once; promotional ones may wait for their hours. */
+const WAIT_MINUTES: Readonly<Record<string, number>> = { otp: 1, transactional: 5, low: 30, promotional: 60 };
+
+/** What is wrong, the worst first. Pure. */
+export function wrongNow({ carriers, queues, providers, missing, now }: Seen): readonly Wrong[] {
+  const found = [
+    ...missing.map(processWrong),
+    ...carriers.flatMap(carrierWrong),
+    ...queues.flatMap((queue) => queueWrong(queue, now)),
+    ...providers.flatMap(providerWrong),
+  ];
+  return [
+    ...found.filter(({ severity }) => severity === 'bad'),
+    ...found.filter(({ severity }) => severity === 'look'),
+  ];
+}
+
+function processWrong(app: string): Wrong {
+  return { severity: 'bad', about: 'process', id: app, words: `No ${app} process is running. Start it with PM2.` };
+}
+
+function carrierWrong({
+  carrier_id: id,
+  name,
+  condition,
+  words,
+  unknowns,
+  measured,
+}: Seen['carriers'][number]): Wrong[] {
+  const about = { about: 'carrier', id } as const;
+  const found: Wrong[] = [];
+  if (condition !== 'bound' && condition !== 'paused') {
+    const severity = condition === 'partly_bound' || condition === 'binding' ? 'look' : 'bad';
+    found.push({ ...about, severity, words: `${name}: ${words}` });
+  }
+  if (unknowns > 0) {
+    const count = unknowns === 1 ? '1 submit was' : `${unknowns} submits were`;
+    found.push({ ...about, severity: 'look', words: `${name}: ${count} never answered.` });
+  }
+  const refused = measured?.answers.rejected ?? 0;
+  const all = Object.values(measured?.answers ?? {}).reduce((sum, one) => sum + one, 0);
+  if (refused * 2 > all && measured?.last_refusal != null) {
+    const { reason, code } = measured.last_refusal;
+    found.push({
+      ...about,
+      severity: 'bad',
+      words: `${name} refuses most messages; the last one: ${reason} (${code}).`,
+    });
+  }
+  return found;
+}
+
+function queueWrong({ path, lane, waiting, more, oldest }: WaitingLane, now: Date): Wrong[] {
+  const minutes = (now.getTime() - oldest.at.getTime()) / 60_000;
+  const limit = WAIT_MINUTES[lane];
+  if (limit === undefined || minutes < limit) return [];
+  const count = `${more ? 'More than ' : ''}${waiting} ${lane} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+  const words = `${count} on ${path}, the oldest since ${isoTimestamp(oldest.at)}.`;
+  return [{ severity: lane === 'otp' || lane === 'transactional' ? 'bad' : 'look', about: 'queue', id: path, words }];
+}
+
+function providerWrong({
+  account_id: id,
+  number,
+  condition,
+  stopped_reason,
+  troubles,
+}: Seen['providers'][number]): Wrong[] {
+  const about = { about: 'provider', id } as const;
+  if (condition === 'stopped') {
+    return [{ ...about, severity: 'bad', words: `Chat-app number ${number} is stopped: ${stopped_reason}` }];
+  }
+  return troubles.map(({ words }) => ({ ...about, severity: 'look', words: `Chat-app number ${number}: ${words}` }));
+}

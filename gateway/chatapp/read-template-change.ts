@@ -1,0 +1,60 @@
+import type { TemplateItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { JsonObject } from '../http/context.ts';
+import { object } from './loose-json.ts';
+
+/** The fields of a callback that tell of templates (WhatsApp Business Platform, webhooks reference). */
+export const TEMPLATE_FIELDS: ReadonlySet<string> = new Set([
+  'message_template_status_update',
+  'message_template_quality_update',
+  'message_template_components_update',
+  'template_category_update',
+]);
+
+const NAME_MAX = 512;
+const WORD_MAX = 64;
+const REASON_MAX = 500;
+/** At risk, or closed to edits: the status is what it was. */
+const NO_STATUS: readonly string[] = ['FLAGGED', 'LOCKED'];
+/** The status is what it was before; only the list tells it. */
+const BACK: readonly string[] = ['REINSTATED', 'UNARCHIVED'];
+
+/** What a change tells of a template. Undefined when it names none. Pure. */
+export function readTemplateChange(value: JsonObject): TemplateItem | undefined {
+  const { message_template_name: name, message_template_language: language } = value;
+  if (typeof name !== 'string' || name === '' || name.length > NAME_MAX) return undefined;
+  if (typeof language !== 'string' || language === '' || language.length > WORD_MAX) return undefined;
+  const event = word(value.event);
+  const status =
+    event === undefined || NO_STATUS.includes(event) || BACK.includes(event) ? undefined : event.toLowerCase();
+  // Some editions of the documentation show the quality under the field of the status.
+  const quality = word(value.new_quality_score)?.toLowerCase();
+  // Without `previous_category` the category will change, and has not yet.
+  const category = value.previous_category === undefined ? undefined : word(value.new_category)?.toLowerCase();
+  const reason = status === undefined ? undefined : reasonOf(value);
+  return {
+    kind: 'template',
+    name,
+    // Callbacks may write `en-US`, lists write `en_US`.
+    language: language.replace('-', '_'),
+    ...(status === undefined ? {} : { status }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(quality === undefined ? {} : { quality }),
+    ...(category === undefined ? {} : { category }),
+  };
+}
+
+/** `INVALID_FORMAT: Your template has parameters placed next to each other. Separate them.` */
+function reasonOf(value: JsonObject): string | undefined {
+  const info = object(value.rejection_info);
+  const other = object(value.other_info);
+  const code = word(value.reason);
+  const words = [info.reason, info.recommendation, other.title, other.description]
+    .filter((text): text is string => typeof text === 'string' && text !== '')
+    .join(' ');
+  const known = code === undefined || code === 'NONE' ? [] : [code];
+  return [...known, ...(words === '' ? [] : [words])].join(': ').slice(0, REASON_MAX) || undefined;
+}
+
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= WORD_MAX ? value : undefined;
+}

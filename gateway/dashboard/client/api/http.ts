@@ -1,0 +1,86 @@
+import { newIdempotencyKey } from './idempotency.ts';
+import { ApiProblem, noConnection } from './problem.ts';
+import { signInAgain } from './signed-in.ts';
+
+/** Undefined and empty values are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Calls of the API. Each gives the body of the answer, or throws an `ApiProblem`. */
+export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return call<T>('GET', path + queryText(query), undefined, {}, signal);
+}
+
+export function post<T>(path: string, body: object = {}): Promise<T> {
+  return call<T>('POST', path, body);
+}
+
+/**
+ * A POST that makes something: pressed again after a lost answer, it makes nothing twice. A refusal keeps the key: it may be of
+ * the second press (in flight, too many requests), while the first one was accepted.
+ */
+export async function create<T>(path: string, body: object): Promise<T> {
+  const attempt = newIdempotencyKey(path, body);
+  return attempt.accepted(await call<T>('POST', path, body, { 'Idempotency-Key': attempt.key }));
+}
+
+export function patch<T>(path: string, body: object): Promise<T> {
+  return call<T>('PATCH', path, body);
+}
+
+export function put<T>(path: string, body: object): Promise<T> {
+  return call<T>('PUT', path, body);
+}
+
+export function remove<T = void>(path: string, body?: object): Promise<T> {
+  return call<T>('DELETE', path, body);
+}
+
+export function queryText(query: Query): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') params.set(name, String(value));
+  }
+  return params.size === 0 ? '' : `?${params}`;
+}
+
+/** When the session has ended, the user signs in over the page, which keeps what was typed, and the call is made again. */
+async function call<T>(
+  method: Method,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const init: RequestInit = {
+    method,
+    // A form of another site cannot set this header (docs/specification: gateway/sign-in).
+    headers: { ...headers, 'x-dashboard': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  let response = await reach(path, init);
+  if (response.status === 401 && (await signInAgain(path))) response = await reach(path, init);
+  const text = await response.text();
+  const value = parse(text);
+  if (response.ok) return value as T; // docs/openapi.json says what each path answers.
+  throw new ApiProblem(response.status, value ?? {});
+}
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw noConnection();
+  }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // A proxy's page.
+  }
+}

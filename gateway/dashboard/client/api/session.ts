@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals';
+import { get, post, remove } from './http.ts';
+import { ApiProblem } from './problem.ts';
+import { setSignedIn } from './signed-in.ts';
+
+export type Role = 'owner' | 'developer' | 'sender' | 'viewer' | 'operator';
+/** Scopes are those of keys; `owner` is what no key has. */
+export type Permission = 'read' | 'send' | 'otp' | 'manage' | 'admin' | 'owner';
+
+export interface Session {
+  readonly session_id: string;
+  readonly user: {
+    readonly user_id: string;
+    readonly username: string;
+    readonly name: string | null;
+    readonly role: Role;
+    readonly second_factor: boolean;
+  };
+  /** Operators belong to no account. */
+  readonly account: { readonly account_id: string; readonly name: string } | null;
+  readonly scopes: readonly Permission[];
+  /** What must be done before anything else. */
+  readonly missing: readonly 'second_factor'[];
+  readonly expires_at: string;
+}
+
+/** Undefined until the gateway has said it; null when nobody is signed in. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** Who has just chosen a password: the name to sign in with. */
+export const newcomer = signal('');
+
+/** Asks who is signed in. Throws when the gateway does not say. */
+export async function loadSession(): Promise<void> {
+  try {
+    setSession(await get<Session>('/v2/session'));
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+    setSession(null);
+  }
+}
+
+export async function signIn(credentials: object): Promise<void> {
+  setSession(await post<Session>('/v2/session', credentials));
+}
+
+export async function signOut(): Promise<void> {
+  await remove('/v2/session');
+  setSession(null);
+}
+
+/** Whether the user may. The gateway decides again on each call; this only hides what would be refused. */
+export function may(permission: Permission): boolean {
+  return session.value?.scopes.includes(permission) ?? false;
+}
+
+function setSession(now: Session | null): void {
+  setSignedIn(now !== null);
+  session.value = now;
+}

@@ -1,0 +1,28 @@
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'theme';
+
+/** What this browser's user chose. It is the only thing that the dashboard keeps in the browser. */
+export function storedTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(KEY);
+    return stored === 'light' || stored === 'dark' ? stored : 'system';
+  } catch {
+    return 'system'; // Storage is switched off.
+  }
+}
+
+export function storeTheme(theme: Theme): void {
+  try {
+    if (theme === 'system') localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, theme);
+  } catch {
+    // It holds until the page is closed.
+  }
+  applyTheme(theme);
+}
+
+export function applyTheme(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}

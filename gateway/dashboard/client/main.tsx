@@ -1,0 +1,23 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { PAGES } from './pages.tsx';
+import { matchPage } from './router/route.tsx';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/frame.css';
+import './styles/buttons.css';
+import './styles/lists.css';
+import './styles/states.css';
+import './styles/parts.css';
+import './styles/forms.css';
+import './styles/layers.css';
+import './styles/conversation.css';
+import './styles/templates.css';
+
+// The page's code comes while the gateway is asked who is signed in.
+matchPage(PAGES, location.pathname)
+  ?.page.load()
+  .catch(() => {}); // The route asks again.
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

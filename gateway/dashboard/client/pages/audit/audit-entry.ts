@@ -1,0 +1,37 @@
+type State = Readonly<Record<string, unknown>> | null;
+
+/** As `GET /v2/account/audit` shows it. */
+export interface AuditEntry {
+  readonly audit_id: string;
+  readonly at: string;
+  readonly actor: {
+    readonly kind: 'ops' | 'key' | 'user';
+    readonly id: string | null;
+    readonly name: string | null;
+    readonly address: string | null;
+  };
+  readonly action: string;
+  readonly subject: { readonly kind: string; readonly id: string | null };
+  readonly outcome: 'begun' | 'done' | 'failed';
+  readonly times: number;
+  readonly before: State;
+  readonly after: State;
+}
+
+export function whoOf({ actor }: AuditEntry): string {
+  if (actor.kind === 'ops') return 'your service provider';
+  return actor.name ?? `${actor.kind} ${actor.id}`;
+}
+
+/** The fields that differ, in words. */
+export function changesOf({ before, after }: AuditEntry) {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .map((name) => ({ name, before: inWords(before?.[name]), after: inWords(after?.[name]) }))
+    .filter((change) => change.before !== change.after);
+}
+
+function inWords(value: unknown): string {
+  if (value === undefined || value === null) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

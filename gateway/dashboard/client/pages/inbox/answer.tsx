@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { create } from '../../api/http.ts';
+import { TextArea } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Card } from '../../parts/page.tsx';
+import { toast } from '../../parts/toast.tsx';
+import type { Customer } from './customer.ts';
+import { isOpen } from './session-badge.tsx';
+import { TemplateForm } from './template-form.tsx';
+
+interface AnswerProps {
+  readonly customer: Customer;
+  readonly onSent: () => void;
+}
+
+/** A box to write to the customer; outside the session a template. */
+export function Answer({ customer, onSent }: AnswerProps) {
+  const [text, setText] = useState('');
+  if (!isOpen(customer)) {
+    return (
+      <Card
+        title="Send a template"
+        lead="The session is closed: more than 24 hours have passed since the customer wrote."
+      >
+        <TemplateForm to={customer.customer} onSent={onSent} />
+      </Card>
+    );
+  }
+  const send = async () => {
+    await create('/v2/chatapp/send-text', { to: customer.customer, message: text });
+    setText('');
+    toast('Answer sent.');
+    onSent();
+  };
+  return (
+    <Card title="Answer">
+      <Form submit="Send answer" onSubmit={send}>
+        <TextArea name="message" label="Your answer" rows={3} value={text} onInput={setText} />
+      </Form>
+    </Card>
+  );
+}

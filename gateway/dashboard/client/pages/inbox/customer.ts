@@ -1,0 +1,39 @@
+/** Who wrote, and how long one may answer freely: `GET /v2/account/inbox`. */
+export interface Customer {
+  readonly customer: string;
+  readonly last_message_at: string | null;
+  readonly session_open: boolean;
+  readonly session_until: string | null;
+  readonly conversation: { readonly until: string; readonly credits: number } | null;
+}
+
+export interface InboxRow extends Customer {
+  readonly last_message: { readonly type?: string; readonly body?: string } | null;
+}
+
+/** An entry of `GET /v2/account/inbox/{customer}` and of `GET /v2/account/received-sms`. */
+export interface InboxMessage {
+  readonly message_id: string;
+  readonly direction: 'in' | 'out';
+  readonly to: string;
+  readonly from?: string | null;
+  readonly status: string;
+  readonly type?: string;
+  readonly body?: string;
+  readonly body_cut?: true;
+  readonly template?: string;
+  readonly language?: string;
+  readonly created_at: string;
+  readonly error_reason?: string;
+}
+
+export const INBOX_TABS = [
+  { href: '/dashboard/inbox', label: 'Chat app' },
+  { href: '/dashboard/inbox/sms', label: 'SMS' },
+] as const;
+
+/** A text as a row shows it; other things by their type, as "image". */
+export function shortly({ type, body }: { readonly type?: string; readonly body?: string }): string {
+  if (body === undefined || body === '') return type ?? 'no text';
+  return body.length > 80 ? `${body.slice(0, 80)}…` : body;
+}

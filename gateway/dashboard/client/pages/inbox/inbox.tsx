@@ -1,0 +1,47 @@
+import { useEffect } from 'preact/hooks';
+import { useLive } from '../../api/live.ts';
+import { usePages } from '../../api/pages.ts';
+import { LinkButton } from '../../parts/button.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { PageHead } from '../../parts/page.tsx';
+import { type Column, PagedTable } from '../../parts/table.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { INBOX_TABS, type InboxRow, shortly } from './customer.ts';
+import { SessionBadge } from './session-badge.tsx';
+
+/** Who wrote on the chat-app channel. */
+export function InboxPage() {
+  const list = usePages<InboxRow>('/v2/account/inbox');
+  const newest = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
+  useEffect(() => {
+    if (newest !== undefined) list.reload();
+  }, [newest, list.reload]);
+  return (
+    <>
+      <PageHead
+        title="Inbox"
+        lead="What your customers wrote. For 24 hours after their last message you may answer freely."
+      />
+      <Tabs label="Channel" tabs={INBOX_TABS} />
+      <PagedTable
+        list={list}
+        caption="Customers who wrote"
+        rowKey={({ customer }) => customer}
+        columns={COLUMNS}
+        empty={
+          <Empty icon="inbox" action={<LinkButton href="/docs#inbox">Read how messages come in</LinkButton>}>
+            Nobody has written yet. Send a template; the answer appears here.
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<InboxRow>[] = [
+  { head: 'Customer', cell: ({ customer }) => <a href={`/dashboard/inbox/${customer}`}>{customer}</a> },
+  { head: 'Last message', cell: ({ last_message: last }) => (last === null ? '–' : shortly(last)) },
+  { head: 'When', cell: ({ last_message_at: at }) => <Time at={at} /> },
+  { head: 'Session', cell: (row) => <SessionBadge customer={row} /> },
+];

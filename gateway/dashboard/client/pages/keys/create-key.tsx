@@ -1,0 +1,45 @@
+import { create } from '../../api/http.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { now } from '../../parts/now.ts';
+import type { CreatedKey } from './key.ts';
+import { KeyFields } from './key-fields.tsx';
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  ['', 'Never'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const;
+
+interface CreateKeyProps {
+  readonly onClose: () => void;
+  readonly onCreated: (made: CreatedKey) => void;
+}
+
+export function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
+  return (
+    <Dialog title="Create an API key" onClose={onClose}>
+      <Form
+        submit="Create key"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const days = values.optional('expires_at');
+          const made = await create<CreatedKey>('/v2/account/keys', {
+            name: values.text('name'),
+            scopes: values.all('scopes'),
+            allowed_ips: values.lines('allowed_ips'),
+            per_minute: values.number('per_minute'),
+            ...(days && { expires_at: new Date(now.value + Number(days) * DAY_MS).toISOString() }),
+          });
+          onCreated(made);
+        }}
+      >
+        <KeyFields />
+        <Select name="expires_at" label="Stops working" options={LIVES} initial="" />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import { create, patch, remove } from '../../api/http.ts';
+import { may } from '../../api/session.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CopyId } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { now } from '../../parts/now.ts';
+import { number } from '../../parts/number.ts';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { type CreatedKey, type Key, STATE_TONES } from './key.ts';
+import { KeyFields } from './key-fields.tsx';
+
+interface KeyPanelProps {
+  readonly of: Key;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+  readonly onRotated: (made: CreatedKey) => void;
+}
+
+/** One key: how it is used, and what can be done about it. */
+export function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
+  const [asked, setAsked] = useState<'edit' | 'rotate' | 'revoke'>();
+  const path = `/v2/account/keys/${of.key_id}`;
+  const close = () => setAsked(undefined);
+  return (
+    <Dialog title={of.name} side="right" onClose={onClose}>
+      <KeyFacts of={of} />
+      {may('manage') && of.state === 'active' && (
+        <div class="acts">
+          <Button onClick={() => setAsked('edit')}>Change settings</Button>
+          {of.rotated_to === null && <Button onClick={() => setAsked('rotate')}>Rotate key</Button>}
+          <Button look="danger" onClick={() => setAsked('revoke')}>
+            Revoke key
+          </Button>
+        </div>
+      )}
+      {asked === 'edit' && <EditDialog of={of} path={path} onClose={close} onChange={onChange} />}
+      {asked === 'rotate' && <RotateDialog path={path} onClose={close} onRotated={onRotated} />}
+      {asked === 'revoke' && (
+        <Confirm
+          title={`Revoke the key ${of.name}?`}
+          act="Revoke key"
+          typed={of.name}
+          onConfirm={async () => {
+            await remove(path);
+            onChange();
+            toast('Key revoked. It is refused within some seconds.');
+          }}
+          onClose={close}
+        >
+          <p>What uses it can send and read no more. It cannot be undone.</p>
+        </Confirm>
+      )}
+    </Dialog>
+  );
+}
+
+function KeyFacts({ of }: { readonly of: Key }) {
+  return (
+    <Facts
+      facts={[
+        ['Begins with', <CopyId id={of.prefix} />],
+        ['State', <Badge tone={STATE_TONES[of.state]}>{of.state}</Badge>],
+        ['Scopes', of.scopes.join(', ')],
+        ['Allowed addresses', of.allowed_ips?.join(', ') ?? 'all'],
+        ['Requests a minute', number(of.per_minute)],
+        ['Last used', <Time at={of.last_used} none="never" full />],
+        ['Last address', of.last_address ?? '–'],
+        ['Requests in 24 hours', number(of.requests_24h)],
+        ['Made', <Time at={of.created_at} full />],
+        ['Made by', makerOf(of)],
+        ['Stops working', <Time at={of.expires_at} none="never" full />],
+        ...(of.rotated_to === null ? [] : [['Replaced by', <CopyId id={of.rotated_to} />] as const]),
+      ]}
+    />
+  );
+}
+
+function makerOf({ created_by: maker }: Key): string {
+  if (maker === null) return 'your service provider';
+  return maker.name ?? `${maker.kind} ${maker.id}`;
+}
+
+interface ActProps {
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
+  return (
+    <Dialog title={`Change ${of.name}`} onClose={onClose}>
+      <Form
+        submit="Save settings"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await patch(path, {
+            name: values.text('name'),
+            scopes: values.all('scopes'),
+            allowed_ips: values.lines('allowed_ips'),
+            per_minute: values.number('per_minute'),
+          });
+          onChange();
+          onClose();
+          toast('Settings saved. They hold within some seconds.');
+        }}
+      >
+        <KeyFields of={of} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const OVERLAPS = [
+  ['1', 'In an hour'],
+  ['24', 'In 24 hours'],
+  ['72', 'In 3 days'],
+  ['167', 'In 7 days'],
+] as const;
+
+function RotateDialog({ path, onClose, onRotated }: ActProps & { readonly onRotated: (made: CreatedKey) => void }) {
+  return (
+    <Dialog title="Rotate the key?" onClose={onClose}>
+      <div class="prose">
+        <p>You get a new key with the same settings. Give it to what uses the old one before that stops.</p>
+      </div>
+      <Form
+        submit="Rotate key"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const until = new Date(now.value + Number(values.text('old_expires_at')) * HOUR_MS);
+          onRotated(await create<CreatedKey>(`${path}/rotate`, { old_expires_at: until.toISOString() }));
+        }}
+      >
+        <Select name="old_expires_at" label="The old key stops working" options={OVERLAPS} initial="24" />
+      </Form>
+    </Dialog>
+  );
+}

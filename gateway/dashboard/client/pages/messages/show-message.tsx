@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useLive } from '../../api/live.ts';
+import { useLoad } from '../../api/load.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { CopyId } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import type { PageProps } from '../../router/page.ts';
+import { type Message, STATUS_TONES, type WholeMessage } from './message.ts';
+import { Timeline } from './timeline.tsx';
+
+/** Everything that is known of one message. */
+export function MessagePage({ params }: PageProps) {
+  const id = params.message_id ?? '';
+  const message = useFollowed(id);
+  return (
+    <>
+      <PageHead title="Message" lead={<CopyId id={id} />} back={{ href: '/dashboard/messages', label: 'Messages' }} />
+      <Loading of={message}>{(data) => <Whole message={data} />}</Loading>
+    </>
+  );
+}
+
+/** The message, read again when the stream tells of another state. It tells the newest messages only. */
+function useFollowed(id: string) {
+  const message = useLoad<WholeMessage>(`/v2/messages/${encodeURIComponent(id)}`);
+  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
+  const status = newest?.data.find(({ message_id }) => message_id === id)?.status;
+  const { reload } = message;
+  const shown = message.data?.status;
+  useEffect(() => {
+    if (status !== undefined && shown !== undefined && status !== shown) reload();
+  }, [status, shown, reload]);
+  return message;
+}
+
+function Whole({ message }: { readonly message: WholeMessage }) {
+  const { explanation, timeline, parts = [], webhooks } = message;
+  return (
+    <>
+      {explanation && (
+        <Notice tone={STATUS_TONES[message.status] === 'bad' ? 'bad' : 'warn'}>
+          <strong>{explanation.cause}</strong> {explanation.advice}
+        </Notice>
+      )}
+      <div class="columns">
+        <Card title="Facts">
+          <Facts facts={factsOf(message)} />
+        </Card>
+        <Card title="Timeline">
+          <Timeline entries={timeline} />
+        </Card>
+      </div>
+      {parts.length > 0 && (
+        <Card title="Segments">
+          <Table
+            caption="Segments"
+            rows={parts}
+            rowKey={(part) => String(part.number)}
+            columns={[
+              { head: 'Segment', cell: (part) => part.number, kind: 'number' },
+              { head: 'State', cell: (part) => part.state },
+              { head: "Carrier's id", cell: (part) => part.carrier_message_id ?? '' },
+              { head: 'Error', cell: (part) => part.error ?? '' },
+            ]}
+          />
+        </Card>
+      )}
+      {webhooks.length > 0 && (
+        <Card title="Webhooks">
+          <Table
+            caption="Webhooks"
+            rows={webhooks}
+            rowKey={({ event_id, webhook_id }) => event_id + webhook_id}
+            columns={[
+              { head: 'Event', cell: ({ event }) => event },
+              {
+                head: 'Webhook',
+                cell: ({ webhook_id: id }) => (
+                  <a href={`/dashboard/webhooks/${id}?message_id=${message.message_id}`}>{id}</a>
+                ),
+              },
+              { head: 'State', cell: ({ state }) => (state === 'done' ? 'delivered' : state) },
+              { head: 'Attempts', cell: ({ attempts }) => attempts, kind: 'number' },
+            ]}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+function factsOf(message: WholeMessage): readonly Fact[] {
+  const { status, channel, direction, batch_id: batch, error_code: code, error_reason: reason } = message;
+  const all: readonly Fact[] = [
+    ['State', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
+    ['Channel', channel === 'sms' ? 'SMS' : 'Chat app'],
+    direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender],
+    ['To', message.to],
+    ['Type', message.type],
+    ['Accepted', <Time at={message.created_at} full />],
+    ['Delivered', message.delivered_at && <Time at={message.delivered_at} full />],
+    ['Valid until', message.valid_until && <Time at={message.valid_until} full />],
+    ['Route', message.route],
+    ['Carrier', message.carrier],
+    ['Operator', message.operator],
+    ['Segments', message.segments && `${message.segments}${message.encoding ? `, ${message.encoding}` : ''}`],
+    ['Template', message.template],
+    ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
+    ['Reference', message.reference],
+    ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
+  ];
+  return all.filter(([, value]) => value !== undefined && value !== null);
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact';
+import { Time } from '../../parts/time.tsx';
+import type { Happening } from './message.ts';
+
+/** What happened to a message, in words, with what carriers wrote as they wrote it. */
+export function Timeline({ entries }: { readonly entries: readonly Happening[] }) {
+  return (
+    <ol class="timeline">
+      {entries.map((entry, index) => (
+        <li key={index}>
+          <Time at={entry.at} full="seconds" />
+          <div>
+            {wordsOf(entry)}
+            {entry.raw?.text && <code class="raw">{entry.raw.text}</code>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function wordsOf(entry: Happening): ComponentChildren {
+  const say = WORDS[entry.what];
+  return say === undefined ? entry.what : say(entry);
+}
+
+const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> = {
+  accepted: () => 'Accepted',
+  template: ({ template_id: id, template }) => `Matches the template ${id ?? template ?? ''}`,
+  path: ({ path }) => `Routed as ${path}`,
+  paid: ({ credits }) => `Paid with ${credits === 1 ? '1 credit' : `${credits} credits`}`,
+  refunded: ({ credits }) => `Refunded ${credits === 1 ? '1 credit' : `${credits} credits`}`,
+  taken: ({ carrier }) => (carrier === undefined ? 'Taken to be sent' : `Taken to be sent by ${carrier}`),
+  state: ({ status }) => <strong>{status}</strong>,
+  answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>
+    `${carrier ?? 'The provider'} answered: ${[outcome, code, reason].filter(Boolean).join(', ')}`,
+  receipt: ({ carrier, status, error_code: code, error_reason: reason }) =>
+    `Receipt of ${carrier ?? 'the provider'}: ${[status, code, reason].filter(Boolean).join(', ')}`,
+  policy: ({ became }) => `No answer came in time: it became ${became}`,
+  webhook: ({ event, result, duration_ms: ms }) => `Webhook ${event}: ${result} after ${ms} ms`,
+};

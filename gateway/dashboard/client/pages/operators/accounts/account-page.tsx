@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../../api/load.ts';
+import { Badge } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { CopyId } from '../../../parts/copy.tsx';
+import { Facts, Stat, Stats } from '../../../parts/facts.tsx';
+import { Notice } from '../../../parts/notice.tsx';
+import { number } from '../../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../../parts/page.tsx';
+import { Time } from '../../../parts/time.tsx';
+import type { PageProps } from '../../../router/page.ts';
+import { type AccountDetail, STATUS_TONES } from './account.ts';
+import { CreditDialog } from './credit-dialog.tsx';
+import { SettingsCard } from './settings-card.tsx';
+import { StatementCard } from './statement-card.tsx';
+import { StatusDialog } from './status-dialog.tsx';
+
+const MISSING = { entity_id: 'a PE id', sender: 'an approved sender', template: 'an approved template of it' } as const;
+
+/** One account: its credits, its state, its settings. */
+export function AccountPage({ params }: PageProps) {
+  const path = `/v2/admin/accounts/${params.account_id}`;
+  const loaded = useLoad<AccountDetail>(path);
+  const [asked, setAsked] = useState<'credits' | 'status'>();
+  const [booked, setBooked] = useState(0);
+  const account = loaded.data;
+  const close = () => setAsked(undefined);
+  const actions = account && (
+    <>
+      <Button onClick={() => setAsked('status')}>
+        {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
+      </Button>
+      <Button look="primary" onClick={() => setAsked('credits')}>
+        Top up or correct
+      </Button>
+    </>
+  );
+  return (
+    <>
+      <PageHead
+        title={account?.name ?? 'Account'}
+        back={{ href: '/dashboard/admin/accounts', label: 'Accounts' }}
+        actions={actions}
+      />
+      <Loading of={loaded}>
+        {(data) => (
+          <>
+            <Shown account={data} />
+            <StatementCard account={data.account_id} key={booked} />
+            <SettingsCard account={data} onChange={loaded.setData} />
+          </>
+        )}
+      </Loading>
+      {account && asked === 'credits' && (
+        <CreditDialog
+          account={account}
+          onClose={close}
+          onDone={() => {
+            loaded.reload();
+            setBooked(booked + 1);
+          }}
+        />
+      )}
+      {account && asked === 'status' && <StatusDialog account={account} onClose={close} onChange={loaded.setData} />}
+    </>
+  );
+}
+
+function Shown({ account }: { readonly account: AccountDetail }) {
+  const { missing_to_send: missing, keys, status, chatapp } = account;
+  return (
+    <>
+      {missing.length > 0 && (
+        <Notice tone="warn">It cannot send yet: it needs {missing.map((what) => MISSING[what]).join(', ')}.</Notice>
+      )}
+      <Stats>
+        <Stat label="Balance" value={number(account.balance)} note={`credits, until ${account.expiry_date}`} />
+        <Stat label="Active keys" value={number(keys.active)} note={`of ${number(keys.all)}`} />
+        <Stat
+          label="Users"
+          value={number(account.users)}
+          href={`/dashboard/admin/users?account_id=${account.account_id}`}
+        />
+      </Stats>
+      <Card title="Account">
+        <Facts
+          facts={[
+            ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
+            ['Id', <CopyId id={account.account_id} />],
+            ['Chat-app number', chatapp ?? 'none'],
+            ['Senders', account.senders.map(({ sender, status: of }) => `${sender} (${of})`).join(', ') || 'none'],
+            ['Made', <Time at={account.created_at} full />],
+            ['Changes', <a href={`/dashboard/admin/audit?account_id=${account.account_id}`}>Audit of this account</a>],
+          ]}
+        />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+/** The choices of an account's settings, with their words. */
+export const SENDER_RULES = [
+  ['any', 'Every sender of valid form'],
+  ['registered', 'Only registered and approved ones'],
+] as const;
+export const SWITCH = [
+  ['off', 'Off'],
+  ['on', 'On'],
+] as const;
+export const NUMBER_CHECKS = [
+  ['off', 'None'],
+  ['on', "Numbers of their country's plan"],
+  ['mobile', 'Mobile numbers only'],
+] as const;
+export const LOGS = [
+  ['unusual', 'Unusual answers and receipts'],
+  ['all', 'All answers and receipts'],
+] as const;

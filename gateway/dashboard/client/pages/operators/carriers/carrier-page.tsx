@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { useLive } from '../../../api/live.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Badge } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { Facts } from '../../../parts/facts.tsx';
+import { number } from '../../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import type { PageProps } from '../../../router/page.ts';
+import { type Carrier, type CarrierDetail, rateOf, readable, toneOf } from './carrier.ts';
+import { PauseDialog } from './pause-dialog.tsx';
+import { SettingsCard } from './settings-card.tsx';
+
+/** One carrier: its binds as they are now, and its settings. */
+export function CarrierPage({ params }: PageProps) {
+  const loaded = useLoad<CarrierDetail>(`/v2/admin/carriers/${params.carrier_id}`);
+  const live = useLive<{ carriers: readonly Carrier[] }>('carriers');
+  const [asked, setAsked] = useState(false);
+  const carrier = loaded.data;
+  const now = live?.carriers.find(({ carrier_id: id }) => id === params.carrier_id) ?? carrier;
+  return (
+    <>
+      <PageHead
+        title={carrier?.name ?? 'Carrier'}
+        back={{ href: '/dashboard/admin/carriers', label: 'Carriers' }}
+        actions={
+          now && (
+            <Button onClick={() => setAsked(true)}>
+              {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
+            </Button>
+          )
+        }
+      />
+      <Loading of={loaded}>
+        {(data) => (
+          <>
+            <Now carrier={now ?? data} />
+            <SettingsCard carrier={data} onChange={loaded.setData} />
+          </>
+        )}
+      </Loading>
+      {carrier && now && asked && (
+        <PauseDialog carrier={now} onClose={() => setAsked(false)} onChange={loaded.setData} />
+      )}
+    </>
+  );
+}
+
+function Now({ carrier }: { readonly carrier: Carrier }) {
+  const { condition, words, measured, unknowns, binds } = carrier;
+  const refusal = measured?.last_refusal;
+  const counts = (of: Readonly<Record<string, number>> = {}): string =>
+    Object.entries(of)
+      .map(([name, count]) => `${name} ${number(count)}`)
+      .join(', ') || '–';
+  return (
+    <Card title="Now">
+      <Facts
+        facts={[
+          ['State', <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>],
+          ['In words', readable(words)],
+          ['Rate', rateOf(carrier)],
+          ['Answers', counts(measured?.answers)],
+          ['Receipts', counts(measured?.receipts)],
+          ['Never answered', number(unknowns)],
+          ['Last refusal of a message', refusal == null ? 'none' : `${refusal.reason} (${refusal.code})`],
+        ]}
+      />
+      {binds.length === 0 ? (
+        <Empty icon="carrier">No process holds this carrier, so it has no binds.</Empty>
+      ) : (
+        <Table
+          caption="Binds"
+          rows={binds}
+          rowKey={({ index }) => String(index)}
+          columns={[
+            { head: 'Bind', cell: ({ index }) => number(index + 1) },
+            { head: 'State', cell: ({ state }) => state },
+            { head: 'Since', cell: ({ since }) => <Time at={since} /> },
+            { head: 'Window used', kind: 'number', cell: (bind) => bind.window_used ?? '–' },
+            {
+              head: 'Trouble',
+              cell: ({ trouble, last_trouble: last }) =>
+                trouble !== null ? readable(trouble.words) : last === null ? 'none' : `before: ${readable(last.words)}`,
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { patch } from '../../../api/http.ts';
+import { Badge } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Field, Select, TextArea } from '../../../parts/field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import type { FormValues } from '../../../parts/form-values.ts';
+import { Card } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import type { CarrierDetail, Setting } from './carrier.ts';
+
+interface SettingsCardProps {
+  readonly carrier: CarrierDetail;
+  readonly onChange: (carrier: CarrierDetail) => void;
+}
+
+/** All settings, as the gateway lists them: a new one appears by itself. */
+export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
+  const [shown, setShown] = useState<Setting>();
+  const [password, setPassword] = useState(false);
+  return (
+    <Card
+      title="Settings"
+      lead="After a change the binds end gracefully and start again with the new settings."
+      actions={<Button onClick={() => setPassword(true)}>Change password</Button>}
+    >
+      <Table
+        caption="Settings"
+        rows={carrier.settings}
+        rowKey={({ name }) => name}
+        columns={[
+          {
+            head: 'Setting',
+            cell: (row) => (
+              <button type="button" class="row-link" onClick={() => setShown(row)}>
+                {row.name}
+              </button>
+            ),
+          },
+          { head: 'Group', cell: ({ group }) => group },
+          {
+            head: 'Value',
+            cell: ({ value, is_set: isSet, default: standard }) => (
+              <>
+                <code>{value}</code> {isSet && standard !== null && <Badge>set</Badge>}
+              </>
+            ),
+          },
+          { head: 'What it is', cell: ({ about }) => about },
+        ]}
+      />
+      {shown && (
+        <ChangeDialog setting={shown} carrier={carrier} onChange={onChange} onClose={() => setShown(undefined)} />
+      )}
+      {password && <PasswordDialog carrier={carrier} onChange={onChange} onClose={() => setPassword(false)} />}
+    </Card>
+  );
+}
+
+interface ChangeProps extends SettingsCardProps {
+  readonly onClose: () => void;
+}
+
+function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
+  const { name, choices, value, secret, form, default: standard } = setting;
+  const field = { name: `settings.${name}`, label: name, hint: `${setting.about}. It must be ${form}.` };
+  const save = async (values: FormValues) => {
+    await change(
+      carrier,
+      { settings: { [name]: secret ? values.exact(field.name) : values.text(field.name) } },
+      onChange,
+    );
+    toast(`${name} is changed.`);
+    onClose();
+  };
+  return (
+    <Dialog title={`Change ${name} of ${carrier.name}`} onClose={onClose}>
+      {standard !== null && !secret && <p class="soft">Default: {standard === '' ? 'empty' : standard}</p>}
+      <Form submit="Change setting" onSubmit={save} onCancel={onClose}>
+        {secret ? (
+          <TextArea {...field} hint={`${setting.about}. Paste the PEM text, or write off.`} rows={8} />
+        ) : choices === null ? (
+          <Field {...field} initial={value} />
+        ) : (
+          <Select {...field} options={choices.map((one) => [one, one] as const)} initial={value} />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+function PasswordDialog({ carrier, onChange, onClose }: ChangeProps) {
+  const save = async (values: FormValues) => {
+    await change(carrier, { password: values.exact('password') }, onChange);
+    toast('The password is changed.');
+    onClose();
+  };
+  return (
+    <Dialog title={`Change the password of ${carrier.name}`} onClose={onClose}>
+      <Form submit="Change password" onSubmit={save} onCancel={onClose}>
+        <Field
+          name="password"
+          label="New password of the bind"
+          type="password"
+          autoComplete="new-password"
+          hint="It is stored encrypted and never shown."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+async function change(carrier: CarrierDetail, body: object, onChange: SettingsCardProps['onChange']): Promise<void> {
+  const path = `/v2/admin/carriers/${carrier.carrier_id}`;
+  onChange((await patch<{ carrier: CarrierDetail }>(path, body)).carrier);
+}

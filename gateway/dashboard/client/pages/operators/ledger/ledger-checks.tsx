@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import { post } from '../../../api/http.ts';
+import { useLive } from '../../../api/live.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Badge, type Tone } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { number } from '../../../parts/number.ts';
+import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import { toast, toastProblem } from '../../../parts/toast.tsx';
+
+/** As `GET /v2/admin/ledger-checks` shows it. */
+interface Check {
+  readonly ledger_check_id: string;
+  readonly account_id: string | null;
+  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
+  readonly started_at: string;
+  readonly done: number;
+  readonly total: number;
+  readonly entries: number;
+  readonly broken: readonly { readonly account_id: string; readonly problems: readonly string[] }[];
+}
+
+interface Checks {
+  readonly ledger_checks: readonly Check[];
+}
+
+/** Proves that every change of a balance is in the ledger, without a gap. */
+export function LedgerChecksPage() {
+  const loaded = useLoad<Checks>('/v2/admin/ledger-checks');
+  const live = useLive<Checks>('ledger_checks');
+  const [busy, setBusy] = useState(false);
+  const begin = async () => {
+    setBusy(true);
+    await post('/v2/admin/ledger-checks')
+      .then(() => toast('The check has begun. It may take minutes.'))
+      .catch(toastProblem);
+    setBusy(false);
+    loaded.reload();
+  };
+  return (
+    <>
+      <PageHead
+        title="Ledger check"
+        lead="Walks the ledgers of all accounts: every change of a balance is there, in order, without a gap. It changes nothing."
+        actions={
+          <Button look="primary" busy={busy} onClick={begin}>
+            Begin a check
+          </Button>
+        }
+      />
+      <Loading of={loaded}>
+        {(data) => {
+          const checks = newest(live, data);
+          return checks.length === 0 ? (
+            <Empty icon="audit">No check was made in the last 30 days.</Empty>
+          ) : (
+            <Table
+              caption="Ledger checks"
+              rows={checks}
+              rowKey={({ ledger_check_id }) => ledger_check_id}
+              columns={[
+                { head: 'Begun', cell: (row) => <Time at={row.started_at} /> },
+                { head: 'State', cell: (row) => <State of={row} /> },
+                { head: 'Accounts', cell: (row) => <Progress of={row} /> },
+                { head: 'Entries', kind: 'number', cell: ({ entries }) => number(entries) },
+                { head: 'Broken', cell: (row) => <Broken of={row} /> },
+              ]}
+            />
+          );
+        }}
+      </Loading>
+    </>
+  );
+}
+
+/** What was just begun may be in the answer before the stream tells of it. */
+function newest(live: Checks | undefined, { ledger_checks: read }: Checks): readonly Check[] {
+  const told = live?.ledger_checks ?? [];
+  const isOlder = told[0] === undefined || (read[0] !== undefined && told[0].started_at < read[0].started_at);
+  return isOlder ? read : told;
+}
+
+function State({ of: { state, broken } }: { readonly of: Check }) {
+  const tones: Readonly<Record<Check['state'], Tone>> = {
+    running: 'info',
+    done: broken.length === 0 ? 'good' : 'bad',
+    failed: 'bad',
+    interrupted: 'warn',
+  };
+  const words = { running: 'running', failed: 'failed', interrupted: 'interrupted: begin another one' } as const;
+  return (
+    <Badge tone={tones[state]}>
+      {state === 'done' ? (broken.length === 0 ? 'all whole' : 'broken') : words[state]}
+    </Badge>
+  );
+}
+
+function Progress({ of: { state, done, total } }: { readonly of: Check }) {
+  const words = `${number(done)} of ${number(total)}`;
+  if (state !== 'running') return <>{words}</>;
+  return (
+    <>
+      <progress value={done} max={Math.max(total, 1)} aria-label="Accounts checked" /> {words}
+    </>
+  );
+}
+
+function Broken({ of: { broken } }: { readonly of: Check }) {
+  if (broken.length === 0) return <span class="soft">none</span>;
+  return (
+    <>
+      {broken.map(({ account_id: id, problems }) => (
+        <div key={id}>
+          <a href={`/dashboard/admin/accounts/${id}`}>{id}</a>: {problems.slice(0, 3).join('; ')}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { get } from '../../../api/http.ts';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import type { FormValues } from '../../../parts/form-values.ts';
+import { Card } from '../../../parts/page.tsx';
+
+/** As `GET /v2/admin/routes/explain` shows it. */
+interface Explanation {
+  readonly verdict: string;
+  readonly by: string;
+  readonly carriers: readonly { readonly carrier_id: string; readonly words: string; readonly takes: boolean }[];
+}
+
+const GROUPS = [
+  ['transactional', 'Transactional'],
+  ['promotional', 'Promotional'],
+] as const;
+
+/** Who would carry a message now. Sends nothing. */
+export function ExplainCard() {
+  const [found, setFound] = useState<Explanation>();
+  const ask = async (values: FormValues) => {
+    setFound(
+      await get<Explanation>('/v2/admin/routes/explain', {
+        to: values.text('to'),
+        account_id: values.text('account_id'),
+        sender: values.text('sender'),
+        route: values.text('route'),
+      }),
+    );
+  };
+  return (
+    <Card title="Who would carry it?" lead="Says who would carry a message now, and why. Sends nothing.">
+      <Form submit="Explain" look="plain" onSubmit={ask}>
+        <Field name="to" label="Recipient" inputMode="tel" hint="Country code first: 919876543210." />
+        <Field name="account_id" label="Account" hint="acc_01k…" />
+        <Field name="sender" label="Sender" optional />
+        <Select name="route" label="Route" options={GROUPS} initial="transactional" />
+      </Form>
+      <div role="status">
+        {found && (
+          <>
+            <p>
+              <strong>{found.verdict}</strong> {found.by}
+            </p>
+            <ol>
+              {found.carriers.map(({ carrier_id: id, words, takes }) => (
+                <li key={id}>
+                  <a href={`/dashboard/admin/carriers/${id}`}>{id}</a>: {words}
+                  {takes ? ', takes it' : ''}
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}

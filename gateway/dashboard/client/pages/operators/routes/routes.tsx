@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks';
+import { remove } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import { ExplainCard } from './explain-card.tsx';
+import type { Route } from './route.ts';
+import { RouteDialog } from './route-dialog.tsx';
+
+/** Which carriers take which messages. */
+export function RoutesPage() {
+  const loaded = useLoad<{ routes: readonly Route[] }>('/v2/admin/routes');
+  const [edited, setEdited] = useState<Route | 'new'>();
+  const [removed, setRemoved] = useState<Route>();
+  const add = (
+    <Button look="primary" icon="plus" onClick={() => setEdited('new')}>
+      Add route
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="Routes" lead="Which carriers take which messages, in which order." actions={add} />
+      <Loading of={loaded}>
+        {({ routes }) =>
+          routes.length === 0 ? (
+            <Empty icon="carrier">No routes: each carrier takes what its own paths say.</Empty>
+          ) : (
+            <RouteTable routes={routes} edit={setEdited} remove={setRemoved} />
+          )
+        }
+      </Loading>
+      <ExplainCard />
+      {edited && (
+        <RouteDialog
+          {...(edited !== 'new' && { route: edited })}
+          onClose={() => setEdited(undefined)}
+          onDone={loaded.reload}
+        />
+      )}
+      {removed && (
+        <Confirm
+          title={`Remove the route ${removed.route_id}?`}
+          act="Remove route"
+          typed={removed.route_id}
+          onConfirm={async () => {
+            await remove(`/v2/admin/routes/${removed.route_id}`);
+            toast('Route removed.');
+            loaded.reload();
+          }}
+          onClose={() => setRemoved(undefined)}
+        >
+          What waits goes by the other routes. What no route matches is refused with no_route.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface RouteTableProps {
+  readonly routes: readonly Route[];
+  readonly edit: (route: Route) => void;
+  readonly remove: (route: Route) => void;
+}
+
+function RouteTable({ routes, edit, remove: ask }: RouteTableProps) {
+  return (
+    <Table
+      caption="Routes"
+      rows={routes}
+      rowKey={({ route_id }) => route_id}
+      columns={[
+        { head: 'Route', cell: ({ route_id }) => route_id },
+        { head: 'Matches → carriers', cell: ({ words }) => words },
+        { head: 'Order', kind: 'number', cell: ({ order }) => order },
+        { head: 'Next one after', cell: ({ wait_seconds }) => `${wait_seconds} s` },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (row) => (
+            <>
+              <Button look="quiet" onClick={() => edit(row)}>
+                Change <span class="hidden">{row.route_id}</span>
+              </Button>
+              <Button look="quiet" onClick={() => ask(row)}>
+                Remove <span class="hidden">{row.route_id}</span>
+              </Button>
+            </>
+          ),
+        },
+      ]}
+    />
+  );
+}

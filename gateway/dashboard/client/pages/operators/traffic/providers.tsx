@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { post } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Badge, type Tone } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import { toast } from '../../../parts/toast.tsx';
+
+/** As `GET /v2/admin/providers` shows it. */
+interface Provider {
+  readonly account_id: string;
+  readonly condition: 'active' | 'paused' | 'stopped' | 'failing';
+  readonly stopped_reason: string | null;
+  readonly troubles: readonly { readonly words: string; readonly at: string }[];
+  readonly number: string;
+  readonly base_url: string;
+}
+
+const TONES: Readonly<Record<Provider['condition'], Tone>> = {
+  active: 'good',
+  paused: 'plain',
+  failing: 'warn',
+  stopped: 'bad',
+};
+
+/** The accounts' numbers on the chat-app channel. */
+export function ProvidersPage() {
+  const loaded = useLoad<{ providers: readonly Provider[] }>('/v2/admin/providers');
+  const [asked, setAsked] = useState<Provider>();
+  return (
+    <>
+      <PageHead title="Chat-app providers" lead="The accounts' numbers on the chat-app channel, with what fails." />
+      <Loading of={loaded}>
+        {({ providers }) =>
+          providers.length === 0 ? (
+            <Empty icon="provider">
+              No account has a number yet. Give one: <code>npm run ops -- provider set</code>.
+            </Empty>
+          ) : (
+            <Table
+              caption="Chat-app providers"
+              rows={providers}
+              rowKey={({ account_id }) => account_id}
+              columns={[
+                {
+                  head: 'Number',
+                  cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.number}</a>,
+                },
+                { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
+                { head: 'Last error', cell: (row) => <LastError of={row} /> },
+                { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
+                {
+                  head: 'Actions',
+                  kind: 'actions',
+                  cell: (row) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loading>
+      {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={loaded.reload} />}
+    </>
+  );
+}
+
+function isGoing({ condition }: Provider): boolean {
+  return condition === 'active' || condition === 'failing';
+}
+
+function LastError({ of: { stopped_reason: stopped, troubles } }: { readonly of: Provider }) {
+  if (stopped !== null) return <>{stopped}</>;
+  if (troubles.length === 0) return <span class="soft">none</span>;
+  return (
+    <>
+      {troubles.map(({ words, at }) => (
+        <div key={words}>
+          {words}, <Time at={at} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface GoingProps {
+  readonly of: Provider;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function GoingDialog({ of, onClose, onDone }: GoingProps) {
+  const isPause = isGoing(of);
+  const act = async () => {
+    await post(`/v2/admin/providers/${of.account_id}/status`, { status: isPause ? 'paused' : 'active' });
+    toast(isPause ? `${of.number} is paused.` : `${of.number} sends again.`);
+    onDone();
+  };
+  return (
+    <Confirm
+      title={isPause ? `Pause ${of.number}?` : `Start ${of.number}?`}
+      act={isPause ? 'Pause number' : 'Start number'}
+      onConfirm={act}
+      onClose={onClose}
+    >
+      {isPause
+        ? 'Sends are accepted and wait. What customers write comes in all the same.'
+        : 'What waits is sent. If the provider still refuses the account, it stops again.'}
+    </Confirm>
+  );
+}

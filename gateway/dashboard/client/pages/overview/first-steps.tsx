@@ -1,0 +1,22 @@
+import { may } from '../../api/session.ts';
+import { Card } from '../../parts/page.tsx';
+
+/** What to do with an account that has not sent anything. */
+export function FirstSteps() {
+  return (
+    <Card title="Begin here" lead="Nothing was sent yet. Three steps, in any order.">
+      <ol class="steps">
+        <li>
+          <a href="/dashboard/keys">Create an API key</a>
+          {may('manage') ? ' for your program.' : ': a developer or an owner of your account does it.'}
+        </li>
+        <li>
+          <a href="/dashboard/webhooks">Register a webhook</a>, so that your program learns what became of its messages.
+        </li>
+        <li>
+          <a href="/dashboard/send">Send a message</a> from here and watch it arrive.
+        </li>
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,102 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { useLive } from '../../api/live.ts';
+import { useLoad } from '../../api/load.ts';
+import { Stat, Stats } from '../../parts/facts.tsx';
+import { amount, number } from '../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Plot } from '../../parts/plot.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { BalanceStats, type Overview } from '../credits/balance-stats.tsx';
+import { ErrorTable } from './error-table.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { MessageStats } from './message-stats.tsx';
+import { OperatorTable } from './operator-table.tsx';
+import { arrived, failed, PERIODS, type Statistics } from './statistics.ts';
+
+/** What is left, what was sent, and how it went. */
+export function OverviewPage() {
+  const { query } = useLocation();
+  const overview = useLoad<Overview>('/v2/account/overview');
+  const statistics = useLoad<Statistics>('/v2/account/statistics', { period: query.period ?? '24h' });
+  const first = useLoad<{ readonly data: readonly unknown[] }>('/v2/messages', { limit: 1 });
+  const messages = useLive<{ readonly data: readonly unknown[] }>('messages');
+  const counted = JSON.stringify(useLive('statistics'));
+  useEffect(() => {
+    if (counted !== undefined) statistics.reload();
+  }, [counted, statistics.reload]);
+  const newest = messages?.data ?? first.data?.data;
+  return (
+    <>
+      <PageHead title="Overview" lead="What is left, what was sent, and how it went." />
+      <Loading of={overview}>
+        {(data) => (
+          <Stats>
+            <BalanceStats overview={data} />
+            <Stat
+              label="Open sessions"
+              value={`${number(data.open_sessions)}${data.more_sessions ? '+' : ''}`}
+              note="customers to answer freely"
+              href="/dashboard/inbox"
+            />
+          </Stats>
+        )}
+      </Loading>
+      {newest?.length === 0 && <FirstSteps />}
+      <Tabs label="Period" tabs={PERIODS} />
+      <Loading of={statistics}>{(data) => <Period statistics={data} />}</Loading>
+    </>
+  );
+}
+
+function Period({ statistics }: { readonly statistics: Statistics }) {
+  const { series, operators, errors, counted_at } = statistics;
+  return (
+    <>
+      <Stats>
+        <MessageStats statistics={statistics} />
+      </Stats>
+      <Card>
+        <Plot
+          title="Messages by state"
+          summary={peak(statistics)}
+          times={series.map(({ at }) => at)}
+          series={[
+            { name: 'Delivered or read', tone: 'good', values: series.map(arrived) },
+            { name: 'Sent, no receipt yet', tone: 'accent', values: series.map(({ sent }) => sent) },
+            { name: 'Waiting', tone: 'warn', values: series.map(({ queued }) => queued) },
+            { name: 'Failed', tone: 'bad', values: series.map(failed) },
+            { name: 'Received', tone: 'soft', values: series.map(({ received }) => received) },
+          ]}
+        />
+        <p class="soft">
+          {counted_at === null ? (
+            'Nothing is counted yet. Numbers come within a minute of the first message.'
+          ) : (
+            <>
+              Counted <Time at={counted_at} />. Messages are counted at the time at which they were made.
+            </>
+          )}
+        </p>
+      </Card>
+      <Card title="By carrier" lead="How many of the messages whose end is known arrived, and how long that took.">
+        <OperatorTable rows={operators} />
+      </Card>
+      <Card title="Why messages failed" lead="The most frequent error codes.">
+        <ErrorTable rows={errors} from={statistics.from} />
+      </Card>
+    </>
+  );
+}
+
+/** "Peak 36 at 22 Nov, 19:00". */
+function peak({ series }: Statistics): string {
+  const top = series.reduce<Statistics['series'][number] | undefined>(
+    (most, step) => (most === undefined || step.total > most.total ? step : most),
+    undefined,
+  );
+  if (top === undefined || top.total === 0) return 'No messages in this period.';
+  const at = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  return `Peak ${amount(top.total)} at ${at.format(new Date(top.at))}.`;
+}

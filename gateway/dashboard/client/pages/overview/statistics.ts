@@ -1,0 +1,67 @@
+import { amount } from '../../parts/number.ts';
+
+export const PERIODS = [
+  { href: '/dashboard', label: '24 hours' },
+  { href: '/dashboard?period=7d', label: '7 days' },
+  { href: '/dashboard?period=30d', label: '30 days' },
+] as const;
+
+export interface Counts {
+  readonly total: number;
+  readonly queued: number;
+  readonly sent: number;
+  readonly delivered: number;
+  readonly read: number;
+  readonly failed: number;
+  readonly expired: number;
+  readonly rejected: number;
+  readonly received: number;
+  readonly credits_used: number;
+  readonly conversations: number;
+}
+
+/** `GET /v2/account/statistics`. */
+export interface Statistics extends Counts {
+  readonly from: string;
+  readonly counted_at: string | null;
+  readonly series: readonly (Counts & { readonly at: string })[];
+  readonly operators: readonly OperatorRow[];
+  readonly errors: readonly ErrorRow[];
+}
+
+export interface OperatorRow {
+  readonly operator: string;
+  readonly channel: 'sms' | 'chatapp';
+  readonly ended: number;
+  readonly delivered: number;
+  readonly delivery_rate: number;
+  readonly seconds_p50: number | null;
+  readonly seconds_p95: number | null;
+}
+
+export interface ErrorRow {
+  readonly error_code: string;
+  readonly messages: number;
+  readonly cause?: string;
+  readonly advice?: string;
+}
+
+export const arrived = ({ delivered, read }: Counts): number => delivered + read;
+export const failed = ({ failed: lost, expired, rejected }: Counts): number => lost + expired + rejected;
+
+export function percent(part: number): string {
+  return `${amount(Math.round(part * 1_000) / 10)} %`;
+}
+
+/** "2.4 s", "3 min", "1.5 h". */
+export function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
+  if (seconds < 90) return `${amount(seconds)} s`;
+  if (seconds < 5_400) return `${amount(Math.round(seconds / 60))} min`;
+  return `${amount(Math.round(seconds / 360) / 10)} h`;
+}
+
+/** The list that a number counts, since the period began. */
+export function listOf(state: string, from: string): string {
+  return `/dashboard/messages?${new URLSearchParams({ state, created_from: new Date(from).toISOString() })}`;
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { post } from '../../api/http.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { CopyId } from '../../parts/copy.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Password } from '../../parts/password.tsx';
+import { CodeField } from '../sign-in/sign-in-form.tsx';
+import { QrCode } from './qr-code.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+interface Setup {
+  /** Goes back with the code: the gateway stores nothing before. */
+  readonly setup: string;
+  readonly secret: string;
+  readonly qr_svg: string;
+}
+
+interface SetupProps {
+  /** Right after signing in the gateway does not ask for the password again. */
+  readonly asksPassword: boolean;
+  readonly onDone: () => void;
+}
+
+/** Three steps: the password, the app's first code, the recovery codes. */
+export function SecondFactorSetup({ asksPassword, onDone }: SetupProps) {
+  const [asks, setAsks] = useState(asksPassword);
+  const [setup, setSetup] = useState<Setup>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  if (codes !== undefined) return <RecoveryCodes codes={codes} onDone={onDone} />;
+  if (setup === undefined) {
+    return (
+      <Form
+        submit="Continue"
+        onSubmit={async (values) => {
+          const body = asks ? { current_password: values.exact('current_password') } : {};
+          await post<Setup>('/v2/profile/second-factor', body).then(setSetup, (error) => {
+            // The sign-in was some minutes ago.
+            if (error instanceof ApiProblem && error.code === 'password_needed') setAsks(true);
+            throw error;
+          });
+        }}
+      >
+        <p>
+          You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or a password manager. From then on,
+          signing in asks for the code that it shows.
+        </p>
+        {asks && <Password name="current_password" label="Your password" kind="current-password" />}
+      </Form>
+    );
+  }
+  return (
+    <Form
+      submit="Confirm"
+      onSubmit={async (values) => {
+        const body = { setup: setup.setup, code: values.text('code') };
+        const { recovery_codes } = await post<{ recovery_codes: readonly string[] }>(
+          '/v2/profile/second-factor/confirm',
+          body,
+        );
+        setCodes(recovery_codes);
+      }}
+    >
+      <p>Scan this with the app, or type the key into it.</p>
+      <QrCode svg={setup.qr_svg} />
+      <p class="small">
+        Key <CopyId id={setup.secret} />
+      </p>
+      <CodeField />
+    </Form>
+  );
+}

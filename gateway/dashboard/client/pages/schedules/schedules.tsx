@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { remove } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
+import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CopyId } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { number } from '../../parts/number.ts';
+import { PageHead } from '../../parts/page.tsx';
+import { type Column, PagedTable } from '../../parts/table.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+interface Schedule {
+  readonly schedule_id: string;
+  readonly state: 'scheduled' | 'sending' | 'sent' | 'cancelled';
+  readonly scheduled_for: string;
+  readonly created_at: string;
+  readonly credits: number;
+  readonly kind: 'message' | 'batch';
+  readonly to?: string;
+  readonly sender?: string;
+  readonly total?: number;
+  readonly message_id?: string;
+  readonly batch_id?: string;
+}
+
+const TONES: Readonly<Record<Schedule['state'], Tone>> = {
+  scheduled: 'info',
+  sending: 'info',
+  sent: 'good',
+  cancelled: 'warn',
+};
+const HERE = '/dashboard/schedules';
+
+/** What waits for its time, and what was sent at its time. */
+export function SchedulesPage() {
+  const { query } = useLocation();
+  const all = query.show === 'all';
+  const list = usePages<Schedule>('/v2/schedules', all ? {} : { state: 'scheduled' });
+  const [asked, setAsked] = useState<Schedule>();
+  const cancel = async (id: string) => {
+    const { message } = await remove<{ readonly message: string }>(`/v2/schedule/${id}`);
+    toast(message);
+    list.reload();
+  };
+  const send = may('send') && <LinkButton href="/dashboard/send">Schedule a message</LinkButton>;
+  return (
+    <>
+      <PageHead title="Schedules" lead="Messages that are paid for and wait for their time." actions={send} />
+      <Tabs
+        label="Which schedules"
+        tabs={[
+          { href: HERE, label: 'Waiting' },
+          { href: `${HERE}?show=all`, label: 'All' },
+        ]}
+      />
+      <PagedTable
+        list={list}
+        caption="Schedules"
+        rowKey={({ schedule_id }) => schedule_id}
+        empty={
+          <Empty icon="clock" action={send}>
+            {all ? 'Nothing was scheduled yet.' : 'Nothing waits for its time.'}
+          </Empty>
+        }
+        columns={columnsOf(setAsked)}
+      />
+      {asked && (
+        <Confirm
+          title="Cancel this schedule?"
+          act="Cancel schedule"
+          onConfirm={() => cancel(asked.schedule_id)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            It is not sent. {asked.credits === 1 ? '1 credit is' : `${number(asked.credits)} credits are`} refunded.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function columnsOf(ask: (schedule: Schedule) => void): readonly Column<Schedule>[] {
+  return [
+    { head: 'Sent at', cell: ({ scheduled_for }) => <Time at={scheduled_for} full /> },
+    { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+    { head: 'What', cell: (schedule) => <What schedule={schedule} /> },
+    { head: 'Sender', cell: ({ sender }) => sender ?? '' },
+    { head: 'Credits', cell: ({ credits }) => number(credits), kind: 'number' },
+    { head: 'Booked', cell: ({ created_at }) => <Time at={created_at} /> },
+    { head: 'Id', cell: ({ schedule_id }) => <CopyId id={schedule_id} /> },
+    {
+      head: 'Acts',
+      kind: 'actions',
+      cell: (schedule) =>
+        may('send') &&
+        schedule.state === 'scheduled' && (
+          <Button look="quiet" onClick={() => ask(schedule)}>
+            Cancel
+          </Button>
+        ),
+    },
+  ];
+}
+
+function What({ schedule }: { readonly schedule: Schedule }) {
+  const { kind, to, total, credits, message_id: message, batch_id: batch } = schedule;
+  const words = kind === 'message' ? (to ?? 'one message') : `${number(total ?? credits)} recipients`;
+  if (message !== undefined) return <a href={`/dashboard/messages/${message}`}>{words}</a>;
+  if (batch !== undefined) return <a href={`/dashboard/batches/${batch}`}>{words}</a>;
+  return words;
+}

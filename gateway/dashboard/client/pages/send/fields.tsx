@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
+import { Field, Select, TextArea } from '../../parts/field.tsx';
+import { Counter } from './counter.tsx';
+import { OWN_ZONE, ZONES } from './zone.ts';
+
+interface Template {
+  readonly id: string;
+  readonly name: string;
+  readonly content: string;
+}
+
+/** The approved DLT templates of the account. */
+export function useTemplates(): readonly Template[] {
+  return useLoad<{ readonly templates: readonly Template[] }>('/v2/templates').data?.templates ?? [];
+}
+
+interface ContentFieldsProps {
+  readonly templates: readonly Template[];
+  /** Values of each recipient, in place of values for all. */
+  readonly ownParams?: boolean;
+}
+
+/** Who sends it, and what: a text, or a template with its values. */
+export function ContentFields({ templates, ownParams = false }: ContentFieldsProps) {
+  const [text, setText] = useState('');
+  const [id, setId] = useState('');
+  const template = templates.find((one) => one.id === id);
+  return (
+    <>
+      <Field name="sender" label="Sender" hint="As it is registered, for example HARKRA." />
+      <Select name="route" label="Kind" options={ROUTES} />
+      {templates.length > 0 && (
+        <Select
+          name="template_id"
+          label="Template"
+          hint={template?.content}
+          options={[['', 'Write the text'], ...templates.map((one) => [one.id, `${one.name} (${one.id})`] as const)]}
+          value={id}
+          onInput={setId}
+        />
+      )}
+      {template === undefined ? (
+        <TextArea name="message" label="Text" value={text} onInput={setText} hint={<Counter text={text} />} />
+      ) : (
+        !ownParams && (
+          <TextArea name="params" label="Values" optional hint="One line for each variable, in their order." rows={3} />
+        )
+      )}
+    </>
+  );
+}
+
+const ROUTES = [
+  ['transactional', 'Transactional'],
+  ['promotional', 'Promotional'],
+] as const;
+
+/** What need not be given: a name of one's own, and a time. */
+export function WhenFields() {
+  return (
+    <>
+      <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
+      <Field name="schedule_time" label="Send at" optional type="datetime-local" hint="Empty: now." />
+      <Select name="zone" label="Time zone" options={ZONES.map((zone) => [zone, zone] as const)} initial={OWN_ZONE} />
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { Select, TextArea } from '../../parts/field.tsx';
+import { number } from '../../parts/number.ts';
+import { Table } from '../../parts/table.tsx';
+import { digitsOf } from './content.ts';
+import { parseCsv } from './csv.ts';
+
+/** Recipients as they were pasted, or read from a file. */
+export interface Sheet {
+  readonly rows: readonly (readonly string[])[];
+  /** The heads of the columns; numbers when the first row has a phone number and so is no head. */
+  readonly heads: readonly string[];
+}
+
+export function sheetOf(text: string): Sheet {
+  const rows = parseCsv(text);
+  const [first = []] = rows;
+  const isHead = rows.length > 0 && !first.some(looksLikeNumber);
+  const width = Math.max(0, ...rows.map((row) => row.length));
+  return {
+    rows: isHead ? rows.slice(1) : rows,
+    heads: Array.from({ length: width }, (_, i) => (isHead && first[i]) || `Column ${i + 1}`),
+  };
+}
+
+function looksLikeNumber(cell: string): boolean {
+  return /^\d{8,15}$/.test(digitsOf(cell));
+}
+
+const PREVIEW = 5;
+
+interface Line {
+  readonly cells: readonly string[];
+  readonly index: number;
+}
+
+/** A box to paste into, a file to read, and a preview of its columns. */
+export function RecipientFields() {
+  const [text, setText] = useState('');
+  const sheet = sheetOf(text);
+  const guess = Math.max(0, sheet.rows[0]?.findIndex(looksLikeNumber) ?? 0);
+  const read = async (file: File | undefined) => setText((await file?.text()) ?? '');
+  return (
+    <>
+      <TextArea
+        name="recipients"
+        label="Recipients"
+        value={text}
+        onInput={setText}
+        rows={6}
+        hint="One line for each: the number, or the columns of a table with the values of the template."
+      />
+      <label class="field">
+        <span>Or read them from a CSV file</span>
+        <input
+          type="file"
+          accept=".csv,text/csv,text/plain"
+          onChange={(event) => read(event.currentTarget.files?.[0])}
+        />
+      </label>
+      {sheet.heads.length > 1 && (
+        <Select
+          name="number_column"
+          label="Column with the number"
+          options={sheet.heads.map((head, i) => [String(i), head] as const)}
+          initial={String(guess)}
+          key={`${guess} ${sheet.heads.join()}`}
+        />
+      )}
+      {sheet.rows.length > 0 && (
+        <>
+          <p class="hint" role="status">
+            {sheet.rows.length === 1 ? '1 recipient' : `${number(sheet.rows.length)} recipients`}
+            {sheet.rows.length > PREVIEW && `, the first ${PREVIEW}:`}
+          </p>
+          <Table
+            caption="Preview of the recipients"
+            rows={sheet.rows.slice(0, PREVIEW).map((cells, index) => ({ cells, index }))}
+            rowKey={({ index }) => String(index)}
+            columns={sheet.heads.map((head, i) => ({ head, cell: ({ cells }: Line) => cells[i] ?? '' }))}
+          />
+        </>
+      )}
+    </>
+  );
+}

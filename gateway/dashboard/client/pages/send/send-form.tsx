@@ -1,0 +1,137 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { create, post } from '../../api/http.ts';
+import { ApiProblem, type FieldError } from '../../api/problem.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Form } from '../../parts/form.tsx';
+import { FormValues } from '../../parts/form-values.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { number } from '../../parts/number.ts';
+import { Card } from '../../parts/page.tsx';
+import type { Content } from './content.ts';
+import { curlOf } from './curl.ts';
+
+/** What a dry run says. */
+interface DryRun {
+  readonly credits_required: number;
+  readonly segments: number;
+  readonly encoding: 'GSM7' | 'UCS2';
+  readonly template_id: string | null;
+  readonly total?: number;
+  readonly duplicates?: number;
+  readonly skipped?: number;
+  readonly scheduled_for?: string;
+}
+
+/** What was accepted: one of these ids. */
+export interface Accepted {
+  readonly message_id?: string;
+  readonly batch_id?: string;
+  readonly schedule_id?: string;
+  readonly deferred_until?: string;
+}
+
+interface SendFormProps {
+  /** Where it is posted when it is not a schedule. */
+  readonly path: '/v2/send' | '/v2/send-bulk';
+  readonly bodyOf: (values: FormValues) => Content;
+  /** Names of templates by their id. */
+  readonly nameOf: (templateId: string) => string | undefined;
+  readonly onDone: (accepted: Accepted) => void;
+  /** An error as the form's fields and entries are called. */
+  readonly placed?: (error: FieldError, body: Content) => FieldError;
+  readonly children: ComponentChildren;
+}
+
+/** How templates mark what is filled in: `{{name}}`, `{#var#}`. A text without a template is sent with it. */
+const PLACEHOLDER = /\{\{[^{}]{1,40}\}\}|\{#[^{}]{1,40}#\}/;
+
+/** A form that is checked first, by a dry run, and sent when nothing was changed since. Beside it: the price and the curl. */
+export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: SendFormProps) {
+  const [body, setBody] = useState<Content>();
+  const [checked, setChecked] = useState<{ readonly body: string; readonly says: DryRun }>();
+  const isChecked = checked !== undefined && checked.body === JSON.stringify(body);
+  const submit = async (values: FormValues) => {
+    const now = bodyOf(values);
+    const text = JSON.stringify(now);
+    const to = now.schedule_time === undefined ? path : '/v2/schedule';
+    setBody(now);
+    if (checked?.body === text) {
+      onDone(await create<Accepted>(to, now));
+      return;
+    }
+    setChecked(undefined);
+    try {
+      setChecked({ body: text, says: await post<DryRun>(to, { ...now, dry_run: true }) });
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || placed === undefined) throw error;
+      throw new ApiProblem(error.status, { ...error.body, errors: error.errors.map((one) => placed(one, now)) });
+    }
+  };
+  const changed = (event: Event) => {
+    const form = event.target instanceof HTMLElement ? event.target.closest('form') : null;
+    if (form !== null) setBody(bodyOf(new FormValues(form)));
+  };
+  const says = isChecked ? checked.says : undefined;
+  const to = body?.schedule_time === undefined ? path : '/v2/schedule';
+  const placeholder = body?.message?.match(PLACEHOLDER)?.[0];
+  return (
+    <div class="columns">
+      <Card title="Message">
+        <Form submit={says === undefined ? 'Check' : `Send for ${creditsOf(says.credits_required)}`} onSubmit={submit}>
+          <div class="stack" onInput={changed} onChange={changed}>
+            {children}
+          </div>
+        </Form>
+      </Card>
+      <div class="stack" aria-live="polite">
+        {says && (
+          <Card title="Checked" lead="Nothing was sent yet. Press Send to send it like this.">
+            <Facts facts={factsOf(says, nameOf)} />
+            {placeholder && (
+              <Notice tone="warn">
+                {placeholder} goes out as it is written. Choose a template to fill in a value for each recipient.
+              </Notice>
+            )}
+          </Card>
+        )}
+        {body && (
+          <Card title="The same by the API">
+            <CodeBlock label="curl" text={curlOf(to, shortened(body))} />
+          </Card>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function creditsOf(credits: number): string {
+  return credits === 1 ? '1 credit' : `${number(credits)} credits`;
+}
+
+function factsOf(says: DryRun, nameOf: SendFormProps['nameOf']) {
+  const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time } = says;
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Price', creditsOf(says.credits_required)],
+    ['Segments', `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
+    ['Template', template === null ? 'none needed' : `${nameOf(template) ?? ''} ${template}`],
+    ['Recipients', total && number(total)],
+    ['Equal entries left out', duplicates],
+    ['Opted out, left out', skipped],
+    ['Sent at', time],
+  ];
+  return facts.filter(([, value]) => value !== undefined);
+}
+
+/** Recipients of a curl that are shown. */
+const SHOWN = 3;
+
+function shortened(body: Content): object {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      const isLong = (name === 'to' || name === 'recipients') && Array.isArray(value) && value.length > SHOWN;
+      return [name, isLong ? [...value.slice(0, SHOWN), `… ${value.length - SHOWN} more`] : value];
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect } from 'preact/hooks';
+import { useLive } from '../../api/live.ts';
+import { useLoad } from '../../api/load.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { type Message, messageHref, STATUS_TONES } from '../messages/message.ts';
+import type { Accepted } from './send-form.tsx';
+
+interface SentProps {
+  readonly accepted: Accepted;
+  readonly again: () => void;
+}
+
+/** What became of what was just sent: it follows a message's state. */
+export function Sent({ accepted, again }: SentProps) {
+  const { message_id: message, batch_id: batch, schedule_id: schedule } = accepted;
+  return (
+    <Notice tone="good">
+      {message !== undefined && <FollowedMessage id={message} />}
+      {batch !== undefined && (
+        <p>
+          Accepted. <a href={`/dashboard/batches/${batch}`}>Follow the batch</a>
+        </p>
+      )}
+      {schedule !== undefined && (
+        <p>
+          Booked. <a href="/dashboard/schedules">See what waits</a>
+        </p>
+      )}
+      {accepted.deferred_until && <p>It waits for the promotional hours, which begin at {accepted.deferred_until}.</p>}
+      <Button onClick={again}>Send another</Button>
+    </Notice>
+  );
+}
+
+function FollowedMessage({ id }: { readonly id: string }) {
+  const read = useLoad<Message>(`/v2/status/${id}`);
+  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
+  const live = newest?.data.find(({ message_id }) => message_id === id)?.status;
+  const { reload } = read;
+  useEffect(() => {
+    if (live !== undefined) reload();
+  }, [live, reload]);
+  const status = live ?? read.data?.status ?? 'queued';
+  return (
+    <p>
+      Accepted. <a href={messageHref(id)}>Its timeline</a> <Badge tone={STATUS_TONES[status]}>{status}</Badge>
+    </p>
+  );
+}

@@ -1,0 +1,28 @@
+/** The zone of this browser. */
+export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** All zones that the browser knows, the own one first. */
+export const ZONES: readonly string[] = [
+  ...new Set([OWN_ZONE, 'Asia/Kolkata', 'UTC', ...Intl.supportedValuesOf('timeZone')]),
+];
+
+/** `2026-11-22T10:00` on the clocks of a zone, as an instant with its offset: `2026-11-22T10:00:00+05:30`. */
+export function instantIn(local: string, zone: string): string {
+  const wall = Date.parse(`${local}Z`);
+  if (Number.isNaN(wall)) return local; // the gateway says what is wrong with it
+  // The offset of the zone at that wall time. Near a change of clocks the first guess can be on its other side.
+  const first = offsetAt(wall, zone);
+  const offset = offsetAt(wall - first * 60_000, zone);
+  const sign = offset < 0 ? '-' : '+';
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${local.slice(0, 16)}:00${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+}
+
+/** Minutes that the clocks of a zone are ahead of UTC. */
+function offsetAt(instant: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(instant);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];
+  if (sign === undefined) return 0; // `GMT`
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}

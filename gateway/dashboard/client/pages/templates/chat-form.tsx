@@ -1,0 +1,182 @@
+import { useState } from 'preact/hooks';
+import { create, patch } from '../../api/http.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Select, TextArea } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
+import { toast } from '../../parts/toast.tsx';
+import { ChatButtonFields } from './chat-button-fields.tsx';
+import { type ChatDraft, draftOf, NEW_BUTTON, requestOf } from './chat-draft.ts';
+import {
+  CHAT_TEMPLATES_PATH,
+  type ChatTemplate,
+  filled,
+  isFile,
+  LANGUAGES,
+  placeholderOf,
+  variablesIn,
+} from './chat-template.ts';
+import { Phone } from './phone.tsx';
+
+const CATEGORIES = [
+  ['utility', 'Utility: about an order, a booking, an account'],
+  ['marketing', 'Marketing: offers and news'],
+] as const;
+const HEADERS = [
+  ['', 'None'],
+  ['text', 'Text'],
+  ['image', 'Image'],
+  ['video', 'Video'],
+  ['document', 'Document'],
+  ['location', 'Location'],
+] as const;
+const BUTTONS_MAX = 10;
+
+interface ChatFormProps {
+  /** One that is edited. */
+  readonly of?: ChatTemplate;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Asks the provider for a template, or for another content of one, with a preview of what customers see. */
+export function ChatForm({ of, onClose, onDone }: ChatFormProps) {
+  const [draft, setDraft] = useState<ChatDraft>(() => draftOf(of));
+  const set = (changed: Partial<ChatDraft>) => setDraft((old) => ({ ...old, ...changed }));
+  const variables = variablesIn(draft.body);
+  const send = async (values: FormValues) => {
+    const body = requestOf(draft, variables.length);
+    if (of === undefined) {
+      await create(CHAT_TEMPLATES_PATH, { name: values.text('name'), language: values.text('language'), ...body });
+    } else await patch(`${CHAT_TEMPLATES_PATH}/${of.name}/${of.language}`, body);
+    onDone();
+    toast('Template handed in. The review usually takes 24 to 48 hours.');
+  };
+  return (
+    <Dialog title={of === undefined ? 'Request a chat-app template' : `Edit ${of.name}`} side="right" onClose={onClose}>
+      <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
+        {of === undefined && (
+          <>
+            <Field name="name" label="Name" mono hint="Small letters, digits and _: order_left." />
+            <Select name="language" label="Language" options={LANGUAGES} initial="en" />
+          </>
+        )}
+        <Select
+          name="category"
+          label="Category"
+          options={CATEGORIES}
+          value={draft.category}
+          onInput={(category) => set({ category })}
+        />
+        <HeaderFields draft={draft} set={set} />
+        <BodyFields draft={draft} set={set} variables={variables} />
+        <Field name="footer" label="Footer" optional value={draft.footer} onInput={(footer) => set({ footer })} />
+        {draft.buttons.map((button, i) => (
+          <ChatButtonFields
+            key={i}
+            index={i}
+            of={button}
+            onChange={(next) => set({ buttons: draft.buttons.with(i, next) })}
+            onRemove={() => set({ buttons: draft.buttons.filter((_, at) => at !== i) })}
+          />
+        ))}
+        {draft.buttons.length < BUTTONS_MAX && (
+          <Button icon="plus" onClick={() => set({ buttons: [...draft.buttons, NEW_BUTTON] })}>
+            Add button
+          </Button>
+        )}
+        <Phone
+          title="Chat-app"
+          header={headerShown(draft)}
+          body={filled(draft.body, draft.bodyExamples)}
+          footer={draft.footer}
+          buttons={draft.buttons.map(({ type, text }) => (type === 'copy_code' ? 'Copy offer code' : text))}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function headerShown({ format, header, headerExample, headerUrl }: ChatDraft): string {
+  if (format === 'text') return filled(header, [headerExample]);
+  return format && placeholderOf(format, isFile(format) ? headerUrl : '');
+}
+
+const SAMPLE_HINT: Readonly<Record<string, string>> = {
+  image: 'JPEG or PNG, up to 5 MB.',
+  video: 'MP4, up to 16 MB.',
+  document: 'PDF, up to 16 MB.',
+};
+
+interface PartProps {
+  readonly draft: ChatDraft;
+  readonly set: (changed: Partial<ChatDraft>) => void;
+}
+
+function HeaderFields({ draft, set }: PartProps) {
+  return (
+    <>
+      <Select
+        name="header.format"
+        label="Header"
+        options={HEADERS}
+        value={draft.format}
+        onInput={(format) => set({ format })}
+      />
+      {draft.format === 'text' && (
+        <Field
+          name="header.text"
+          label="Header text"
+          hint={`${draft.header.length}/60 characters, at most one variable {{1}}.`}
+          value={draft.header}
+          onInput={(header) => set({ header })}
+        />
+      )}
+      {draft.format === 'text' && variablesIn(draft.header).length > 0 && (
+        <Field
+          name="header.example"
+          label="Example of the header's {{1}}"
+          value={draft.headerExample}
+          onInput={(headerExample) => set({ headerExample })}
+        />
+      )}
+      {isFile(draft.format) && (
+        <Field
+          name="header.example_url"
+          label={`Address of a sample ${draft.format}`}
+          hint={`For the review: a public https address. ${SAMPLE_HINT[draft.format]} Each message brings its own file.`}
+          value={draft.headerUrl}
+          onInput={(headerUrl) => set({ headerUrl })}
+        />
+      )}
+    </>
+  );
+}
+
+function BodyFields({ draft, set, variables }: PartProps & { readonly variables: readonly string[] }) {
+  return (
+    <>
+      <TextArea
+        name="body"
+        label="Body"
+        rows={5}
+        value={draft.body}
+        onInput={(body) => set({ body })}
+        hint={`${draft.body.length}/1,024 characters. Variables are {{1}}, {{2}} …, with words around them.`}
+      />
+      {variables.map((variable, i) => (
+        <Field
+          key={variable}
+          name={`body_examples[${i}]`}
+          label={`Example of {{${variable}}}`}
+          value={draft.bodyExamples[i] ?? ''}
+          onInput={(value) => {
+            const examples = Array.from({ length: variables.length }, (_, at) => draft.bodyExamples[at] ?? '');
+            set({ bodyExamples: examples.with(i, value) });
+          }}
+        />
+      ))}
+    </>
+  );
+}

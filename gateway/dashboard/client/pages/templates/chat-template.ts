@@ -1,0 +1,99 @@
+import type { Tone } from '../../parts/badge.tsx';
+
+/** As `GET /v2/account/chatapp/templates` shows it. */
+export interface ChatTemplate {
+  readonly name: string;
+  readonly language: string;
+  readonly category: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly quality: string | null;
+  readonly change: 'create' | 'edit' | 'delete' | null;
+  readonly change_refused: string | null;
+  readonly submitted_at: string | null;
+  readonly cannot_be_sent: string | null;
+  readonly params: readonly string[];
+  readonly header: { readonly format: string; readonly text: string | null } | null;
+  readonly body: string | null;
+  readonly footer: string | null;
+  readonly buttons: readonly ChatButton[];
+  readonly examples: {
+    readonly header?: string;
+    readonly header_url?: string;
+    readonly body: readonly string[];
+    readonly buttons: readonly (string | null)[];
+  } | null;
+}
+
+export interface ChatButton {
+  readonly type: string;
+  readonly text: string;
+  readonly url: string | null;
+  readonly phone_number: string | null;
+}
+
+export const CHAT_TEMPLATES_PATH = '/v2/account/chatapp/templates';
+
+const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+  requested: ['Being handed in', 'info'],
+  pending: ['In review', 'info'],
+  in_appeal: ['In appeal', 'info'],
+  approved: ['Approved', 'good'],
+  rejected: ['Rejected', 'bad'],
+  paused: ['Paused', 'warn'],
+  disabled: ['Disabled', 'bad'],
+};
+
+export function wordsOf(state: string): readonly [words: string, tone: Tone] {
+  return WORDS[state] ?? [state.replaceAll('_', ' '), 'plain'];
+}
+
+/** Headers that are a file. Each message brings its own; the review wants a sample. */
+const FILES: readonly string[] = ['image', 'video', 'document'];
+
+export function isFile(format: string): boolean {
+  return FILES.includes(format);
+}
+
+/** What the preview shows in place of a file or a place: its name, when there is one. */
+export function placeholderOf(format: string, url = ''): string {
+  const name = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : '';
+  return name ? `[${format}: ${name}]` : `[${format}]`;
+}
+
+export const CHAT_STATES = Object.entries(WORDS).map(([state, [words]]) => [state, words] as const);
+export const QUALITY: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+  green: ['high', 'good'],
+  yellow: ['medium', 'warn'],
+  red: ['low', 'bad'],
+};
+
+export const EDITABLE: readonly string[] = ['approved', 'rejected', 'paused', 'requested'];
+
+export const LANGUAGES = [
+  ['en', 'English (en)'],
+  ['en_US', 'English, US (en_US)'],
+  ['en_GB', 'English, UK (en_GB)'],
+  ['hi', 'Hindi (hi)'],
+  ['bn', 'Bengali (bn)'],
+  ['gu', 'Gujarati (gu)'],
+  ['kn', 'Kannada (kn)'],
+  ['ml', 'Malayalam (ml)'],
+  ['mr', 'Marathi (mr)'],
+  ['pa', 'Punjabi (pa)'],
+  ['ta', 'Tamil (ta)'],
+  ['te', 'Telugu (te)'],
+  ['ur', 'Urdu (ur)'],
+] as const;
+
+/** The variables of a text, in their order. */
+export function variablesIn(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(/\{\{\s*(\d+)\s*\}\}/g)].map(([, digits = '']) => digits))].sort(
+    (a, b) => Number(a) - Number(b),
+  );
+}
+
+/** The text with its examples. */
+export function filled(text: string, examples: readonly string[]): string {
+  return text.replaceAll(/\{\{\s*(\d+)\s*\}\}/g, (place, digits: string) => examples[Number(digits) - 1] || place);
+}

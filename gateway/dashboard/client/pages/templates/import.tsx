@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks';
+import { create } from '../../api/http.ts';
+import type { ApiProblem } from '../../api/problem.ts';
+import { asProblem } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { number } from '../../parts/number.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { TEMPLATES_PATH, type TemplateImport } from './template.ts';
+
+/** The gateway takes a file in pieces of at most this many bytes. */
+const PIECE_BYTES = 24_000;
+const SHOWN_MAX = 100;
+
+interface ImportDialogProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Imports the operators' export: first a preview with the bad rows, then the import itself. */
+export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
+  const [file, setFile] = useState<readonly string[]>();
+  const [preview, setPreview] = useState<TemplateImport>();
+  const [problem, setProblem] = useState<ApiProblem>();
+  const [busy, setBusy] = useState(false);
+  const run = async (pieces: readonly string[], dryRun: boolean) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const body = { file: pieces, dry_run: dryRun, skip_bad: true };
+      const done = await create<TemplateImport>(`${TEMPLATES_PATH}/import`, body);
+      setPreview(done);
+      if (!dryRun) {
+        onDone();
+        onClose();
+        toast(`${number(done.imported)} templates requested.`);
+      }
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setBusy(false);
+  };
+  const choose = async (chosen: File | undefined) => {
+    setPreview(undefined);
+    if (chosen === undefined) return;
+    const pieces = piecesOf(new Uint8Array(await chosen.arrayBuffer()));
+    setFile(pieces);
+    await run(pieces, true);
+  };
+  return (
+    <Dialog title="Import the export of your DLT platform" side="right" onClose={onClose}>
+      <p class="soft">
+        A CSV file of at most 1 MB with columns for template id, header and content. Nothing is imported before you see
+        what is in it.
+      </p>
+      <div class="field">
+        <label for="import-file">CSV file</label>
+        <input
+          id="import-file"
+          type="file"
+          accept=".csv,text/csv,text/plain"
+          onChange={(event) => choose(event.currentTarget.files?.[0])}
+        />
+      </div>
+      {problem && <Problem problem={problem} />}
+      {preview && <Preview of={preview} />}
+      {file && preview && (
+        <div class="form-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" busy={busy} disabled={preview.imported === 0} onClick={() => run(file, false)}>
+            Request {preview.imported === 1 ? '1 template' : `${number(preview.imported)} templates`}
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Preview({ of }: { readonly of: TemplateImport }) {
+  return (
+    <>
+      <p role="status">
+        {number(of.imported)} new, {number(of.known)} known already, {number(of.bad_rows_count)} bad rows that are left
+        out.
+      </p>
+      {of.unusable_senders.map(({ sender, rows, status }) => (
+        <p class="soft" key={sender}>
+          {sender} ({number(rows)} rows) is {status}: ask your service provider for it.
+        </p>
+      ))}
+      {of.bad_rows.length > 0 && (
+        <Table
+          caption="Bad rows"
+          rows={of.bad_rows.slice(0, SHOWN_MAX)}
+          rowKey={({ line, detail }) => `${line} ${detail}`}
+          columns={[
+            { head: 'Line', cell: ({ line }) => number(line), kind: 'number' },
+            { head: 'What is wrong', cell: ({ detail }) => detail },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function piecesOf(bytes: Uint8Array): string[] {
+  return Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, i) => {
+    const piece = bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES);
+    return btoa(Array.from(piece, (byte) => String.fromCharCode(byte)).join(''));
+  });
+}

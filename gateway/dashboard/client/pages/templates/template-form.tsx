@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks';
+import { create, patch } from '../../api/http.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Select, TextArea } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
+import { toast } from '../../parts/toast.tsx';
+import { CheckResult } from './check-result.tsx';
+import { Phone } from './phone.tsx';
+import { CATEGORIES, TEMPLATES_PATH, type Template } from './template.ts';
+
+interface TemplateFormProps {
+  /** A rejected one that is edited. */
+  readonly of?: Template;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Asks for a template, or for a rejected one in another form. The text is checked as it is typed. */
+export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
+  const [content, setContent] = useState(of?.content ?? '');
+  const send = async (values: FormValues) => {
+    const text = {
+      name: values.optional('name'),
+      senders: values
+        .text('senders')
+        .split(/[\s,]+/)
+        .filter(Boolean),
+      category: values.text('category'),
+      content: values.exact('content'),
+    };
+    if (of === undefined) await create(TEMPLATES_PATH, { ...text, dlt_id: values.optional('dlt_id') });
+    else await patch(`${TEMPLATES_PATH}/${of.template_id}`, text);
+    onDone();
+    toast(of === undefined ? 'Template requested.' : 'Template sent again.');
+  };
+  return (
+    <Dialog title={of === undefined ? 'Request a DLT template' : `Edit ${of.name}`} side="right" onClose={onClose}>
+      <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
+        <Field
+          name="senders"
+          label="Sender header"
+          hint="As on the DLT platform, such as HARKRA. Several with commas."
+          initial={of?.senders.join(', ') ?? ''}
+        />
+        <Select
+          name="category"
+          label="Category"
+          options={CATEGORIES}
+          initial={of?.category ?? 'service_implicit'}
+          hint="The one that the DLT platform shows."
+        />
+        <TextArea
+          name="content"
+          label="Text"
+          rows={5}
+          value={content}
+          onInput={setContent}
+          hint="Exactly as on the DLT platform. What changes is a slot: {#var#}, {#numeric#}, {#url#} …"
+        />
+        <CheckResult content={content} />
+        <Field name="name" label="Name" optional hint="For your people." initial={of?.name ?? ''} />
+        {of === undefined && (
+          <Field
+            name="dlt_id"
+            label="DLT template id"
+            optional
+            inputMode="numeric"
+            hint="10 to 20 digits. If the platform has not given it yet, add it later."
+          />
+        )}
+        <Phone title="SMS" body={content.replaceAll(/\{#\w+#\}/g, '▁▁▁▁')} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { create, patch, remove } from '../../api/http.ts';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { SecretDialog } from '../../parts/secret.tsx';
+import { toast, toastProblem } from '../../parts/toast.tsx';
+import { EventBoxes } from './event-boxes.tsx';
+import { TestDialog } from './test-dialog.tsx';
+import type { CreatedWebhook, Webhook } from './webhook.ts';
+
+interface WebhookActsProps {
+  readonly webhook: Webhook;
+  readonly path: string;
+  readonly onChange: () => void;
+}
+
+/** What can be done with one webhook. */
+export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
+  const [asked, setAsked] = useState<'test' | 'events' | 'rotate' | 'disable' | 'remove'>();
+  const [secret, setSecret] = useState<string>();
+  const { route } = useLocation();
+  const close = () => setAsked(undefined);
+  const setState = async (state: Webhook['state']) => {
+    await patch(path, { state });
+    onChange();
+    toast(state === 'active' ? 'Webhook enabled.' : 'Webhook disabled.');
+  };
+  return (
+    <>
+      <Button look="primary" onClick={() => setAsked('test')}>
+        Send test event
+      </Button>
+      <Button onClick={() => setAsked('events')}>Change events</Button>
+      <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
+      {webhook.state === 'active' ? (
+        <Button onClick={() => setAsked('disable')}>Disable</Button>
+      ) : (
+        <Button onClick={() => setState('active').catch(toastProblem)}>Enable</Button>
+      )}
+      <Button look="danger" onClick={() => setAsked('remove')}>
+        Remove
+      </Button>
+      {asked === 'test' && <TestDialog path={path} onClose={close} />}
+      {asked === 'events' && <EventsDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
+      {asked === 'rotate' && (
+        <Confirm
+          title="Rotate the secret?"
+          act="Rotate secret"
+          onConfirm={async () => {
+            const rotated = await create<CreatedWebhook>(`${path}/rotate`, {});
+            setSecret(rotated.secret);
+            onChange();
+          }}
+          onClose={close}
+        >
+          <p>You get a new secret. For 24 hours posts have both signatures, so your server can switch at any time.</p>
+        </Confirm>
+      )}
+      {asked === 'disable' && (
+        <Confirm
+          title="Disable the webhook?"
+          act="Disable webhook"
+          onConfirm={() => setState('disabled')}
+          onClose={close}
+        >
+          <p>Nothing is posted until you enable it. What is due now is discarded; you can replay it later.</p>
+        </Confirm>
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title="Remove the webhook?"
+          act="Remove webhook"
+          typed={new URL(webhook.url).host}
+          onConfirm={async () => {
+            await remove(path);
+            toast('Webhook removed.');
+            route('/dashboard/webhooks');
+          }}
+          onClose={close}
+        >
+          <p>Nothing is posted to it any more. Its secret and its log are gone. It cannot be undone.</p>
+        </Confirm>
+      )}
+      {secret && (
+        <SecretDialog
+          name="webhook secret"
+          text={secret}
+          hint="The old one signs beside it for 24 hours."
+          onDone={() => setSecret(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function EventsDialog({ webhook, path, onClose, onChange }: WebhookActsProps & { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Change events" onClose={onClose}>
+      <Form
+        submit="Save events"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await patch(path, { events: values.all('events') });
+          onChange();
+          onClose();
+          toast('Events saved.');
+        }}
+      >
+        <EventBoxes channel={webhook.channel} initial={webhook.events} />
+      </Form>
+    </Dialog>
+  );
+}

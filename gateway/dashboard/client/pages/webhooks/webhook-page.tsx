@@ -1,0 +1,78 @@
+import { useLoad } from '../../api/load.ts';
+import { may } from '../../api/session.ts';
+import { CopyId } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import type { PageProps } from '../../router/page.ts';
+import { Deliveries } from './deliveries.tsx';
+import { Health } from './health.tsx';
+import { Replays } from './replays.tsx';
+import { Verify } from './verify.tsx';
+import { CHANNELS, eventsInWords, type Webhook } from './webhook.ts';
+import { WebhookActs } from './webhook-acts.tsx';
+
+/** One webhook, and everything that was posted to it. */
+export function WebhookPage({ params }: PageProps) {
+  const path = `/v2/account/webhooks/${params.webhook_id}`;
+  const webhook = useLoad<Webhook>(path);
+  const { data, reload } = webhook;
+  return (
+    <>
+      <PageHead
+        title={data === undefined ? 'Webhook' : new URL(data.url).host}
+        back={{ href: '/dashboard/webhooks', label: 'Webhooks' }}
+        actions={data && may('manage') && <WebhookActs webhook={data} path={path} onChange={reload} />}
+      />
+      <Loading of={webhook}>
+        {(shown) => (
+          <>
+            <Trouble of={shown} />
+            <Card>
+              <Facts
+                facts={[
+                  ['Address', <code>{shown.url}</code>],
+                  ['Channel', CHANNELS.find(([name]) => name === shown.channel)?.[1]],
+                  ['State', <Health of={shown} />],
+                  ['Events', eventsInWords(shown)],
+                  ['Id', <CopyId id={shown.webhook_id} />],
+                  ['Made', <Time at={shown.created_at} full />],
+                ]}
+              />
+            </Card>
+            <Deliveries webhook={shown} path={path} />
+            <Replays path={path} />
+            <Verify />
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
+
+/** What is wrong, and what to do. */
+function Trouble({ of }: { readonly of: Webhook }) {
+  if (of.state === 'disabled') {
+    return (
+      <Notice tone="warn">
+        {of.disabled_reason} Nothing is posted. Enable it, then replay what was lost meanwhile.
+      </Notice>
+    );
+  }
+  if (of.failing_since !== null) {
+    return (
+      <Notice tone="bad">
+        Every post has failed since <Time at={of.failing_since} full />. {of.last_failure?.reason} After five days of
+        only failures the webhook is disabled.
+      </Notice>
+    );
+  }
+  if (of.old_secret_until === null) return null;
+  return (
+    <Notice>
+      Posts have the old signature too until <Time at={of.old_secret_until} full />. Give your server the new secret by
+      then.
+    </Notice>
+  );
+}

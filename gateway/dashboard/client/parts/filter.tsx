@@ -1,0 +1,119 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { Button } from './button.tsx';
+import type { UrlFilter } from './url-filter.ts';
+
+interface FilterBarProps<Name extends string> {
+  readonly filter: UrlFilter<Name>;
+  readonly children: ComponentChildren;
+}
+
+/** A row of filters above a list. */
+export function FilterBar<Name extends string>({ filter, children }: FilterBarProps<Name>) {
+  return (
+    <search class="filters">
+      {children}
+      {filter.isSet && (
+        <Button look="quiet" icon="close" onClick={filter.clear}>
+          Clear filter
+        </Button>
+      )}
+    </search>
+  );
+}
+
+interface MoreFiltersProps<Name extends string> extends FilterBarProps<Name> {
+  readonly names: readonly Name[];
+}
+
+/** Filters that one seldom needs. They are unfolded when one of them is set. */
+export function MoreFilters<Name extends string>({ filter, names, children }: MoreFiltersProps<Name>) {
+  return (
+    <details open={names.some((name) => filter.values[name] !== '')}>
+      <summary>More filters</summary>
+      <div class="filters">{children}</div>
+    </details>
+  );
+}
+
+interface FilterProps<Name extends string> {
+  readonly filter: UrlFilter<Name>;
+  readonly name: Name;
+  readonly label: string;
+}
+
+interface FilterSelectProps<Name extends string> extends FilterProps<Name> {
+  /** Besides "All". */
+  readonly options: readonly (readonly [value: string, label: string])[];
+}
+
+export function FilterSelect<Name extends string>({ filter, name, label, options }: FilterSelectProps<Name>) {
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <select id={id} onChange={(event) => filter.set(only(name, event.currentTarget.value))}>
+        {[['', 'All'] as const, ...options].map(([value, words]) => (
+          <option key={value} value={value} selected={value === filter.values[name]}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface FilterTextProps<Name extends string> extends FilterProps<Name> {
+  readonly placeholder?: string;
+}
+
+/** It filters when one presses Enter or leaves the field. */
+export function FilterText<Name extends string>({ filter, name, label, placeholder }: FilterTextProps<Name>) {
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        defaultValue={filter.values[name]}
+        key={filter.values[name]}
+        placeholder={placeholder}
+        spellcheck={false}
+        onChange={(event) => filter.set(only(name, event.currentTarget.value.trim()))}
+      />
+    </div>
+  );
+}
+
+/** A time in the user's zone. In the address it is in UTC: who is sent the link sees the same. */
+export function FilterTime<Name extends string>({ filter, name, label }: FilterProps<Name>) {
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="datetime-local"
+        value={localOf(filter.values[name])}
+        onChange={(event) => filter.set(only(name, instantOf(event.currentTarget.value)))}
+      />
+    </div>
+  );
+}
+
+function instantOf(local: string): string {
+  const date = new Date(local);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+}
+
+/** As the input wants it: `2026-11-22T18:30`. */
+function localOf(instant: string): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function only<Name extends string>(name: Name, value: string): Partial<Record<Name, string>> {
+  return { [name]: value } as Partial<Record<Name, string>>; // The type of a computed name is not inferred.
+}

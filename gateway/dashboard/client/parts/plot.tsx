@@ -1,0 +1,127 @@
+import { useEffect, useId, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { number } from './number.ts';
+import { Table } from './table.tsx';
+import { exactTime } from './time.tsx';
+
+export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'soft';
+
+interface PlotProps {
+  readonly title: string;
+  /** What one sees in it: "Peak 36 at 19:00". */
+  readonly summary: string;
+  /** ISO 8601, evenly spaced. */
+  readonly times: readonly string[];
+  readonly series: readonly { readonly name: string; readonly tone: PlotTone; readonly values: readonly number[] }[];
+}
+
+const HEIGHT = 240;
+const HOUR = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+/** Lines over time. A canvas says nothing to a screen reader, so a sentence and a table with the same numbers stand beside it. */
+export function Plot({ title, summary, times, series }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const draw = () => drawPlot(element, times, series);
+    let plot = draw();
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resized.observe(element);
+    // Colours are fixed in the canvas: draw it again when they change.
+    const redraw = () => {
+      plot.destroy();
+      plot = draw();
+    };
+    const themed = new MutationObserver(redraw);
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', redraw);
+    return () => {
+      resized.disconnect();
+      themed.disconnect();
+      dark.removeEventListener('change', redraw);
+      plot.destroy();
+    };
+  }, [times, series]);
+  return (
+    <figure class="plot" aria-labelledby={heading}>
+      <figcaption id={heading}>
+        <strong>{title}</strong> <span class="soft">{summary}</span>
+      </figcaption>
+      <ul class="legend">
+        {series.map(({ name, tone }) => (
+          <li key={name} class={tone}>
+            {name}
+          </li>
+        ))}
+      </ul>
+      <div ref={box} class="plot-box" aria-hidden="true" />
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption={title}
+          rows={times.map((_, at) => at)}
+          rowKey={String}
+          columns={[
+            { head: 'Time', cell: (at) => exactTime(times[at] ?? '') },
+            ...series.map(({ name, values }) => ({
+              head: name,
+              kind: 'number' as const,
+              cell: (at: number) => number(values[at] ?? 0),
+            })),
+          ]}
+        />
+      </details>
+    </figure>
+  );
+}
+
+function drawPlot(box: HTMLElement, times: PlotProps['times'], series: PlotProps['series']): uPlot {
+  const grid = { stroke: colour(box, '--line'), width: 1 };
+  const axis = { stroke: colour(box, '--soft'), font: '12px system-ui', grid, ticks: { show: false } };
+  return new uPlot(
+    {
+      width: box.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { y: false },
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.1, 4)] } },
+      axes: [
+        { ...axis, values: (_plot, seconds) => seconds.map(timeLabel) },
+        { ...axis, size: 56, values: (_plot, values) => values.map(number) },
+      ],
+      series: [
+        {},
+        ...series.map(({ name, tone }) => ({
+          label: name,
+          stroke: colour(box, `--${tone}`),
+          width: 1.5,
+          points: { show: false },
+        })),
+      ],
+    },
+    [times.map((time) => new Date(time).getTime() / 1_000), ...series.map(({ values }) => [...values])],
+    box,
+  );
+}
+
+/** "14:00", and the day at its beginning. */
+function timeLabel(seconds: number): string {
+  const date = new Date(seconds * 1_000);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+  return (isMidnight ? DAY : HOUR).format(date);
+}
+
+/** A token's colour of now: a canvas knows no custom properties. */
+function colour(box: HTMLElement, token: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = `var(${token})`;
+  box.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

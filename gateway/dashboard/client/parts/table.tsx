@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact';
+import type { Listed } from '../api/pages.ts';
+import { Button } from './button.tsx';
+import { Problem } from './problem.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+export interface Column<T> {
+  readonly head: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** `number`: to the right, with digits of one width. `actions`: buttons, the head is for screen readers only. */
+  readonly kind?: 'number' | 'actions';
+}
+
+interface TableProps<T> {
+  /** What the rows are, for screen readers. */
+  readonly caption: string;
+  readonly rows: readonly T[];
+  readonly rowKey: (row: T) => string;
+  readonly columns: readonly Column<T>[];
+}
+
+/** A table that scrolls sideways within its own region when it is wider than the screen. */
+export function Table<T>({ caption, rows, rowKey, columns }: TableProps<T>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    <section class="table-box" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, kind }) => (
+              <th key={head} scope="col" class={kind}>
+                {kind === 'actions' ? <span class="hidden">{head}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={rowKey(row)}>
+              {columns.map(({ head, kind, cell }) => (
+                <td key={head} class={kind}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
+  readonly list: Listed<T>;
+  /** An `Empty`; a `NoResults` while a filter is set. */
+  readonly empty: ComponentChildren;
+}
+
+/** A list of the API with all its states: on its way, failed, empty, and more to load. */
+export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
+  const { rows, problem, hasMore, isLoadingMore, loadMore, reload } = list;
+  return (
+    <>
+      {problem && <Problem problem={problem} retry={rows === undefined ? reload : loadMore} />}
+      {rows === undefined && problem === undefined && <Skeleton />}
+      {rows !== undefined && (rows.length === 0 ? empty : <Table {...table} rows={rows} />)}
+      {hasMore && (
+        <div class="pager">
+          <Button onClick={loadMore} busy={isLoadingMore}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

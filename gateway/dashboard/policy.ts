@@ -1,0 +1,14 @@
+import type { Policy } from '../http/security-headers.ts';
+
+/** Nothing but files of our own, no inline script or style, in no frame (docs/decisions/0059). */
+export const POLICY: Policy = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  formAction: ["'self'"],
+  baseUri: ["'none'"],
+  objectSrc: ["'none'"],
+  frameAncestors: ["'none'"],
+};

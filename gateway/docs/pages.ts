@@ -1,0 +1,55 @@
+import type { Contract, Operation } from './contract.ts';
+
+/** The pages below /docs. Each has the operations of some tags; a tag that no page names is on the first one. */
+export interface DocsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly intro: string;
+  readonly tags: readonly string[];
+}
+
+const ACCOUNT = {
+  path: '/docs',
+  title: 'HTTP API',
+  intro: '',
+};
+
+const OTHERS: readonly DocsPage[] = [
+  {
+    path: '/docs/operators',
+    title: "Operators' API",
+    intro:
+      'For those who run Harkara: accounts, credits, approvals, carriers. Needs a key with the scope `admin`, which `ops key create --scope admin` makes, or an operator who is signed in. Keys of customers get 403.',
+    tags: ['Operators'],
+  },
+  {
+    path: '/docs/internal',
+    title: 'Internal endpoints',
+    intro:
+      'For the machinery around Harkara: load balancers, supervisors, the chat-app provider. Customers need none of them. They need no key; do not publish more of them than the README of `docs/proxy` says.',
+    tags: ['Running it'],
+  },
+];
+
+export function pagesOf(contract: Contract): readonly [DocsPage, ...DocsPage[]] {
+  const elsewhere = OTHERS.flatMap(({ tags }) => tags);
+  const here = contract.tags.map(({ name }) => name).filter((name) => !elsewhere.includes(name));
+  // A document without operators' endpoints has no page for them.
+  const others = OTHERS.filter(({ tags }) => contract.tags.some(({ name }) => tags.includes(name)));
+  return [{ ...ACCOUNT, intro: contract.info.description, tags: here }, ...others];
+}
+
+/** An operation with its place in the document. */
+export interface Placed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export function operationsOf({ paths }: Contract, tag: string): Placed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(tag))
+      .map(([method, operation]) => ({ method, path, operation })),
+  );
+}

@@ -1,0 +1,60 @@
+import { fault } from './problem-rule.ts';
+
+/** What can go wrong with what operators do: `/v2/admin/…`. */
+export const OPERATOR_PROBLEMS = {
+  account_not_found: fault(
+    '4070',
+    404,
+    'Account not found',
+    'Check the account_id: `GET /v2/admin/accounts` lists them.',
+  ),
+  carrier_not_found: fault(
+    '4071',
+    404,
+    'Carrier not found',
+    'Check the carrier_id: `GET /v2/admin/carriers` lists them.',
+  ),
+  route_not_found: fault('4072', 404, 'Route not found', 'Check the route_id: `GET /v2/admin/routes` lists them.'),
+  sender_not_found: fault(
+    '4073',
+    404,
+    'Sender not found',
+    'Check the sender: the account has none of this name. Case matters.',
+  ),
+  provider_not_found: fault(
+    '4074',
+    404,
+    'Chat-app number not found',
+    'Check the account_id: the account has no number on the chat-app channel.',
+  ),
+  number_not_found: fault(
+    '4075',
+    404,
+    'Number not found',
+    'Check number and keyword: `GET /v2/admin/numbers` lists them.',
+  ),
+  ledger_check_not_found: fault(
+    '4076',
+    404,
+    'Ledger check not found',
+    'Check the ledger_check_id: `GET /v2/admin/ledger-checks` lists the last ones.',
+  ),
+  operator_by_ops: fault(
+    '4077',
+    403,
+    'Only on the machine',
+    'Links and second factors of operators are made anew by `npm run ops -- user`, on the machine.',
+  ),
+  template_changed: fault(
+    '4098',
+    409,
+    'Template changed',
+    'The account has changed the template since you read it. Read it again, then decide.',
+  ),
+  ledger_check_running: fault(
+    '4099',
+    409,
+    'A ledger check is running',
+    'Wait until it is done. `ledger_check_id` names it.',
+  ),
+} as const;

@@ -1,0 +1,54 @@
+import { fault, type ProblemRule } from './problem-rule.ts';
+
+/** What requests about an account's keys and webhooks may be told. */
+export const SETTINGS_PROBLEMS = {
+  too_many_keys: fault(
+    '4610',
+    403,
+    'Too many keys',
+    'The account has 50 keys that work. Revoke one that is not used: `GET /v2/account/keys` shows when each was used last.',
+  ),
+  key_not_found: fault('4611', 404, 'Key not found', 'Check the `key_id`: `GET /v2/account/keys` lists them.'),
+  webhook_not_found: fault(
+    '4612',
+    404,
+    'Webhook not found',
+    'Check the `webhook_id`: `GET /v2/account/webhooks` lists them.',
+  ),
+  delivery_not_found: fault(
+    '4613',
+    404,
+    'Delivery not found',
+    'Check the `event_id`: the webhook has no delivery of that event, or it is older than deliveries are kept.',
+  ),
+  replay_not_found: fault(
+    '4614',
+    404,
+    'Replay not found',
+    'Check the `replay_id`: the webhook has no such replay, or it ended long ago.',
+  ),
+  key_not_active: fault(
+    '4615',
+    409,
+    'Key not active',
+    'The key is revoked, expired or replaced. Create a new key, or change the one that replaces it.',
+  ),
+  webhook_disabled: fault(
+    '4616',
+    409,
+    'Webhook disabled',
+    'Enable the webhook first: `PATCH /v2/account/webhooks/{webhook_id}` with `{"state": "active"}`.',
+  ),
+  delivery_pending: fault(
+    '4617',
+    409,
+    'Delivery pending',
+    'The delivery is on its way or waits for its next try. Nothing needs to be done.',
+  ),
+  replay_running: fault(
+    '4618',
+    409,
+    'Replay running',
+    'A replay of this webhook is still running. Wait until it has ended: `GET /v2/account/webhooks/{webhook_id}/replays`.',
+  ),
+} as const satisfies Record<string, ProblemRule>;

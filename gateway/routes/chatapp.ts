@@ -1,0 +1,28 @@
+import { Callback } from '../chatapp/callback.ts';
+import { createChatSend } from '../chatapp/send.ts';
+import { createSendButtons } from '../chatapp/send-buttons.ts';
+import { createSendMedia } from '../chatapp/send-media.ts';
+import { createSendTemplate } from '../chatapp/send-template.ts';
+import { createSendText } from '../chatapp/send-text.ts';
+import { createChatTemplates } from '../chatapp/templates.ts';
+import { createChatWebhook } from '../chatapp/webhook.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Parts } from './parts.ts';
+import { keyHandlers, type On } from './route.ts';
+
+export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { once, message, reading, mediaUrl, webhookUrl, unauthorized } = parts;
+  const key = keyHandlers(parts);
+  const send = createChatSend(deps);
+  on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db, mediaUrl)))] });
+  on('/v2/chatapp/send-text', { post: [...key('send'), message, once(send(createSendText()))] });
+  on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
+  on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });
+  on('/v2/chatapp/templates', { get: [...key('read'), createChatTemplates(reading)] });
+  // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
+  const register = once(createChatWebhook(deps, webhookUrl));
+  on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), message, register] });
+  // The provider calls this path. Its signature replaces a key.
+  const callback = new Callback(deps, unauthorized);
+  on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });
+}

@@ -1,0 +1,56 @@
+import type { Db } from 'mongodb';
+import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import type { ProcessDocument } from '../../shared/processes/report.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
+import { within } from '../../shared/runtime/within.ts';
+import { RETRY_AFTER, sendJson, sendProblem } from '../http/answer.ts';
+import type { Handler, Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+
+/** Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. */
+
+/** Answers while the process lives. */
+export function createHealthz(): Handler {
+  return (_req, res: Reply) => sendJson(res, 200, { status: 'ok' });
+}
+
+const READY_MS = 1_000;
+/**
+ * How long one answer of the store is reused for all callers. Callers need no key, so they must not be able to load
+ * the store.
+ */
+const FRESH_MS = 250;
+
+/** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
+export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+  const ready = new FreshCache<string, boolean>({
+    freshMs: FRESH_MS,
+    maxEntries: 1,
+    clock,
+    read: () => answersInTime(db),
+  });
+  return async (_req, res: Reply) => {
+    if ((await ready.get('store')) === true) sendJson(res, 200, { status: 'ready' });
+    else
+      sendProblem(res, 'store_unavailable', {
+        detail: 'The store does not answer, or takes no writes.',
+        headers: RETRY_AFTER,
+      });
+  };
+}
+
+async function answersInTime(db: Db): Promise<boolean> {
+  // A write that matches no document. A server that can only read would answer a ping.
+  const nobody = { _id: 'readyz' };
+  const write = db
+    .collection<ProcessDocument>('processes')
+    .updateOne(nobody, { $unset: { at: '' } })
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (isStoreTrouble(error)) return false;
+        throw error;
+      },
+    );
+  return (await within(READY_MS, write)) === true;
+}

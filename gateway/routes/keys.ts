@@ -1,0 +1,27 @@
+import { createCost } from '../access/cost.ts';
+import { createKeyCreation } from '../account/keys/create-key.ts';
+import { createKeys, createShowKey } from '../account/keys/list-keys.ts';
+import { createKeyRotation } from '../account/keys/rotate-key.ts';
+import { createRevokeKey, createUpdateKey } from '../account/keys/update-key.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Parts } from './parts.ts';
+import { keyHandlers, type On } from './route.ts';
+
+/** A new key counts as this many requests, so that nobody makes them by the thousand: 20 a minute. */
+const NEW_KEY_COST = 50;
+
+export function routeKeys(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { once, message, reading, charge } = parts;
+  const key = keyHandlers(parts);
+  const costly = createCost(charge, NEW_KEY_COST);
+  on('/v2/account/keys', {
+    get: [...key('read', 'manage'), createKeys(reading)],
+    post: [...key('manage'), costly, message, once(createKeyCreation(deps))],
+  });
+  on('/v2/account/keys/:key_id', {
+    get: [...key('read', 'manage'), createShowKey(reading)],
+    patch: [...key('manage'), message, createUpdateKey(deps)],
+    delete: [...key('manage'), createRevokeKey(deps)],
+  });
+  on('/v2/account/keys/:key_id/rotate', { post: [...key('manage'), costly, message, once(createKeyRotation(deps))] });
+}

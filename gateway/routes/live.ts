@@ -1,0 +1,11 @@
+import { accountSources, operatorSources } from '../live/sources.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Parts } from './parts.ts';
+import { keyHandlers, type On } from './route.ts';
+
+/** The streams of live numbers. */
+export function routeLive(on: On, { db, clock }: GatewayDeps, parts: Parts): void {
+  const key = keyHandlers(parts);
+  on('/v2/account/stream', { get: [...key('read'), parts.live.ofAccount(accountSources(db, clock))] });
+  on('/v2/admin/stream', { get: [...key('admin'), parts.live.ofOperators(operatorSources(db, clock))] });
+}

@@ -1,0 +1,21 @@
+import { ClientFiles } from '../dashboard/files.ts';
+import { createDashboard } from '../dashboard/serve.ts';
+import { createDocs } from '../docs/docs.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { createHealthz, createReadyz } from './health.ts';
+import type { On } from './route.ts';
+
+/** Routes that need no key. */
+export function routeOpen(on: On, deps: GatewayDeps): void {
+  const files = new ClientFiles();
+  const docs = createDocs(files);
+  on('/healthz', { get: [createHealthz()] });
+  on('/readyz', { get: [createReadyz(deps)] });
+  for (const path of docs.paths) on(path, { get: [docs.page] });
+  on('/errors/:problem', { get: [docs.problem] });
+  on('/openapi.json', { get: [docs.openapi] });
+  const dashboard = createDashboard(files);
+  on('/dashboard/assets/:name', { get: [dashboard.asset] });
+  // The client knows its own paths and says of an unknown one that it leads nowhere.
+  for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, { get: [dashboard.page] });
+}

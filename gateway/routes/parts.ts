@@ -1,0 +1,68 @@
+import { Routes } from '../../shared/routing/routes.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
+import { guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
+import { createCostlyReads } from '../access/costly-reads.ts';
+import { RateCounter } from '../access/counter.ts';
+import { createCharge, createRateLimit } from '../access/rate-limit.ts';
+import { createReadAccount } from '../access/read-account.ts';
+import { createUnauthorized } from '../access/unauthorized.ts';
+import { createUrlCheck } from '../chatapp/public-url.ts';
+import { createCallerAddress } from '../http/caller-address.ts';
+import { jsonBody } from '../http/json-body.ts';
+import { createOnce } from '../idempotency/once.ts';
+import { Live } from '../live/live.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import { Sessions } from '../sign-in/sessions.ts';
+import { Approvals } from '../sms/approvals.ts';
+import { ApprovedTemplates } from '../templates/approved-templates.ts';
+import { createUnrouted } from './unanswered.ts';
+
+const MESSAGE_BYTES_MAX = 65_536;
+/** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
+const BULK_BYTES_MAX = 10_485_760;
+
+export type Parts = ReturnType<typeof createParts>;
+
+/**
+ * Makes what several endpoints share, once per process. Requests do not pass through this file: app.ts puts the handlers in
+ * order.
+ */
+export function createParts(deps: GatewayDeps) {
+  const { db, clock, config } = deps;
+  const counter = new RateCounter(deps);
+  const addressOf = createCallerAddress(config.trustProxy);
+  const unauthorized = createUnauthorized(deps, counter, addressOf);
+  const readAccount = createReadAccount(deps);
+  const sessions = new Sessions(deps, { addressOf, readAccount });
+  const identify = createIdentify(deps, addressOf, readAccount, (req) => sessions.identify(req));
+  const authenticate = createAuthenticate(identify, unauthorized);
+  const authenticateUser = createAuthenticate(identify, unauthorized, 'session_missing');
+  const rateLimit = createRateLimit(counter, clock);
+  const charge = createCharge(counter, clock);
+  const slotLimits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const templates = new ApprovedTemplates({ db, clock, limits: slotLimits, freshMs: config.keyCacheMs });
+  const guard = { ...guardOptions(config), resolve: deps.resolveHost };
+  const allowHttp = config.chatMediaAllowHttp === 'yes';
+  return {
+    counter,
+    unauthorized,
+    addressOf,
+    sessions,
+    readAccount,
+    unrouted: createUnrouted(identify, unauthorized, rateLimit),
+    authenticate,
+    authenticateUser,
+    rateLimit,
+    once: createOnce(deps),
+    charge,
+    reading: { ...deps, answerRead: createCostlyReads(charge) },
+    sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }), routes: new Routes(deps) },
+    message: jsonBody(MESSAGE_BYTES_MAX),
+    bulk: jsonBody(BULK_BYTES_MAX),
+    live: new Live({ ...deps, identify, sessions }),
+    webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
+    // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
+    mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
+  };
+}

@@ -1,0 +1,48 @@
+import type { GatewayDeps } from '../process/deps.ts';
+import { Attempts } from '../sign-in/attempts.ts';
+import { createConfirmPassword } from '../sign-in/confirm-password.ts';
+import { Factors } from '../sign-in/factors.ts';
+import { Links } from '../sign-in/link.ts';
+import { createOwnSession, createSignOut } from '../sign-in/own-session.ts';
+import { createEndOne, createEndOthers, createOwnSessions } from '../sign-in/profile/own-sessions.ts';
+import { createChangePassword } from '../sign-in/profile/password.ts';
+import { createChangeProfile, createProfile } from '../sign-in/profile/profile.ts';
+import { createRecoveryCodes } from '../sign-in/profile/recovery-codes.ts';
+import { SecondFactor } from '../sign-in/profile/second-factor.ts';
+import { requireUser, requireWholeUser } from '../sign-in/require-user.ts';
+import { createSignIn } from '../sign-in/sign-in.ts';
+import type { Parts } from './parts.ts';
+import type { On } from './route.ts';
+
+/** What people do with their own session and profile; keys cannot. */
+export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { message, sessions, authenticateUser, rateLimit, addressOf } = parts;
+  const attempts = new Attempts(deps.db, deps.clock);
+  const confirmPassword = createConfirmPassword(deps, attempts, addressOf);
+  const own = { sessions, confirmPassword };
+  const factor = new SecondFactor(deps, own);
+  const links = new Links(deps, { ...parts, attempts });
+  const incomplete = [authenticateUser, rateLimit, requireUser];
+  const user = [authenticateUser, rateLimit, requireWholeUser];
+  on('/v2/session', {
+    post: [message, createSignIn(deps, { ...parts, attempts, factors: new Factors(deps) })],
+    get: [...incomplete, createOwnSession(sessions)],
+    delete: [...incomplete, createSignOut(deps, parts)],
+  });
+  on('/v2/session/link', { post: [message, links.look] });
+  on('/v2/session/link/password', { post: [message, links.use] });
+  on('/v2/profile', {
+    get: [...user, createProfile(own)],
+    patch: [...user, message, createChangeProfile(deps, own)],
+  });
+  on('/v2/profile/password', { post: [...user, message, createChangePassword(deps, own)] });
+  on('/v2/profile/second-factor', { post: [...incomplete, message, factor.begin] });
+  on('/v2/profile/second-factor/confirm', { post: [...incomplete, message, factor.confirm] });
+  on('/v2/profile/second-factor/remove', { post: [...user, message, factor.remove] });
+  on('/v2/profile/recovery-codes', { post: [...user, message, createRecoveryCodes(deps, own)] });
+  on('/v2/profile/sessions', {
+    get: [...user, createOwnSessions(deps, own)],
+    delete: [...user, createEndOthers(deps, own)],
+  });
+  on('/v2/profile/sessions/:session_id', { delete: [...user, createEndOne(deps, own)] });
+}

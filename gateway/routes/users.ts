@@ -1,0 +1,30 @@
+import { createChangeUser, createRemoveUser } from '../account/users/change.ts';
+import { createInvite } from '../account/users/invite.ts';
+import { createChangeSignInRules, createSignInRules } from '../account/users/sign-in-rules.ts';
+import { createEndSessions, createRemoveFactor, createUserLink } from '../account/users/support.ts';
+import { createUser, createUsers } from '../account/users/users.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Parts } from './parts.ts';
+import { keyHandlers, type On } from './route.ts';
+
+/** The users of an account, by its owners. */
+export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
+  const { once, message } = parts;
+  const owner = keyHandlers(parts)('owner');
+  on('/v2/account/users', {
+    get: [...owner, createUsers(deps)],
+    post: [...owner, message, once(createInvite(deps))],
+  });
+  on('/v2/account/users/:user_id', {
+    get: [...owner, createUser(deps)],
+    patch: [...owner, message, createChangeUser(deps)],
+    delete: [...owner, createRemoveUser(deps)],
+  });
+  on('/v2/account/users/:user_id/link', { post: [...owner, createUserLink(deps)] });
+  on('/v2/account/users/:user_id/second-factor', { delete: [...owner, createRemoveFactor(deps)] });
+  on('/v2/account/users/:user_id/sessions', { delete: [...owner, createEndSessions(deps)] });
+  on('/v2/account/sign-in', {
+    get: [...owner, createSignInRules(deps)],
+    patch: [...owner, message, createChangeSignInRules(deps)],
+  });
+}

@@ -1,0 +1,16 @@
+import { sendProblem } from '../http/answer.ts';
+import { type Handler, requesterOf } from '../http/context.ts';
+
+/** Comes after `createAuthenticate`. Lets users in, also those who have no second factor yet. */
+export const requireUser: Handler = (_req, res, next) => {
+  if (requesterOf(res).who.kind === 'user') next();
+  else sendProblem(res, 'session_missing');
+};
+
+/** Lets users in who have all that they need. */
+export const requireWholeUser: Handler = (_req, res, next) => {
+  const { who } = requesterOf(res);
+  if (who.kind === 'key') sendProblem(res, 'session_missing');
+  else if (who.incomplete) sendProblem(res, 'second_factor_needed');
+  else next();
+};

@@ -1,0 +1,26 @@
+import type { SessionDocument } from '../../shared/users/session.ts';
+import type { UserDocument } from '../../shared/users/user.ts';
+
+/** A session ends after this time without a request. */
+export const IDLE_MS = 30 * 60_000;
+/** A session ends this long after it began, in spite of requests. */
+const ABSOLUTE_MS = 12 * 3_600_000;
+const OPERATOR_ABSOLUTE_MS = 4 * 3_600_000;
+
+export function absoluteMs({ role }: Pick<UserDocument, 'role'>): number {
+  return role === 'operator' ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
+}
+
+/**
+ * Whether a session is over for this user: by its limits, because the user was disabled, or because something ended all sessions.
+ * A role that was changed counts at once.
+ */
+export function isOver(session: SessionDocument, user: UserDocument, now: Date): boolean {
+  const ends = Math.min(session.expiresAt.getTime(), session.madeAt.getTime() + absoluteMs(user));
+  return (
+    user.status !== 'active' ||
+    session.epoch !== user.epoch ||
+    now.getTime() >= ends ||
+    now.getTime() >= session.seenAt.getTime() + IDLE_MS
+  );
+}

@@ -1,0 +1,25 @@
+import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { ROLE_PERMISSIONS } from '../access/roles.ts';
+import { needsSecondFactor } from './second-factor.ts';
+import { IDLE_MS } from './session-limits.ts';
+import type { SignedIn } from './sessions.ts';
+
+/** Who has signed in, what the user may do, and what is missing before that. */
+export function sessionView({ session, user, account }: SignedIn): object {
+  const incomplete = session.factor === undefined && needsSecondFactor(user, account);
+  return {
+    session_id: session._id,
+    user: {
+      user_id: user._id,
+      username: user.username,
+      name: user.name ?? null,
+      role: user.role,
+      second_factor: user.totp !== undefined,
+    },
+    account: account === undefined ? null : { account_id: account._id, name: account.name },
+    scopes: incomplete ? [] : ROLE_PERMISSIONS[user.role],
+    missing: incomplete ? ['second_factor'] : [],
+    idle_seconds: IDLE_MS / 1000,
+    expires_at: isoTimestamp(session.expiresAt),
+  };
+}

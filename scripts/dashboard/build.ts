@@ -1,0 +1,115 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild';
+
+const CLIENT = 'gateway/dashboard/client';
+/** `dist/dashboard/index.html`, and beside it in `assets/` everything that it and its scripts load. */
+const OUTPUT = 'dist/dashboard';
+/** Where the gateway serves them (gateway/dashboard/). */
+const ASSETS_PATH = '/dashboard/assets/';
+/** The dashboard's page, and what a page below /docs has in its head. The page comes last: gateways wait for it. */
+const TEMPLATES = [
+  ['docs/head.html', 'docs-head.html'],
+  ['index.html', 'index.html'],
+] as const;
+/** The files of earlier builds serve pages that are still open. */
+const KEEP_MS = 7 * 86_400_000;
+
+const OPTIONS = {
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  loader: { '.svg': 'copy' },
+  bundle: true,
+  target: ['chrome123', 'firefox120', 'safari17.5'], // The first with light-dark().
+  minify: true,
+  metafile: true,
+  write: false,
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+/**
+ * Builds the dashboard's client: scripts in parts that load with the pages that need them, one style sheet, names with the hash
+ * of what is in them, and each file compressed once. `index.html` comes last: what it names is there already.
+ */
+export async function buildDashboard(root: string): Promise<void> {
+  const shared = {
+    ...OPTIONS,
+    absWorkingDir: root,
+    outdir: `${OUTPUT}/assets`,
+    tsconfig: `${CLIENT}/tsconfig.json`,
+  } as const;
+  const pages = await build({ ...shared, entryPoints: [`${CLIENT}/main.tsx`], format: 'esm', splitting: true });
+  // A script that runs before the first paint cannot be a module.
+  const first = [`${CLIENT}/theme.ts`, `${CLIENT}/docs/docs.ts`, `${CLIENT}/icon.svg`];
+  const before = await build({ ...shared, entryPoints: first, format: 'iife' });
+  const outputFiles = [...pages.outputFiles, ...before.outputFiles];
+  const outputs = { ...pages.metafile.outputs, ...before.metafile.outputs };
+  const assets = join(root, OUTPUT, 'assets');
+  mkdirSync(assets, { recursive: true });
+  for (const file of outputFiles) writeAsset(assets, file);
+  removeOld(assets, new Set(outputFiles.map(({ path }) => basename(path))));
+  for (const [template, made] of TEMPLATES) {
+    replace(join(root, OUTPUT, made), withNames(readFileSync(join(root, CLIENT, template), 'utf8'), outputs));
+  }
+}
+
+/** The template with the names that its files got. */
+function withNames(template: string, outputs: Metafile['outputs']): string {
+  const names = Object.entries(outputs).map(([path, { entryPoint, cssBundle }]) => ({ path, entryPoint, cssBundle }));
+  const entry = (file: string) => names.find(({ entryPoint }) => entryPoint === `${CLIENT}/${file}`);
+  const address = (path: string | undefined): string => {
+    if (path === undefined) throw new Error('the build made no such file');
+    return ASSETS_PATH + basename(path);
+  };
+  const places: Record<string, string> = {
+    main: address(entry('main.tsx')?.path),
+    style: address(entry('main.tsx')?.cssBundle),
+    theme: address(entry('theme.ts')?.path),
+    docs: address(entry('docs/docs.ts')?.path),
+    docsStyle: address(entry('docs/docs.ts')?.cssBundle),
+    icon: address(names.find(({ path }) => path.endsWith('.svg'))?.path),
+  };
+  // Otherwise the browser would learn of them only when it has read the first.
+  const preloads = loadedWith(entry('main.tsx')?.path, outputs).map(
+    (path) => `<link rel="modulepreload" href="${address(path)}">`,
+  );
+  places.preloads = preloads.join('\n    ');
+  return template.replaceAll(/\{(\w+)\}/g, (_, place) => places[place] ?? '');
+}
+
+/** The scripts that a script imports at once, and those that they import. */
+function loadedWith(path: string | undefined, outputs: Metafile['outputs']): string[] {
+  const found = new Set<string>();
+  const next = path === undefined ? [] : [path];
+  for (let from = next.pop(); from !== undefined; from = next.pop()) {
+    for (const { path: file, kind } of outputs[from]?.imports ?? []) {
+      if (kind !== 'import-statement' || found.has(file)) continue;
+      found.add(file);
+      next.push(file);
+    }
+  }
+  return [...found];
+}
+
+function writeAsset(folder: string, { path, contents }: OutputFile): void {
+  const file = join(folder, basename(path));
+  replace(file, contents);
+  replace(`${file}.gz`, gzipSync(contents, { level: 9 }));
+}
+
+/** At once: a gateway may be reading it. */
+function replace(file: string, contents: string | Uint8Array): void {
+  writeFileSync(`${file}.${process.pid}`, contents);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+function removeOld(folder: string, made: ReadonlySet<string>): void {
+  for (const name of readdirSync(folder)) {
+    if (made.has(name.replace(/\.gz$/, ''))) continue;
+    const file = join(folder, name);
+    const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > KEEP_MS) rmSync(file, { force: true });
+  }
+}

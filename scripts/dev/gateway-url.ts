@@ -1,7 +1,0 @@
-import type { Config } from '../../shared/config/settings.ts';
-
-/** Where a program on this machine reaches the API. */
-export function gatewayUrl(config: Pick<Config, 'host' | 'port'>): string {
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${config.port}`;
-}

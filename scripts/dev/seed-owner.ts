@@ -1,0 +1,30 @@
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
+import type { Config } from '../../shared/config/settings.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { linkUrl } from '../../shared/users/link.ts';
+import { enableUser, findUserByName, inviteUser, makeLink, removeUser } from '../../shared/users/store.ts';
+
+const USERNAME = 'demo@example.com';
+
+/**
+ * The owner of the demo account, and a new one-time link for the owner at every start; there is no default password. Of all
+ * accounts this one alone lets its owner do without a second factor.
+ */
+export async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<string> {
+  await db
+    .collection<AccountDocument>('accounts')
+    .updateOne({ _id: account, secondFactor: { $exists: false } }, { $set: { secondFactor: 'exempt' } });
+  const found = await findUserByName(db, USERNAME);
+  if (found?.account !== account) {
+    // The demo account before this one has expired.
+    if (found !== undefined) await removeUser(db, found._id);
+    const { token } = await inviteUser(db, clock.now(), { username: USERNAME, account, role: 'owner' });
+    return linkUrl(config, token);
+  }
+  if (found.status === 'disabled') await enableUser(db, found._id);
+  const made = await makeLink(db, clock.now(), found);
+  if (made === undefined) throw new Error(`${USERNAME} was disabled just now`);
+  return linkUrl(config, made.token);
+}

@@ -1,0 +1,33 @@
+import { CREATE_ACCOUNT } from '../../gateway/admin/accounts/create.ts';
+import { CREDIT } from '../../gateway/admin/accounts/credit.ts';
+import { ACCOUNT_STATUS } from '../../gateway/admin/accounts/set-status.ts';
+import { UPDATE_ACCOUNT } from '../../gateway/admin/accounts/update.ts';
+import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/admin/approvals/decision-fields.ts';
+import { CARRIER_STATUS } from '../../gateway/admin/carriers/set-status.ts';
+import { UPDATE_CARRIER } from '../../gateway/admin/carriers/update.ts';
+import { START_CHECK } from '../../gateway/admin/ledger-checks/ledger-checks.ts';
+import { ADD_NUMBER } from '../../gateway/admin/numbers.ts';
+import { PROVIDER_STATUS } from '../../gateway/admin/providers.ts';
+import { PUT_ROUTE } from '../../gateway/admin/routes/route-fields.ts';
+import { INVITE_TO_ACCOUNT } from '../../gateway/admin/users/invite.ts';
+import { USER_STATUS } from '../../gateway/admin/users/support.ts';
+import type { Schema } from '../../gateway/fields/field.ts';
+import { requestSchema } from '../../gateway/fields/request.ts';
+
+/** The requests of operators, by their names in docs/openapi.json. */
+export const OPERATOR_SCHEMAS: Readonly<Record<string, Schema>> = {
+  CreateAccountRequest: requestSchema(CREATE_ACCOUNT),
+  UpdateAccountRequest: requestSchema(UPDATE_ACCOUNT),
+  AccountStatusRequest: requestSchema(ACCOUNT_STATUS),
+  CreditRequest: requestSchema(CREDIT),
+  DecideSenderRequest: requestSchema(DECIDE_SENDER),
+  DecideTemplateRequest: requestSchema(DECIDE_TEMPLATE),
+  UpdateCarrierRequest: requestSchema(UPDATE_CARRIER),
+  CarrierStatusRequest: requestSchema(CARRIER_STATUS),
+  PutRouteRequest: requestSchema(PUT_ROUTE),
+  ProviderStatusRequest: requestSchema(PROVIDER_STATUS),
+  AddNumberRequest: requestSchema(ADD_NUMBER),
+  InviteToAccountRequest: requestSchema(INVITE_TO_ACCOUNT),
+  UserStatusRequest: requestSchema(USER_STATUS),
+  LedgerCheckRequest: requestSchema(START_CHECK),
+};

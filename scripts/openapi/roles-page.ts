@@ -1,0 +1,50 @@
+import { ROLE_PERMISSIONS } from '../../gateway/access/roles.ts';
+import type { Contract } from '../../gateway/docs/contract.ts';
+import type { Schema } from '../../gateway/fields/field.ts';
+
+const HEAD = `# Who may do what
+
+Made by \`npm run openapi\` from [openapi.json](openapi.json); do not edit. A test asks every route as every role
+(\`test/gateway/access/roles-walk.test.ts\`), another for every id of another account (\`strangers.test.ts\`).
+
+A role gives the scopes that an API key would need. \`owner\` is given to no key. A caller acts in its own account only: ids of another are answered like
+unknown ones. Operators have no account. The last column names what a request may set; every other field is refused.
+
+`;
+
+const ROLES = Object.entries(ROLE_PERMISSIONS);
+
+/** docs/roles.md: each route with the roles that may use it. */
+export function rolesPage(contract: Contract): string {
+  const given = ROLES.map(([role, permissions]) => [role, permissions.map((one) => `\`${one}\``).join(', ')]);
+  const rows = Object.entries(contract.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const scope = operation['x-scope'] ?? 'none';
+      const fields = Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) =>
+        fieldsOf(contract, schema),
+      );
+      const may = ROLES.map(([, permissions]) => (mayUse(permissions, scope) ? 'yes' : ''));
+      return [`\`${method.toUpperCase()} ${path}\``, scope, ...may, [...new Set(fields)].join(', ')];
+    }),
+  );
+  const routes = markdown(['route', 'scope', ...ROLES.map(([role]) => role), 'sets'], rows);
+  return `${HEAD}${markdown(['role', 'scopes'], given)}\n${routes}`;
+}
+
+/** `manage, or send and read`: one of these sets. `none: …`: whoever has what follows. */
+function mayUse(permissions: readonly string[], scope: string): boolean {
+  if (scope.startsWith('none')) return true;
+  return scope.split(', or ').some((set) => set.split(' and ').every((one) => permissions.includes(one)));
+}
+
+function fieldsOf(contract: Contract, { $ref, oneOf, properties }: Schema): string[] {
+  const named = contract.components.schemas[$ref?.split('/').at(-1) ?? ''];
+  if (named !== undefined) return fieldsOf(contract, named);
+  return [...Object.keys(properties ?? {}), ...(oneOf ?? []).flatMap((one) => fieldsOf(contract, one))];
+}
+
+/** Not aligned, so that a new route changes one line. */
+function markdown(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+  return [line(heading), line(heading.map(() => '---')), ...rows.map(line)].join('');
+}

@@ -1,0 +1,187 @@
+import type { Db } from 'mongodb';
+import type { Config } from '../../shared/config/settings.ts';
+import { linkUrl } from '../../shared/users/link.ts';
+import { listSessions } from '../../shared/users/session-store.ts';
+import {
+  disableUser,
+  enableUser,
+  findUserByName,
+  inviteUser,
+  listUsers,
+  makeLink,
+  removeSecondFactor,
+  removeUser,
+  setRole,
+  signOutEverywhere,
+  UsernameTaken,
+} from '../../shared/users/store.ts';
+import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../shared/users/user.ts';
+import { existing } from './account.ts';
+import { type Answer, type Command, defineCommand, Failure, UsageError } from './command.ts';
+import { accountId, choice, flag, name, optional, required } from './parameters.ts';
+import { table } from './show.ts';
+
+const username = required(
+  {
+    value: 'NAME',
+    form: 'a sign-in name: 3 to 254 letters, digits and the signs . _ % + - @',
+    parse: canonicalUsername,
+  },
+  'what the user signs in with, usually an e-mail address',
+);
+const whose = {
+  account: optional(accountId, 'the users of this account'),
+  operator: flag('the operators'),
+};
+const LINK_NOTES =
+  'Nothing is mailed: send the link yourself. Whoever has it can set the password, once. It is not stored and not shown again.';
+
+export const USER_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'user',
+    verb: 'invite',
+    about: 'Makes a user, and the link with which the user sets a password within 7 days.',
+    args: { username },
+    options: {
+      ...whose,
+      role: optional(choice(ACCOUNT_ROLES), 'what the user may do in the account'),
+      name: optional(name, 'how the user is called'),
+    },
+    notes: `Give --account and --role, or --operator. ${LINK_NOTES}`,
+    async run({ username, account, operator, role, name }, { db, clock, config }) {
+      const store = await db();
+      const who = { username, ...(name === undefined ? {} : { name }) };
+      const now = clock.now();
+      try {
+        if (operator && account === undefined && role === undefined) {
+          return linked(config, await inviteUser(store, now, { ...who, role: 'operator' }));
+        }
+        if (operator || account === undefined || role === undefined) {
+          throw new UsageError('Give --account and --role, or --operator alone.');
+        }
+        await existing(store, account);
+        return linked(config, await inviteUser(store, now, { ...who, account, role }));
+      } catch (error) {
+        if (error instanceof UsernameTaken) throw new Failure(`Somebody signs in as ${username} already.`);
+        throw error;
+      }
+    },
+  }),
+  defineCommand({
+    noun: 'user',
+    verb: 'reset',
+    about: 'Makes a link with which a user sets another password within the hour.',
+    args: { username },
+    options: { secondFactor: flag('also removes the authenticator app and its recovery codes, and ends all sessions') },
+    notes: `Earlier links are void. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
+    async run({ username, secondFactor }, { db, clock, config }) {
+      const store = await db();
+      const user = await existingUser(store, username);
+      if (secondFactor) await removeSecondFactor(store, user._id);
+      const made = await makeLink(store, clock.now(), user);
+      if (made === undefined) throw new Failure(`${username} is disabled: \`user enable ${username}\` first.`);
+      return linked(config, made);
+    },
+  }),
+  defineCommand({
+    noun: 'user',
+    verb: 'list',
+    about: 'Shows who may sign in to the dashboard.',
+    args: {},
+    options: whose,
+    async run({ account, operator }, { db }) {
+      if ((account === undefined) !== operator) throw new UsageError('Give --account or --operator, one of them.');
+      const store = await db();
+      if (account !== undefined) await existing(store, account);
+      const shown = await Promise.all((await listUsers(store, account)).map((user) => withSessions(store, user)));
+      const rows = shown.map((user) => [
+        user.username,
+        user.role,
+        user.status,
+        user.second_factor ? 'yes' : 'no',
+        String(user.sessions),
+        user.last_sign_in?.toISOString() ?? 'never',
+        user.id,
+      ]);
+      const heading = ['SIGNS IN AS', 'ROLE', 'STATUS', 'SECOND FACTOR', 'SESSIONS', 'LAST SIGN-IN', 'USER'];
+      return { text: table(heading, rows, 'There are no users yet.'), json: shown };
+    },
+  }),
+  defineCommand({
+    noun: 'user',
+    verb: 'role',
+    about: 'Gives a user of an account another role. It counts with the next request.',
+    args: { username, role: required(choice(ACCOUNT_ROLES), 'what the user may do') },
+    options: {},
+    async run({ username, role }, { db }) {
+      const store = await db();
+      const user = await existingUser(store, username);
+      if (user.account === undefined) throw new Failure(`${username} is an operator and has no other role.`);
+      await setRole(store, user._id, role);
+      return { text: `${username} is ${role} now.`, json: { id: user._id, username, role } };
+    },
+  }),
+  toEach('disable', 'Keeps a user out: sessions end at once, and links are void.', 'disabled', disableUser),
+  toEach('enable', 'Lets a disabled user in again.', 'let in again', enableUser),
+  toEach('sessions', 'Ends all sessions of a user at once.', 'signed out everywhere', signOutEverywhere),
+  toEach('remove', 'Removes a user for good. The audit keeps the name.', 'removed', removeUser),
+];
+
+function toEach(
+  verb: string,
+  about: string,
+  done: string,
+  act: (db: Db, id: UserDocument['_id']) => Promise<unknown>,
+): Command {
+  return defineCommand({
+    noun: 'user',
+    verb,
+    about,
+    args: { username },
+    options: {},
+    async run({ username }, { db }) {
+      const store = await db();
+      const user = await existingUser(store, username);
+      await act(store, user._id);
+      return { text: `${username} is ${done}.`, json: { id: user._id, username } };
+    },
+  });
+}
+
+function linked(
+  config: Pick<Config, 'publicUrl' | 'host' | 'port'>,
+  { user, token }: { readonly user: UserDocument; readonly token: string },
+): Answer {
+  const link = linkUrl(config, token);
+  const until = user.link?.expiresAt.toISOString();
+  return {
+    text: `${link}\n${user.username} sets a password there, once, until ${until}.`,
+    json: {
+      id: user._id,
+      username: user.username,
+      role: user.role,
+      account: user.account ?? null,
+      link,
+      expires_at: until,
+    },
+  };
+}
+
+async function existingUser(db: Db, username: string): Promise<UserDocument> {
+  const user = await findUserByName(db, username);
+  if (user === undefined) throw new Failure(`Nobody signs in as ${username}: \`user list\` shows who does.`);
+  return user;
+}
+
+async function withSessions(db: Db, user: UserDocument) {
+  return {
+    id: user._id,
+    username: user.username,
+    name: user.name ?? null,
+    role: user.role,
+    status: user.status,
+    second_factor: user.totp !== undefined,
+    sessions: (await listSessions(db, user._id)).length,
+    last_sign_in: user.lastSignInAt ?? null,
+  };
+}

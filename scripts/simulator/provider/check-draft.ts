@@ -1,0 +1,77 @@
+import { filled, type Json, list, object } from './json.ts';
+import { variables } from './templates.ts';
+
+/** An error of the Business Management API: mostly code 100, with a subcode and words for people. */
+export interface TemplateError {
+  readonly code?: number;
+  readonly subcode: number;
+  readonly title: string;
+  readonly message: string;
+}
+
+const LONGEST = { HEADER: 60, BODY: 1_024, FOOTER: 60 } as const;
+
+/** What WhatsApp refuses at once when a template is asked for ("Message templates", error subcodes). */
+export function checkDraft({ name, language, category, components }: Json): TemplateError | undefined {
+  if (typeof name !== 'string' || !/^[a-z0-9_]{1,512}$/.test(name)) return fault('The name must be a-z, 0-9 and _.');
+  if (!filled(language)) return fault('The language is missing.');
+  if (!['MARKETING', 'UTILITY', 'AUTHENTICATION'].includes(String(category).toUpperCase())) {
+    return fault('The category is missing.');
+  }
+  const parts = list(components);
+  const body = parts.find(({ type }) => type === 'BODY');
+  if (body === undefined || !filled(body.text)) return fault('The body is missing.');
+  for (const part of parts) {
+    const problem = checkPart(part);
+    if (problem !== undefined) return problem;
+  }
+  return checkBody(String(body.text), body);
+}
+
+function checkPart(part: Json): TemplateError | undefined {
+  const longest = LONGEST[part.type as keyof typeof LONGEST];
+  if (longest !== undefined && typeof part.text === 'string' && part.text.length > longest) {
+    return {
+      subcode: 2388040,
+      title: 'Character limit exceeded',
+      message: `The ${part.type} may have ${longest} characters.`,
+    };
+  }
+  const isFile = part.type === 'HEADER' && ['IMAGE', 'VIDEO', 'DOCUMENT'].includes(String(part.format));
+  const sample = object(part.example);
+  if (isFile && !Array.isArray(sample?.header_handle)) {
+    return {
+      subcode: 2388273,
+      title: 'Missing sample',
+      message: 'A header with a file needs a sample: header_handle.',
+    };
+  }
+  if (part.type === 'FOOTER' && variables(String(part.text)).length > 0) {
+    return { subcode: 2388073, title: 'Footer format is incorrect', message: 'The footer must not have variables.' };
+  }
+  if (part.type === 'HEADER' && variables(String(part.text)).length > 0 && !Array.isArray(sample?.header_text)) {
+    return fault('The variable of the header needs an example.');
+  }
+  return undefined;
+}
+
+function checkBody(text: string, body: Json): TemplateError | undefined {
+  const names = variables(text);
+  const examples = object(body.example)?.body_text;
+  const given: unknown = Array.isArray(examples) ? examples[0] : undefined;
+  if (names.length > 0 && !(Array.isArray(given) && given.length === names.length)) {
+    return fault('Each variable of the body needs an example.');
+  }
+  if (/^\{\{|\}\}$/.test(text.trim())) {
+    return {
+      subcode: 2388299,
+      title: "Variables can't be at the start or end of the template",
+      message: 'Add words before the first and behind the last variable.',
+    };
+  }
+  return undefined;
+}
+
+function fault(message: string): TemplateError {
+  return { subcode: 2388072, title: 'Message template is incorrect', message };
+}

@@ -1,0 +1,203 @@
+import type { ServerResponse } from 'node:http';
+import type { Delays } from '../pace/delays.ts';
+import type { Callbacks } from './callbacks.ts';
+import { checkDraft, type TemplateError } from './check-draft.ts';
+import { sendJson } from './http.ts';
+import { type Json, list } from './json.ts';
+import { MAGIC_TEMPLATES } from './magic-templates.ts';
+import type { ProviderEvent } from './options.ts';
+import type { Template, TemplateComponent } from './templates.ts';
+import type { Uploads } from './uploads.ts';
+
+export interface AskedTemplate {
+  readonly method: 'POST' | 'EDIT' | 'DELETE';
+  readonly name: string;
+  /** HTTP status of the answer; 0 if the connection was cut. */
+  readonly status: number;
+}
+
+interface ReviewDeps {
+  /** The provider's list, which this changes. */
+  readonly templates: Template[];
+  readonly reviewMs: number;
+  readonly callbacks: Callbacks;
+  readonly delays: Delays;
+  readonly uploads: Uploads;
+  readonly onEvent?: (event: ProviderEvent) => void;
+}
+
+const FIRST_ID = 1_689_556_908_129_832;
+/** What may be edited (Business Management API, "Message templates"). */
+const EDITABLE: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED'];
+
+/** Requests for templates, and what becomes of them: a review that takes some seconds, and the callbacks that tell of it. */
+export class TemplateReviews {
+  readonly asked: AskedTemplate[] = [];
+  readonly #deps: ReviewDeps;
+  #ids = 0;
+
+  constructor(deps: ReviewDeps) {
+    this.#deps = deps;
+  }
+
+  has(id: string): boolean {
+    return this.#deps.templates.some((template) => template.id === id);
+  }
+
+  create(body: Json, response: ServerResponse): void {
+    const { templates } = this.#deps;
+    const { name, language, category, components } = body;
+    const fault = checkDraft(body) ?? this.#deps.uploads.faultOf(body) ?? taken(templates, body);
+    if (fault !== undefined) {
+      this.#refuse('POST', String(name), fault, response);
+      return;
+    }
+    this.#ids += 1;
+    const template: Template = {
+      id: String(FIRST_ID + this.#ids),
+      name: String(name),
+      language: String(language),
+      status: 'PENDING',
+      category: String(category).toUpperCase() === 'MARKETING' ? 'MARKETING' : 'UTILITY',
+      components: listed(components),
+    };
+    templates.push(template);
+    this.#tell(template.name, 'PENDING');
+    this.#review(template);
+    if (template.name.includes('cut')) {
+      this.asked.push({ method: 'POST', name: template.name, status: 0 });
+      response.destroy();
+      return;
+    }
+    const { id, status } = template;
+    this.#answer('POST', template.name, { id, status, category: template.category }, response);
+  }
+
+  edit(id: string, body: Json, response: ServerResponse): void {
+    const template = this.#deps.templates.find((one) => one.id === id);
+    if (template === undefined) return;
+    const { name, language, category } = template;
+    const fault = EDITABLE.includes(template.status)
+      ? (checkDraft({ name, language, category, ...body }) ?? this.#deps.uploads.faultOf(body))
+      : NOT_EDITABLE;
+    if (fault !== undefined) {
+      this.#refuse('EDIT', template.name, fault, response);
+      return;
+    }
+    const { rejected_reason: _, ...rest } = template;
+    const edited: Template = { ...rest, status: 'PENDING', components: listed(body.components) };
+    this.#replace(edited);
+    this.#review(edited);
+    this.#answer('EDIT', template.name, { success: true }, response);
+  }
+
+  /** `hsm_id` names one language; without it all are deleted. */
+  remove(query: URLSearchParams, response: ServerResponse): void {
+    const { templates } = this.#deps;
+    const name = query.get('name') ?? '';
+    const id = query.get('hsm_id');
+    const gone = templates.filter((template) => template.name === name && (id === null || template.id === id));
+    if (gone.length === 0) {
+      this.#refuse('DELETE', name, NOT_FOUND, response);
+      return;
+    }
+    for (const template of gone) {
+      templates.splice(templates.indexOf(template), 1);
+      this.#tell(name, 'DELETED');
+    }
+    this.#answer('DELETE', name, { success: true }, response);
+  }
+
+  /** Step after step, each a review's time after the one before. */
+  #review({ id, name }: Template): void {
+    const { delays, reviewMs } = this.#deps;
+    const magic = MAGIC_TEMPLATES.find(({ contains }) => name.includes(contains));
+    for (const [i, step] of (magic?.steps ?? [{ event: 'APPROVED' as const }]).entries()) {
+      delays.after(reviewMs * (i + 1), () => {
+        const template = this.#deps.templates.find((one) => one.id === id);
+        if (template === undefined) return;
+        const { event, ...more } = step;
+        const reason = 'reason' in more ? more.reason : 'NONE';
+        this.#replace({ ...template, status: event, ...(event === 'REJECTED' && { rejected_reason: reason }) });
+        this.#tell(name, event);
+        const told = this.#changeOf(template, event, { reason, ...('info' in more ? more.info : {}) });
+        this.#deps.callbacks.addTemplateChange('message_template_status_update', told);
+      });
+    }
+  }
+
+  /** The id is a number here, and a string in the list. */
+  #changeOf({ id, name, language, category }: Template, event: string, more: object): object {
+    return {
+      event,
+      message_template_id: Number(id),
+      message_template_name: name,
+      message_template_language: language,
+      message_template_category: category,
+      ...more,
+    };
+  }
+
+  #replace(template: Template): void {
+    const { templates } = this.#deps;
+    const at = templates.findIndex(({ id }) => id === template.id);
+    templates.splice(at, 1, template);
+  }
+
+  #tell(name: string, status: string): void {
+    this.#deps.onEvent?.({ kind: 'template', name, status });
+  }
+
+  #answer(method: AskedTemplate['method'], name: string, body: object, response: ServerResponse): void {
+    this.asked.push({ method, name, status: 200 });
+    sendJson(response, 200, body);
+  }
+
+  #refuse(method: AskedTemplate['method'], name: string, fault: TemplateError, response: ServerResponse): void {
+    this.asked.push({ method, name, status: 400 });
+    const { code = 100, subcode, title, message } = fault;
+    sendJson(response, 400, {
+      error: {
+        message: 'Invalid parameter',
+        type: 'OAuthException',
+        code,
+        error_subcode: subcode,
+        is_transient: false,
+        error_user_title: title,
+        error_user_msg: message,
+        fbtrace_id: 'simulated',
+      },
+    });
+  }
+}
+
+const NOT_EDITABLE: TemplateError = {
+  subcode: 2388039,
+  title: "Message template can't be edited",
+  message: 'Only approved, rejected and paused templates can be edited.',
+};
+const NOT_FOUND: TemplateError = {
+  subcode: 2593002,
+  title: 'Message template was not found',
+  message: 'There is no message template with this name.',
+};
+
+function taken(templates: readonly Template[], { name, language }: Json): TemplateError | undefined {
+  if (!templates.some((template) => template.name === name && template.language === language)) return undefined;
+  return {
+    subcode: 2388024,
+    title: 'Content in this language already exists',
+    message: `There is already ${language} content for this template. You can create a new template and try again.`,
+  };
+}
+
+/** As the list shows them: without examples, with the label of a copy-code button. */
+function listed(components: unknown): readonly TemplateComponent[] {
+  return list(components).map(({ example: _, ...component }) => {
+    const buttons = list(component.buttons).map(({ example: _e, ...button }) =>
+      button.type === 'COPY_CODE' ? { text: 'Copy offer code', ...button } : button,
+    );
+    // It was checked for its form.
+    return { ...component, ...(buttons.length > 0 && { buttons }) } as unknown as TemplateComponent;
+  });
+}

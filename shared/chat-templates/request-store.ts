@@ -1,0 +1,133 @@
+import type { Collection, Db } from 'mongodb';
+import type { AccountId, RequestId } from '../runtime/ids.ts';
+import type { ChatTemplateDocument } from './chat-template.ts';
+import type { ChatTemplateRequestDocument } from './template-request.ts';
+
+type Id = ChatTemplateRequestDocument['_id'];
+type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed'>;
+
+/**
+ * Stores what an account wants of a template, in place of what it wanted before. False when the provider is just being asked for
+ * that, or is to be asked: its answer must come first.
+ */
+export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
+  const { _id, ...rest } = wish;
+  const earlier = await requests(db).findOne({ _id }, { projection: { request: 1, due: 1, askedAt: 1 } });
+  const document = { ...rest, due: wish.requestedAt, tries: 0 };
+  if (earlier === null) {
+    const { upsertedCount } = await requests(db).updateOne({ _id }, { $setOnInsert: document }, { upsert: true });
+    return upsertedCount === 1;
+  }
+  if (earlier.due !== undefined && earlier.askedAt !== undefined) return false;
+  // What was never asked for may be replaced while it waits; the worker marks it before it asks.
+  const { matchedCount } = await requests(db).updateOne(
+    { _id, request: earlier.request, $or: [{ due: { $exists: false } }, { askedAt: { $exists: false } }] },
+    // Everything but `owed`: webhooks are still to be told how the wish before ended.
+    { $set: document, $unset: { askedAt: '', refusal: '', ...(wish.draft === undefined ? { draft: '' } : {}) } },
+  );
+  return matchedCount === 1;
+}
+
+/** Takes back what the provider was never asked for. Returns whether there was such a request. */
+export async function dropUnasked(db: Db, id: Id): Promise<boolean> {
+  const { deletedCount } = await requests(db).deleteOne({ _id: id, wants: 'create', askedAt: { $exists: false } });
+  return deletedCount === 1;
+}
+
+export async function findChatTemplateRequests(
+  db: Db,
+  ids: readonly Id[],
+): Promise<ReadonlyMap<Id, ChatTemplateRequestDocument>> {
+  const found = await requests(db)
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+  return new Map(found.map((request) => [request._id, request]));
+}
+
+/** What the request with this id asked for, while nothing later was asked of the same template. */
+export async function findByRequest(
+  db: Db,
+  account: AccountId,
+  request: RequestId,
+): Promise<ChatTemplateRequestDocument | undefined> {
+  return (await requests(db).findOne({ _id: idsBehind(account, ''), request })) ?? undefined;
+}
+
+/** An account's requests by name and language, behind `after`. */
+export async function listChatTemplateRequests(
+  db: Db,
+  account: AccountId,
+  { language, after }: { readonly language?: string | undefined; readonly after?: string | undefined },
+  limit: number,
+): Promise<readonly ChatTemplateRequestDocument[]> {
+  return requests(db)
+    .find({ _id: idsBehind(account, after ?? ''), ...(language === undefined ? {} : { language }) })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** What providers are to be asked for these accounts, oldest first within an account. */
+export async function dueChatTemplateRequests(
+  db: Db,
+  accounts: readonly AccountId[],
+  now: Date,
+  limit: number,
+): Promise<readonly ChatTemplateRequestDocument[]> {
+  return requests(db)
+    .find({ account: { $in: [...accounts] }, due: { $lte: now } })
+    .sort({ account: 1, due: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Before the provider is asked: from here on only its list knows what it has. False when the account wants something else now. */
+export async function markAsked(db: Db, { _id, request }: ChatTemplateRequestDocument, now: Date): Promise<boolean> {
+  const { matchedCount } = await requests(db).updateOne(
+    { _id, request, due: { $exists: true } },
+    { $set: { askedAt: now } },
+  );
+  return matchedCount === 1;
+}
+
+/** The provider could not be asked, or did not say: it is asked again at `due`, after a look into its list. */
+export async function askLater(db: Db, { _id, request }: ChatTemplateRequestDocument, due: Date): Promise<void> {
+  await requests(db).updateOne({ _id, request, due: { $exists: true } }, { $set: { due }, $inc: { tries: 1 } });
+}
+
+/** The provider has done it. */
+export async function finishRequest(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<void> {
+  await requests(db).updateOne({ _id, request }, { $unset: { due: '', askedAt: '', refusal: '' } });
+}
+
+/** The provider refused it. Webhooks are told of a new template; of a change only the account is told, when it looks. */
+export async function refuseRequest(
+  db: Db,
+  { _id, request, wants }: ChatTemplateRequestDocument,
+  reason: string,
+  at: Date,
+): Promise<void> {
+  await requests(db).updateOne(
+    { _id, request, due: { $exists: true } },
+    {
+      $set: { refusal: reason },
+      $unset: { due: '', askedAt: '' },
+      ...(wants === 'create' ? { $push: { owed: { told: 'rejected', status: 'rejected', reason, at } } } : {}),
+    },
+  );
+}
+
+/** The template is gone at the provider. */
+export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<void> {
+  await db.collection<ChatTemplateDocument>('chat_templates').deleteOne({ _id });
+  await requests(db).deleteOne({ _id, request });
+}
+
+/** Compared with ids only. The semicolon is the character after the colon. */
+function idsBehind(account: AccountId, after: string): { readonly $gt: Id; readonly $lt: Id } {
+  return { $gt: `${account}:${after}` as Id, $lt: `${account};` as Id };
+}
+
+function requests(db: Db): Collection<ChatTemplateRequestDocument> {
+  return db.collection('chat_template_requests');
+}

@@ -1,0 +1,44 @@
+import type { Index } from './message-indexes.ts';
+
+/** The states of batches that are paid for, and not for a schedule. Only these are shown. */
+export const SHOWN_BATCH_STATES = ['paid', 'split', 'stopping', 'stopped'] as const;
+
+/** Of bulk requests and schedules. */
+export const BATCH_INDEXES: readonly Index[] = [
+  {
+    collection: 'batches',
+    key: { open: 1, _id: 1 },
+    options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
+    serves: 'batches: what waits for a worker, oldest first',
+  },
+  {
+    collection: 'batches',
+    key: { account: 1 },
+    options: { name: 'unpaid', partialFilterExpression: { state: 'unpaid' } },
+    serves: 'bulk: what an account has stored and not paid; maintenance: what was never paid',
+  },
+  {
+    collection: 'batches',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account', partialFilterExpression: { state: { $in: [...SHOWN_BATCH_STATES] } } },
+    serves: 'GET /v2/batches: the paid batches of an account, newest first',
+  },
+  {
+    collection: 'schedules',
+    key: { due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'schedules: what is due for release, redo or refund; the seconds that need an alarm',
+  },
+  {
+    collection: 'schedules',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'GET /v2/schedules: the schedules of an account, newest first',
+  },
+  {
+    collection: 'schedules',
+    key: { account: 1, at: 1, _id: 1 },
+    options: { name: 'upcoming', partialFilterExpression: { state: 'scheduled' } },
+    serves: 'GET /v2/schedules?state=scheduled: what waits for its time, the next first',
+  },
+];

@@ -1,0 +1,69 @@
+import type { Index } from './message-indexes.ts';
+
+/** States of a delivery that was not taken at the first try. */
+export const FAILED_STATES = ['waiting', 'exhausted', 'discarded'] as const;
+
+/** What webhooks and their deliveries are found by. Every index on `deliveries` costs a write per event and webhook. */
+export const WEBHOOK_INDEXES: readonly Index[] = [
+  {
+    collection: 'endpoints',
+    key: { account: 1 },
+    options: { name: 'account' },
+    serves: 'webhooks: the endpoints of an account',
+  },
+  {
+    collection: 'endpoints',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'webhooks: no two endpoints of an account have the same place, so none has more than there are places',
+  },
+  {
+    collection: 'deliveries',
+    key: { endpoint: 1, due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'webhooks: the due deliveries of an endpoint; which endpoints have any',
+  },
+  {
+    collection: 'deliveries',
+    key: { retryAt: 1 },
+    options: { name: 'retry', partialFilterExpression: { retryAt: { $exists: true } } },
+    serves: 'webhooks: waiting deliveries whose next try has come',
+  },
+  {
+    collection: 'deliveries',
+    key: { endpoint: 1, _id: 1 },
+    options: { name: 'log' },
+    serves: 'the delivery log of an endpoint, newest first',
+  },
+  {
+    collection: 'deliveries',
+    key: { endpoint: 1, state: 1, _id: 1 },
+    options: { name: 'failed', partialFilterExpression: { state: { $in: [...FAILED_STATES] } } },
+    // Partial: a delivery that succeeds at the first try has no entry. `$in` in such an expression needs MongoDB 6.
+    serves: 'the delivery log: the few that failed among a million that did not',
+  },
+  {
+    collection: 'webhook_replays',
+    key: { state: 1, endpoint: 1 },
+    options: { name: 'running', unique: true, partialFilterExpression: { state: 'running' } },
+    serves: 'webhooks: the replays to work off; no endpoint has two at a time',
+  },
+  {
+    collection: 'webhook_replays',
+    key: { endpoint: 1, _id: 1 },
+    options: { name: 'list' },
+    serves: 'account: the replays of a webhook, newest first',
+  },
+  {
+    collection: 'webhook_replays',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'live numbers: the newest replays of an account',
+  },
+  {
+    collection: 'webhook_replays',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes replays of long ago',
+  },
+];

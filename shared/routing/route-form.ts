@@ -1,0 +1,38 @@
+import { isCountry } from '../accounts/number-check.ts';
+import type { RouteDocument, WeightedCarrier } from './route.ts';
+
+/** The most carriers in one route. Each more means more paths to read, and one message asks at most three. */
+const MOST_CARRIERS = 6;
+const MOST_WEIGHT = 1_000;
+const MOST_WAIT_SECONDS = 86_400;
+
+/** Describes each fault of a route by one sentence. `carriers` are those that exist. */
+export function routeFaults(route: Omit<RouteDocument, 'createdAt'>, carriers: readonly string[]): readonly string[] {
+  const { _id, match, groups, waitSeconds } = route;
+  const named = groups.flat().map(({ carrier }) => carrier);
+  const unknown = [...new Set(named)].filter((carrier) => !carriers.includes(carrier));
+  const badCountries = (match.countries ?? []).filter((country) => !isCountry(country));
+  const badPrefixes = (match.prefixes ?? []).filter((prefix) => !/^[1-9][0-9]{0,14}$/.test(prefix));
+  const checks: readonly (readonly [boolean, string])[] = [
+    [/^[a-z0-9-]{1,32}$/.test(_id), 'The name is 1 to 32 of a-z, 0-9 and -.'],
+    [unknown.length === 0, `There is no carrier ${unknown.join(', ')}: \`carrier list\` shows them.`],
+    [named.length <= MOST_CARRIERS, `A route has at most ${MOST_CARRIERS} carriers.`],
+    [new Set(named).size === named.length, 'Name each carrier once.'],
+    [groups.every(isGroup), `The weights of a group are 0 to ${MOST_WEIGHT}, and one of them is more than 0.`],
+    [badCountries.length === 0, `No country has the code ${badCountries.join(', ')}: write two letters, like IN.`],
+    [
+      badPrefixes.length === 0,
+      `${badPrefixes.join(', ')}: a prefix is 1 to 15 digits, country code first, without 0 or +.`,
+    ],
+    [
+      Number.isInteger(waitSeconds) && waitSeconds >= 1 && waitSeconds <= MOST_WAIT_SECONDS,
+      `The waiting time is 1 to ${MOST_WAIT_SECONDS} seconds.`,
+    ],
+  ];
+  return checks.flatMap(([ok, fault]) => (ok ? [] : [fault]));
+}
+
+function isGroup(group: readonly WeightedCarrier[]): boolean {
+  const inRange = group.every(({ weight }) => Number.isInteger(weight) && weight >= 0 && weight <= MOST_WEIGHT);
+  return group.length > 0 && inRange && group.some(({ weight }) => weight > 0);
+}

@@ -1,0 +1,119 @@
+import { septetsOf } from './gsm7.ts';
+
+/** GSM7: the GSM 03.38 default alphabet and its extension table, one octet each; UCS2: UTF-16BE. 3GPP TS 23.038. */
+export type Encoding = 'GSM7' | 'UCS2';
+
+/**
+ * What one short message can hold, in units (septets, or UTF-16 code units): alone, and as one of several. Then a header takes 6
+ * of its 140 octets with an 8-bit reference, or 7 with a 16-bit reference (3GPP TS 23.040 §9.2.3.24.1, §9.2.3.24.8).
+ */
+const CAPACITY = {
+  GSM7: { alone: 160, joined: { 6: 153, 7: 152 } },
+  UCS2: { alone: 70, joined: { 6: 67, 7: 66 } },
+} as const satisfies Record<Encoding, { alone: number; joined: Record<6 | 7, number> }>;
+
+/** How a carrier wants texts. The gateway counts with `USUAL`. */
+export interface TextForm {
+  /** Octets of each segment's header. `none`: a text of any length is one segment (message_payload). */
+  readonly header: 6 | 7 | 'none';
+  /**
+   * The alphabet of texts that are not UCS-2. Carriers with Latin-1 or ASCII convert them to GSM. So such a text must fit the GSM
+   * alphabet too, because characters outside it would be lost, and its segments are filled by septets.
+   */
+  readonly alphabet: 'gsm' | 'latin1' | 'ascii';
+}
+
+export const USUAL: TextForm = { header: 6, alphabet: 'gsm' };
+/** The highest character code of each alphabet. */
+const HIGHEST = { gsm: 0xffff, latin1: 0xff, ascii: 0x7f } as const satisfies Record<TextForm['alphabet'], number>;
+
+export interface TextPlan {
+  readonly encoding: Encoding;
+  /** Septets (two for an extension character), or UTF-16 code units. */
+  readonly units: number;
+  readonly segments: number;
+}
+
+/**
+ * How a text will be sent, without encoding it: what the gateway needs to accept a message. An empty text is one segment.
+ * Segments are filled greedily with whole characters. ESC + character and surrogate pairs are never split, so the end of a
+ * segment may stay unused. A leading byte order mark is no character and counts nothing.
+ */
+export function planText(text: string): TextPlan {
+  const { encoding, units, ends } = planSegments(withoutMark(text), USUAL);
+  return { encoding, units, segments: ends.length };
+}
+
+/** How many units fit into so many segments of that encoding. */
+export function roomOf({ encoding, segments }: Pick<TextPlan, 'encoding' | 'segments'>): number {
+  const { alone, joined } = CAPACITY[encoding];
+  return segments > 1 ? segments * joined[6] : alone;
+}
+
+/** A U+FEFF at the beginning only says how the text was encoded as a file, so it is removed. */
+export function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** `ends`: the index after each segment's last code unit. */
+export function planSegments(
+  text: string,
+  { header, alphabet }: TextForm,
+): { readonly encoding: Encoding; readonly units: number; readonly ends: readonly number[] } {
+  const septets = countSeptets(text, HIGHEST[alphabet]);
+  const encoding = septets === undefined ? 'UCS2' : 'GSM7';
+  const units = septets ?? text.length;
+  if (header === 'none' || units <= CAPACITY[encoding].alone) return { encoding, units, ends: [text.length] };
+  const ends: number[] = [];
+  for (let start = 0; start < text.length; ) {
+    start = endOfSegment(text, encoding, start, CAPACITY[encoding].joined[header]);
+    ends.push(start);
+  }
+  return { encoding, units, ends };
+}
+
+/**
+ * The number of septets. Undefined when a character is not in the GSM alphabet, or above the highest of the carrier's alphabet.
+ */
+function countSeptets(text: string, highest: number): number | undefined {
+  let total = 0;
+  for (let i = 0; i < text.length; i++) {
+    const codeUnit = text.charCodeAt(i);
+    const septets = septetsOf(codeUnit);
+    if (septets === 0 || codeUnit > highest) return undefined;
+    total += septets;
+  }
+  return total;
+}
+
+function endOfSegment(text: string, encoding: Encoding, start: number, capacity: number): number {
+  if (encoding === 'UCS2') {
+    const end = start + capacity;
+    if (end >= text.length) return text.length;
+    return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end;
+  }
+  let used = 0;
+  let end = start;
+  for (; end < text.length; end++) {
+    used += septetsOf(text.charCodeAt(end));
+    if (used > capacity) break;
+  }
+  return end;
+}
+
+function isHighSurrogate(codeUnit: number): boolean {
+  return (codeUnit & 0xfc00) === 0xd800;
+}
+
+function isLowSurrogate(codeUnit: number): boolean {
+  return (codeUnit & 0xfc00) === 0xdc00;
+}
+
+/** The characters that are not in the GSM alphabet, each once, in their order: they make a text UCS-2. */
+export function unicodeCharacters(text: string): readonly string[] {
+  const found = new Set<string>();
+  for (const character of withoutMark(text)) {
+    if (character.length > 1 || septetsOf(character.charCodeAt(0)) === 0) found.add(character);
+  }
+  return [...found];
+}

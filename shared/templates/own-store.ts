@@ -1,0 +1,72 @@
+import type { Collection, Db } from 'mongodb';
+import type { AccountId } from '../runtime/ids.ts';
+import { KEY_END } from './store.ts';
+import { type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
+
+/**
+ * What the account asked for itself and nobody ever approved: only that may the account change or remove. The text of any other
+ * one is perhaps with messages that wait, and would leave with them under the approval of another text.
+ */
+const OWN = { requested: true, approvedAt: { $exists: false } } as const;
+
+/** Gives a rejected template of the account's own another text; it waits for an operator again. False when it is none. */
+export async function resubmitTemplate(
+  db: Db,
+  account: AccountId,
+  dltId: string,
+  text: Partial<Pick<TemplateDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>,
+): Promise<boolean> {
+  const { matchedCount } = await templates(db).updateOne(
+    { _id: templateKey(account, dltId), status: 'rejected', ...OWN },
+    { $set: { ...text, status: 'submitted' }, $unset: { reason: '', decidedAt: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/** Removes a template of the account's own that nobody ever approved. False when it is none. */
+export async function removeTemplate(db: Db, account: AccountId, dltId: string): Promise<boolean> {
+  const { deletedCount } = await templates(db).deleteOne({ _id: templateKey(account, dltId), ...OWN });
+  return deletedCount === 1;
+}
+
+/** An account's templates, by id, behind `after`; only those of a status when one is given. */
+export async function listTemplatePage(
+  db: Db,
+  account: AccountId,
+  status: TemplateStatus | undefined,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly TemplateDocument[]> {
+  const place = after === undefined ? {} : { dltId: { $gt: after } };
+  if (status !== undefined) {
+    return templates(db)
+      .find({ account, status, ...place })
+      .sort({ dltId: 1 })
+      .limit(limit)
+      .toArray();
+  }
+  return templates(db)
+    .find({ _id: { $gt: templateKey(account, after ?? ''), $lt: templateKey(account, KEY_END) } })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Templates of all accounts that wait for an operator, oldest first, from `since` on. */
+export async function listWaitingTemplates(db: Db, since: Date, limit: number): Promise<readonly TemplateDocument[]> {
+  return templates(db)
+    .find({ status: 'submitted', createdAt: { $gte: since } })
+    .sort({ createdAt: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** How many wait for an operator, counted up to `limit`. */
+export function countWaitingTemplates(db: Db, limit: number): Promise<number> {
+  // The time lets the store use the index of the list.
+  return templates(db).countDocuments({ status: 'submitted', createdAt: { $gte: new Date(0) } }, { limit });
+}
+
+function templates(db: Db): Collection<TemplateDocument> {
+  return db.collection('templates');
+}

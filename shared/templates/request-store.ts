@@ -1,0 +1,181 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountId, TemplateRequestId } from '../runtime/ids.ts';
+import { createTemplate, findTemplate, TemplateExists } from './store.ts';
+import type { TemplateDocument } from './template.ts';
+import type { TemplateRequestDocument } from './template-request.ts';
+
+export type NewTemplateRequest = Omit<
+  TemplateRequestDocument,
+  'status' | 'createdAt' | 'dltId' | 'reason' | 'decidedAt'
+>;
+
+export async function createTemplateRequest(
+  db: Db,
+  clock: Clock,
+  request: NewTemplateRequest,
+): Promise<TemplateRequestDocument> {
+  const document: TemplateRequestDocument = { ...request, status: 'requested', createdAt: clock.now() };
+  await requests(db).insertOne(document);
+  return document;
+}
+
+/** Undefined as well for a request that has become a template. */
+export async function findTemplateRequest(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  id: TemplateRequestId,
+): Promise<TemplateRequestDocument | undefined> {
+  const found = await requests(db).findOne({ _id: id, account });
+  const [open] = await finished(db, clock, found === null ? [] : [found]);
+  return open;
+}
+
+/** An account's requests, newest first, older than `before`. */
+export async function listTemplateRequests(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  filter: { readonly status?: TemplateRequestDocument['status'] | undefined },
+  before: TemplateRequestId | undefined,
+  limit: number,
+): Promise<readonly TemplateRequestDocument[]> {
+  const status = filter.status === undefined ? {} : { status: filter.status };
+  const older = before === undefined ? {} : { _id: { $lt: before } };
+  const found = await requests(db)
+    .find({ account, ...older, ...status })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+  return finished(db, clock, found);
+}
+
+/** Requests of all accounts that wait for an operator, oldest first, newer than `after`. */
+export async function listWaitingRequests(
+  db: Db,
+  clock: Clock,
+  after: TemplateRequestId | undefined,
+  limit: number,
+): Promise<readonly TemplateRequestDocument[]> {
+  const newer = after === undefined ? {} : { _id: { $gt: after } };
+  const found = await requests(db)
+    .find({ status: 'requested', ...newer })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+  return finished(db, clock, found);
+}
+
+/** How many wait for an operator, counted up to `limit`. */
+export function countWaitingRequests(db: Db, limit: number): Promise<number> {
+  return requests(db).countDocuments({ status: 'requested' }, { limit });
+}
+
+/** A rejected request gets another text and waits again. False when it is none. */
+export async function resubmitRequest(
+  db: Db,
+  account: AccountId,
+  id: TemplateRequestId,
+  text: Partial<Pick<TemplateRequestDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>,
+): Promise<boolean> {
+  const { matchedCount } = await requests(db).updateOne(
+    { _id: id, account, status: 'rejected' },
+    { $set: { ...text, status: 'requested' }, $unset: { reason: '', decidedAt: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/** Only what no operator and nobody else has decided meanwhile. Returns whether it was removed. */
+export async function removeTemplateRequest(db: Db, account: AccountId, id: TemplateRequestId): Promise<boolean> {
+  const { deletedCount } = await requests(db).deleteOne({ _id: id, account, dltId: { $exists: false } });
+  return deletedCount === 1;
+}
+
+/** `false`: the account has no such request that waits. */
+export async function rejectTemplateRequest(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  id: TemplateRequestId,
+  reason: string,
+): Promise<boolean> {
+  const at = clock.now();
+  const { matchedCount } = await requests(db).updateOne(
+    { _id: id, account, status: 'requested', dltId: { $exists: false } },
+    {
+      $set: { status: 'rejected', reason, decidedAt: at },
+      $push: { owed: { told: 'rejected', status: 'rejected', reason, at } },
+    },
+  );
+  return matchedCount === 1;
+}
+
+/**
+ * A request gets its id and becomes a template of the status `submitted`. The request decides, by its `dltId`; the template
+ * follows, and whoever reads the request later finishes that. Undefined when the account has no such request that waits. Throws
+ * `TemplateExists` when the account has the id already.
+ */
+export async function giveDltId(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  id: TemplateRequestId,
+  dltId: string,
+): Promise<TemplateDocument | undefined> {
+  const earlier = await findTemplate(db, account, dltId);
+  if (earlier !== undefined) {
+    if (earlier.request === id) return earlier; // a repeated call
+    throw new TemplateExists(`template ${dltId} is already registered to ${account}`);
+  }
+  const request = await requests(db).findOneAndUpdate(
+    { _id: id, account, status: 'requested', dltId: { $exists: false } },
+    { $set: { dltId } },
+    { returnDocument: 'after' },
+  );
+  if (request === null) return undefined;
+  return becomeTemplate(db, clock, request, dltId);
+}
+
+/** Makes the templates of those that have their ids, and returns the others. */
+async function finished(
+  db: Db,
+  clock: Clock,
+  found: readonly TemplateRequestDocument[],
+): Promise<readonly TemplateRequestDocument[]> {
+  for (const request of found) {
+    if (request.dltId !== undefined) await becomeTemplate(db, clock, request, request.dltId).catch(ignoreExisting);
+  }
+  return found.filter(({ dltId }) => dltId === undefined);
+}
+
+/** If another template took the id in between, the request goes on waiting for one. */
+async function becomeTemplate(
+  db: Db,
+  clock: Clock,
+  { _id, account, name, senders, routes, entityId, content, category }: TemplateRequestDocument,
+  dltId: string,
+): Promise<TemplateDocument> {
+  const text = { dltId, name, senders, routes, entityId, content, category };
+  try {
+    await createTemplate(db, clock, account, { ...text, status: 'submitted', requested: true, request: _id });
+  } catch (error) {
+    if (!(error instanceof TemplateExists)) throw error;
+    if ((await findTemplate(db, account, dltId))?.request !== _id) {
+      await requests(db).updateOne({ _id }, { $unset: { dltId: '' } });
+      throw error;
+    }
+  }
+  await requests(db).deleteOne({ _id });
+  const template = await findTemplate(db, account, dltId);
+  if (template === undefined) throw new Error(`template ${dltId} of ${account} has gone`);
+  return template;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof TemplateExists)) throw error;
+}
+
+function requests(db: Db): Collection<TemplateRequestDocument> {
+  return db.collection('template_requests');
+}

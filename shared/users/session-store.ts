@@ -1,0 +1,38 @@
+import type { Collection, Db } from 'mongodb';
+import type { SessionId, UserId } from '../runtime/ids.ts';
+import type { SessionDocument } from './session.ts';
+
+export async function insertSession(db: Db, session: SessionDocument): Promise<void> {
+  await sessions(db).insertOne(session);
+}
+
+export async function findSession(db: Db, id: SessionId): Promise<SessionDocument | undefined> {
+  return (await sessions(db).findOne({ _id: id })) ?? undefined;
+}
+
+/** Never brings back a session that has ended meanwhile. */
+export async function touchSession(db: Db, id: SessionId, seenAt: Date): Promise<void> {
+  await sessions(db).updateOne({ _id: id }, { $max: { seenAt } });
+}
+
+/** A user's sessions, newest first. Some may be over already: see `isOver`. */
+export async function listSessions(db: Db, user: UserId): Promise<readonly SessionDocument[]> {
+  const found = await sessions(db).find({ user }).toArray();
+  return found.sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
+}
+
+/** False when the user has no such session. */
+export async function endSession(db: Db, user: UserId, id: SessionId): Promise<boolean> {
+  const { deletedCount } = await sessions(db).deleteOne({ _id: id, user });
+  return deletedCount === 1;
+}
+
+/** Ends the user's sessions, except `kept`. Returns how many. */
+export async function endSessions(db: Db, user: UserId, kept?: SessionId): Promise<number> {
+  const { deletedCount } = await sessions(db).deleteMany({ user, ...(kept && { _id: { $ne: kept } }) });
+  return deletedCount;
+}
+
+function sessions(db: Db): Collection<SessionDocument> {
+  return db.collection('sessions');
+}

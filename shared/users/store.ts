@@ -1,0 +1,134 @@
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import { type AccountId, newId, type UserId } from '../runtime/ids.ts';
+import { newLink } from './link.ts';
+import { endSessions } from './session-store.ts';
+import type { AccountRole, Role, UserDocument } from './user.ts';
+
+/** Somebody signs in with that name already. */
+export class UsernameTaken extends Error {}
+
+/** Who is invited. Without an account: an operator. */
+export type Invited = Pick<UserDocument, 'username' | 'name'> &
+  ({ readonly account: UserDocument['account'] & string; readonly role: AccountRole } | { readonly role: 'operator' });
+
+/** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`. */
+export async function inviteUser(
+  db: Db,
+  now: Date,
+  invited: Invited,
+  id: UserId = newId('usr', now.getTime()),
+): Promise<{ readonly user: UserDocument; readonly token: string }> {
+  const { token, link } = newLink({}, now);
+  const user: UserDocument = { _id: id, ...invited, status: 'invited', epoch: 1, link, createdAt: now };
+  try {
+    await users(db).insertOne(user);
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new UsernameTaken(`somebody signs in as ${invited.username}`);
+    throw error;
+  }
+  return { user, token };
+}
+
+/** Makes a new link for the user; earlier ones are void. Undefined when the user is gone or disabled. */
+export async function makeLink(
+  db: Db,
+  now: Date,
+  user: UserDocument,
+): Promise<{ readonly user: UserDocument; readonly token: string } | undefined> {
+  const { token, link } = newLink(user, now);
+  const changed = await changeUser(db, { _id: user._id, status: { $ne: 'disabled' } }, { $set: { link } });
+  return changed && { user: changed, token };
+}
+
+export async function findUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  return (await users(db).findOne({ _id: id })) ?? undefined;
+}
+
+/** `username` in its canonical form. */
+export async function findUserByName(db: Db, username: string): Promise<UserDocument | undefined> {
+  return (await users(db).findOne({ username })) ?? undefined;
+}
+
+/** Whose link it is, while it is valid. */
+export async function findUserByLink(db: Db, hash: string, now: Date): Promise<UserDocument | undefined> {
+  const valid = { 'link.hash': hash, 'link.expiresAt': { $gt: now }, status: { $ne: 'disabled' as const } };
+  return (await users(db).findOne(valid)) ?? undefined;
+}
+
+/** The users of an account, oldest first. `undefined`: the operators. */
+export async function listUsers(db: Db, account: AccountId | undefined): Promise<readonly UserDocument[]> {
+  return users(db)
+    .find({ account: account ?? { $exists: false } })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+/** Gives a user of an account another role. It counts with the user's next request. */
+export function setRole(db: Db, id: UserId, role: Exclude<Role, 'operator'>): Promise<UserDocument | undefined> {
+  return changeUser(db, { _id: id, account: { $exists: true } }, { $set: { role } });
+}
+
+/** Keeps a user out: sessions are over at once, and links void. */
+export async function disableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(
+    db,
+    { _id: id },
+    { $set: { status: 'disabled' }, $unset: { link: '' }, $inc: { epoch: 1 } },
+  );
+  await endSessions(db, id);
+  return user;
+}
+
+/** Lets a disabled user in again. Who has no password yet needs a new link. */
+export async function enableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  return (
+    (await changeUser(db, { _id: id, password: { $exists: true } }, { $set: { status: 'active' } })) ??
+    (await changeUser(db, { _id: id, password: { $exists: false } }, { $set: { status: 'invited' } }))
+  );
+}
+
+/** Undoes a change. Sessions from before it stay over. */
+export async function restoreUser(db: Db, { _id, ...user }: UserDocument): Promise<void> {
+  await users(db).replaceOne({ _id }, { ...user, epoch: user.epoch + 2 }, { upsert: true });
+}
+
+/** False when there is no such user. */
+export async function removeUser(db: Db, id: UserId): Promise<boolean> {
+  const { deletedCount } = await users(db).deleteOne({ _id: id });
+  await endSessions(db, id);
+  return deletedCount === 1;
+}
+
+/** Ends all sessions of a user, wherever they are. */
+export async function signOutEverywhere(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(db, { _id: id }, { $inc: { epoch: 1 } });
+  await endSessions(db, id);
+  return user;
+}
+
+/** Removes the second factor of a user who has lost it, and ends the sessions. A role that needs one must set it up again. */
+export async function removeSecondFactor(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(db, { _id: id }, { $unset: { totp: '', recoveryCodes: '' }, $inc: { epoch: 1 } });
+  await endSessions(db, id);
+  return user;
+}
+
+/** The account has another owner who can sign in. */
+export async function hasOtherOwner(db: Db, account: AccountId, id: UserId): Promise<boolean> {
+  const other = await users(db).findOne({ account, role: 'owner', status: 'active', _id: { $ne: id } });
+  return other !== null;
+}
+
+/** Changes a user, if the filter still fits: one document decides. Returns the user as changed. */
+export async function changeUser(
+  db: Db,
+  filter: Filter<UserDocument>,
+  update: UpdateFilter<UserDocument>,
+): Promise<UserDocument | undefined> {
+  return (await users(db).findOneAndUpdate(filter, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+function users(db: Db): Collection<UserDocument> {
+  return db.collection('users');
+}

@@ -1,0 +1,54 @@
+import { buildConnector } from 'undici';
+import { LimitedReading } from '../../runtime/limited-reading.ts';
+import { type AddressGuard, literalAddress, RefusedAddress } from '../address-guard.ts';
+
+export interface ConnectorOptions {
+  readonly guard: AddressGuard;
+  readonly timeoutMs: number;
+  /** Limit of one answer, counting all bytes that come over the connection. */
+  readonly answerBytesMax: number;
+  /** Called after each connection, with the host (IPv6 without brackets) and the address that it currently has. */
+  onConnected(host: string, address: string): void;
+}
+
+/**
+ * Connects only to addresses that the guard has just checked. Names are checked by its look-up, literal addresses
+ * before the socket is made. Limits what is received.
+ */
+export function guardedConnector({
+  guard,
+  timeoutMs,
+  answerBytesMax,
+  onConnected,
+}: ConnectorOptions): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    lookup: (hostname, options, callback) => {
+      guard.addressesOf(hostname).then(
+        (addresses) => {
+          const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+          const [first] = found;
+          if (first === undefined) callback(new Error('the name has no address'), '', 0);
+          else if (options.all === true) callback(null, found);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 0),
+      );
+    },
+  });
+  return (options, callback) => {
+    const literal = literalAddress(options.hostname);
+    if (literal !== undefined && !guard.allows(literal)) {
+      callback(new RefusedAddress(`${literal} is not a public address`), null);
+      return;
+    }
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) {
+        new LimitedReading(socket, answerBytesMax);
+        if (socket.remoteAddress !== undefined) onConnected(literal ?? options.hostname, socket.remoteAddress);
+      }
+      callback(...result);
+    });
+  };
+}

@@ -1,0 +1,49 @@
+import type { EndpointId } from '../../runtime/ids.ts';
+import { errorFields, type Log } from '../../runtime/log.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import { type AddressGuard, literalAddress } from '../address-guard.ts';
+import type { EndpointDocument } from '../endpoint.ts';
+import { secretKey } from '../sign.ts';
+
+/** An endpoint prepared for posting: its URL is parsed and its secrets are decrypted. Never kept for longer than seconds. */
+export interface PostTarget {
+  readonly id: EndpointId;
+  /** The part of the URL that may be logged. */
+  readonly host: string;
+  /** The host without its port. IPv6 addresses have no brackets. */
+  readonly hostname: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly keys: readonly { readonly key: Buffer; readonly expiresAt?: Date }[];
+  /** Why nothing can be posted (`refused_url`, `no_secret`). */
+  readonly problem?: string;
+}
+
+export interface TargetDeps {
+  readonly guard: AddressGuard;
+  readonly box: SecretBox;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export function openTarget(endpoint: EndpointDocument, { guard, box, log }: TargetDeps): PostTarget {
+  const { _id: id, url: text, secrets } = endpoint;
+  if (!guard.checkForm(text).ok) return { ...noTarget(id), problem: 'refused_url' };
+  const url = new URL(text);
+  const hostname = literalAddress(url.hostname) ?? url.hostname;
+  const address = { id, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
+  try {
+    const keys = secrets.map(({ sealed, expiresAt }) => ({
+      key: secretKey(box.open(sealed)),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    }));
+    return { ...address, keys };
+  } catch (error) {
+    log.error('secret_unreadable', { endpoint: id, ...errorFields(error) });
+    return { ...address, keys: [], problem: 'no_secret' };
+  }
+}
+
+/** For an endpoint that leads nowhere. */
+export function noTarget(id: EndpointId): PostTarget {
+  return { id, host: '', hostname: '', origin: '', path: '', keys: [] };
+}

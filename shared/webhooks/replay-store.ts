@@ -1,0 +1,66 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import type { AccountId, EndpointId, ReplayId } from '../runtime/ids.ts';
+import type { DeliveryId } from './delivery.ts';
+import type { ReplayDocument } from './replay.ts';
+
+/** How long people can look at what became of it. */
+const KEPT_MS = 30 * 86_400_000;
+
+type NewReplay = Pick<ReplayDocument, '_id' | 'account' | 'endpoint' | 'since'>;
+
+/** An endpoint has one replay at a time. */
+export class ReplayRunning extends Error {
+  readonly code = 'replay_running';
+}
+
+/** Rejects with `ReplayRunning` when one of the endpoint is running: the unique index decides. */
+export async function startReplay(db: Db, replay: NewReplay, now: Date): Promise<ReplayDocument> {
+  const expiresAt = new Date(now.getTime() + KEPT_MS);
+  const document: ReplayDocument = { ...replay, state: 'running', startedAt: now, replayed: 0, expiresAt };
+  try {
+    await replays(db).insertOne(document);
+    return document;
+  } catch (error) {
+    throw isDuplicateKey(error) ? new ReplayRunning('a replay is running', { cause: error }) : error;
+  }
+}
+
+export async function findReplay(db: Db, account: AccountId, id: string): Promise<ReplayDocument | undefined> {
+  const _id = id as ReplayId; // only compared with
+  return (await replays(db).findOne({ _id, account })) ?? undefined;
+}
+
+/** The newest replays of an endpoint. */
+export function listReplays(db: Db, endpoint: EndpointId, limit: number): Promise<ReplayDocument[]> {
+  return replays(db).find({ endpoint }).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+export function findRunningReplays(db: Db, limit: number): Promise<ReplayDocument[]> {
+  return replays(db).find({ state: 'running' }).limit(limit).toArray();
+}
+
+/** The account's newest replays, of all its endpoints. */
+export function listNewestReplays(db: Db, account: AccountId, limit: number): Promise<ReplayDocument[]> {
+  return replays(db).find({ account }).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+/** Notes a page of a replay: it goes on at `next`, or is done. */
+export async function noteReplayed(
+  db: Db,
+  { _id }: Pick<ReplayDocument, '_id'>,
+  { replayed, next }: { readonly replayed: number; readonly next: DeliveryId | undefined },
+  now: Date,
+): Promise<void> {
+  const set = next === undefined ? { state: 'done' as const, endedAt: now } : { before: next };
+  await replays(db).updateOne({ _id, state: 'running' }, { $set: set, $inc: { replayed } });
+}
+
+/** Its endpoint gets nothing any more. */
+export async function stopReplay(db: Db, { _id }: Pick<ReplayDocument, '_id'>, now: Date): Promise<void> {
+  await replays(db).updateOne({ _id, state: 'running' }, { $set: { state: 'stopped', endedAt: now } });
+}
+
+function replays(db: Db): Collection<ReplayDocument> {
+  return db.collection('webhook_replays');
+}

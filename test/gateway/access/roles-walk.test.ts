@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { ROLE_PERMISSIONS } from '../../../gateway/access/roles.ts';
+import type { Role } from '../../../shared/users/user.ts';
+import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { examplePath, operations } from '../../support/openapi.ts';
+import { signedIn } from '../../support/signed-in.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+/** Every operation of the document, asked by every role: who may is what `x-scope` says, and hidden buttons play no part in it. */
+describe('8.2.1 (ASVS): every route asks for the permission that the document names', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  for (const role of Object.keys(ROLE_PERMISSIONS) as Role[]) {
+    it(role, async () => {
+      const account = role === 'operator' ? undefined : await makeAccount(store.db, 1);
+      const { headers } = await signedIn(store.db, role, account);
+      const wrong: string[] = [];
+
+      for (const { method, path, operation } of operations) {
+        const scope = operation['x-scope'];
+        if (scope === undefined || scope.startsWith('none: ')) continue;
+        const refused = await isRefused(method, examplePath(path, operation), headers);
+        if (refused === mayUse(role, scope))
+          wrong.push(`${method} ${path} (${scope}): ${refused ? '' : 'not '}refused`);
+      }
+
+      expect(wrong).to.deep.equal([]);
+    });
+  }
+
+  /** Asks with a body that no endpoint takes, so that nothing is done. */
+  async function isRefused(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<boolean> {
+    const ended = new AbortController();
+    const answer = await fetch(gateway.url + path, {
+      method: method.toUpperCase(),
+      headers: { ...headers, ...(method !== 'get' && { 'Content-Type': 'application/json' }) },
+      ...(['post', 'put', 'patch'].includes(method) && { body: '{"zzzzzzzzzzzz":1}' }),
+      signal: ended.signal,
+    });
+    const code = answer.status === 403 ? Reflect.get(Object(await answer.json()), 'code') : undefined;
+    ended.abort(); // A stream has no end of its own.
+    return code === 'scope_missing';
+  }
+});
+
+/** `manage, or send and read`: one of these sets. */
+function mayUse(role: Role, scope: string): boolean {
+  const has: readonly string[] = ROLE_PERMISSIONS[role];
+  return scope.split(', or ').some((set) => set.split(' and ').every((one) => has.includes(one)));
+}

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
+import { findRunningReplays, noteReplayed } from '../../../../shared/webhooks/replay-store.ts';
+import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { settingsWorld } from '../settings-world.ts';
+
+describe('replays of a webhook', () => {
+  const { site, ask, audit } = settingsWorld();
+  let path = '';
+  beforeEach(async () => {
+    const { body } = await ask('post', '/v2/account/webhooks', { channel: 'sms', url: 'https://shop.example/r' });
+    path = `/v2/account/webhooks/${body.webhook_id}/replays`;
+  });
+  const since = { since: '2026-11-21T00:00:00Z' };
+
+  it('are started, and shown with their progress until they are done', async () => {
+    const { body: started } = await ask('post', path, since).expect(200);
+    expect(started).to.include({ status: 'success', state: 'running', replayed: 0, progress: 0, ended_at: null });
+    const [running] = (await findRunningReplays(site.db, 100)).filter(({ _id }) => _id === started.replay_id);
+    if (running === undefined) throw new Error('it is not running');
+
+    const half = makeDelivery({ endpoint: running.endpoint });
+    await noteReplayed(site.db, running, { replayed: 7, next: half._id }, new Date());
+    const going = (await ask('get', `${path}/${started.replay_id}`).expect(200)).body;
+    expect(going).to.include({ state: 'running', replayed: 7 });
+    expect(going.progress).to.be.within(0, 1);
+
+    await noteReplayed(site.db, running, { replayed: 2, next: undefined }, new Date());
+    const { body } = await ask('get', path).expect(200);
+    expect(body.data[0]).to.include({ replay_id: started.replay_id, state: 'done', replayed: 9, progress: 1 });
+    expect((await audit()).map(({ action }) => action)).to.include('webhook.replay');
+  });
+
+  it('run one at a time; repeated with its Idempotency-Key, a request is one replay', async () => {
+    const start = () => ask('post', path, since).set('Idempotency-Key', path);
+    const [first, again] = [await start().expect(200), await start().expect(200)];
+
+    expect(again.body).to.deep.equal(first.body);
+    expectProblem(await ask('post', path, since), 'replay_running');
+    expect(await site.db.collection('webhook_replays').countDocuments({ account: site.account })).to.equal(1);
+  });
+
+  it('need a time that is over', async () => {
+    for (const wrong of [{}, { since: 'x' }, { since: '2099-01-01T00:00:00Z' }, { ...since, until: 'x' }]) {
+      expectProblem(await ask('post', path, wrong), 'invalid_request');
+    }
+    expectProblem(await ask('get', `${path}/${newId('rpl')}`), 'replay_not_found');
+    expect(await deliveriesOf(site.db).countDocuments({ account: site.account })).to.equal(0);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { createKeyRotation } from '../../../../gateway/account/keys/rotate-key.ts';
+import { newSealedText, openText } from '../../../../gateway/account/keys/sealed-text.ts';
+import { findKey, insertKey } from '../../../../shared/keys/store.ts';
+import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { TEST_BOX } from '../../../support/chatapp.ts';
+import { TEST_CONFIG } from '../../../support/gateway.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { settingsWorld } from '../settings-world.ts';
+
+const PATH = '/v2/account/keys';
+const HOUR_MS = 3_600_000;
+
+describe('API keys: rotation', () => {
+  const { site, ask, audit } = settingsWorld();
+  const create = async (more: object = {}) =>
+    (await ask('post', PATH, { name: 'shop', scopes: ['read'], ...more }).expect(200)).body;
+  const balance = (key: string) => request(site.url).get('/v2/balance').set('Authorization', `Bearer ${key}`);
+
+  it('makes a new key with the same settings; both work for a day', async () => {
+    const old = await create({ allowed_ips: ['127.0.0.1'], per_minute: 77 });
+
+    const { body } = await ask('post', `${PATH}/${old.key_id}/rotate`, {}).expect(200);
+
+    expect(body).to.deep.include({ ...{ name: 'shop', scopes: ['read'], allowed_ips: ['127.0.0.1'], per_minute: 77 } });
+    expect(body).to.include({ rotated_from: old.key_id, expires_at: null });
+    await balance(old.key).expect(200);
+    await balance(body.key).expect(200);
+    const { rotatedTo, expiresAt } = (await findKey(site.db, old.key_id)) ?? {};
+    expect(rotatedTo).to.equal(body.key_id);
+    expect((expiresAt?.getTime() ?? 0) - Date.now()).to.be.within(23.9 * HOUR_MS, 24 * HOUR_MS);
+    const [entry] = (await audit()).filter(({ action }) => action === 'key.rotate');
+    expect(entry?.subject.id).to.equal(old.key_id);
+    expect(entry?.after).to.include({ rotatedTo: body.key_id });
+    expect(JSON.stringify(entry)).not.to.include(body.key.split('_')[3]);
+  });
+
+  it('ends the old key when the request says, a week later at most, never later than its own end', async () => {
+    const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const old = await create({ expires_at: inHours(2) });
+
+    expectProblem(
+      await ask('post', `${PATH}/${old.key_id}/rotate`, { old_expires_at: inHours(169) }),
+      'invalid_request',
+    );
+    expectProblem(
+      await ask('post', `${PATH}/${old.key_id}/rotate`, { old_expires_at: inHours(-1) }),
+      'invalid_request',
+    );
+    await ask('post', `${PATH}/${old.key_id}/rotate`, { old_expires_at: inHours(5) }).expect(200);
+
+    const { expiresAt } = (await findKey(site.db, old.key_id)) ?? {};
+    expect((expiresAt?.getTime() ?? 0) - Date.now()).to.be.at.most(2 * HOUR_MS);
+    expectProblem(await ask('post', `${PATH}/${old.key_id}/rotate`, {}), 'key_not_active');
+  });
+
+  it('repeated with its Idempotency-Key, it answers the same key, which is stored nowhere in clear', async () => {
+    const old = await create();
+    const rotate = () => ask('post', `${PATH}/${old.key_id}/rotate`, {}).set('Idempotency-Key', `r-${old.key_id}`);
+
+    const [first, again] = [await rotate().expect(200), await rotate().expect(200)];
+
+    expect(again.body).to.deep.equal(first.body);
+    const stored = await Promise.all(
+      ['keys', 'idempotency', 'audit'].map((name) => site.db.collection(name).find().toArray()),
+    );
+    expect(JSON.stringify(stored)).not.to.include(first.body.key.split('_')[3]);
+  });
+
+  it('is completed by the repeated request when the gateway died after it had made the new key', async () => {
+    const old = await create();
+    const deps = { db: site.db, clock: systemClock, box: TEST_BOX, config: TEST_CONFIG };
+    const sealed = newSealedText(deps);
+    const until = new Date(Date.now() + HOUR_MS);
+    const rotatedFrom = { key: old.key_id, until };
+    const settings = { account: site.account, name: 'shop', scopes: ['read'], rotatedFrom } as const;
+    await insertKey(site.db, systemClock, settings, openText(deps, sealed));
+
+    const found = await createKeyRotation(deps).recover(site.account, sealed);
+
+    expect(found?.body).to.include({ key: openText(deps, sealed).text, rotated_from: old.key_id });
+    expect(await findKey(site.db, old.key_id)).to.deep.include({
+      expiresAt: until,
+      rotatedTo: openText(deps, sealed).id,
+    });
+  });
+});

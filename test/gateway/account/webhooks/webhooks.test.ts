@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { eventsOf } from '../../../../shared/events/catalogue.ts';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
+import { disableEndpoint, findEndpoints, noteHealth } from '../../../../shared/webhooks/endpoint-store.ts';
+import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { TEST_BOX } from '../../../support/chatapp.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { settingsWorld } from '../settings-world.ts';
+
+const PATH = '/v2/account/webhooks';
+const GOOD = { channel: 'sms', url: 'https://shop.example/hooks' };
+
+describe('webhooks by the API', () => {
+  const { site, ask, audit } = settingsWorld();
+  const create = async (body: object = GOOD) => (await ask('post', PATH, body).expect(200)).body;
+  const endpointOf = async (id: string) => (await findEndpoints(site.db, [id as never]))[0];
+
+  it('registers one for each channel, with all its events unless some are picked', async () => {
+    const sms = await create();
+    const chat = await create({ ...GOOD, channel: 'chatapp', events: ['message.read', 'message.read'] });
+
+    expect(sms).to.deep.include({ status: 'success', state: 'active', events: eventsOf('sms'), failing_since: null });
+    expect(chat).to.deep.include({ channel: 'chatapp', events: ['message.read'] });
+    expect(sms.secret).to.equal(TEST_BOX.open((await endpointOf(sms.webhook_id))?.secrets[0]?.sealed ?? ''));
+    const { data } = (await ask('get', PATH).expect(200)).body;
+    expect(data.map(({ webhook_id }: { webhook_id: string }) => webhook_id)).to.deep.equal([
+      sms.webhook_id,
+      chat.webhook_id,
+    ]);
+    expect(JSON.stringify(data)).not.to.include('secret"');
+    expect((await ask('get', `${PATH}/${sms.webhook_id}`).expect(200)).body).to.deep.equal(data[0]);
+  });
+
+  it('an address that is there keeps its secret, takes the events and is enabled, as with ops', async () => {
+    const first = await create();
+    await disableEndpoint(site.db, first.webhook_id, 'operator');
+
+    const again = await create({ ...GOOD, events: ['message.failed'] });
+
+    expect(again).not.to.have.property('secret');
+    expect(again).to.deep.include({ webhook_id: first.webhook_id, state: 'active', events: ['message.failed'] });
+  });
+
+  it('with an Idempotency-Key, the secret is answered again', async () => {
+    const register = () => ask('post', PATH, GOOD).set('Idempotency-Key', `w-${site.account}`);
+
+    const [first, again] = [await register().expect(200), await register().expect(200)];
+
+    expect(first.body.secret).to.match(/^whsec_/);
+    expect(again.body).to.deep.equal(first.body);
+  });
+
+  it('refuses addresses and events that may not be', async () => {
+    expectProblem(await ask('post', PATH, { ...GOOD, url: 'https://10.0.0.1/hooks' }), 'url_not_allowed');
+    expectProblem(await ask('post', PATH, { ...GOOD, url: 'http://shop.example/' }), 'url_not_allowed');
+    expectProblem(await ask('post', PATH, { ...GOOD, channel: 'fax' }), 'invalid_request');
+    const { body } = await ask('post', PATH, { ...GOOD, events: ['message.sent', 'message.read'] }).expect(400);
+    expect(body.errors[0]).to.include({ field: 'events[1]', code: 'invalid_value' });
+    for (let n = 0; n < 10; n++) await create({ ...GOOD, url: `https://shop.example/${n}` });
+    expectProblem(await ask('post', PATH, GOOD), 'too_many_webhooks');
+  }).timeout(20_000);
+
+  it('says since when it fails, and why, in words', async () => {
+    const { webhook_id: id } = await create();
+    const at = new Date('2026-11-22T14:02:00Z');
+    const attempts = [{ at, result: 500, durationMs: 84.4, excerpt: 'no' }];
+    await deliveriesOf(site.db).insertOne(makeDelivery({ endpoint: id, account: site.account, attempts }));
+    await noteHealth(site.db, id, at);
+
+    const { body } = await ask('get', `${PATH}/${id}`).expect(200);
+
+    const time = '2026-11-22T14:02:00+00:00';
+    const last = { at: time, result: 500, reason: 'Your server answered 500.', duration_ms: 84 };
+    expect(body).to.deep.include({ failing_since: time, last_failure: last });
+  });
+
+  it('changes its events, disables, enables and removes it; the audit has all of it', async () => {
+    const { webhook_id: id } = await create();
+
+    await ask('patch', `${PATH}/${id}`, { events: ['message.failed'] }).expect(200);
+    expectProblem(await ask('patch', `${PATH}/${id}`, { events: ['message.read'] }), 'invalid_request');
+    expectProblem(await ask('patch', `${PATH}/${id}`, { url: 'https://x.example' }), 'invalid_request');
+    const disabled = (await ask('patch', `${PATH}/${id}`, { state: 'disabled' }).expect(200)).body;
+    expect(disabled).to.include({
+      state: 'disabled',
+      disabled_reason: 'It was disabled on the dashboard or by the API.',
+    });
+    const enabled = (await ask('patch', `${PATH}/${id}`, { state: 'active' }).expect(200)).body;
+    expect(enabled).to.deep.include({ state: 'active', disabled_reason: null, events: ['message.failed'] });
+    await ask('delete', `${PATH}/${id}`).expect(200);
+    expectProblem(await ask('get', `${PATH}/${id}`), 'webhook_not_found');
+
+    const entries = (await audit()).filter(({ subject }) => subject.id === id);
+    expect(new Set(entries.map(({ action }) => action))).to.deep.equal(
+      new Set(['webhook.register', 'webhook.update', 'webhook.remove']),
+    );
+    expect(entries.find(({ action }) => action === 'webhook.remove')?.after).to.deep.equal({ removed: true });
+  });
+
+  it('replaces its secret: both sign for a day, and the answer comes again with the Idempotency-Key', async () => {
+    const { webhook_id: id, secret: old } = await create();
+    const rotate = () => ask('post', `${PATH}/${id}/rotate`, {}).set('Idempotency-Key', `s-${id}`);
+
+    const [first, again] = [await rotate().expect(200), await rotate().expect(200)];
+
+    expect(first.body.secret)
+      .to.match(/^whsec_/)
+      .and.not.to.equal(old);
+    expect(again.body).to.deep.equal(first.body);
+    expect(first.body.old_secret_until).to.be.a('string');
+    const secrets = (await endpointOf(id))?.secrets.map(({ sealed }) => TEST_BOX.open(sealed));
+    expect(secrets).to.deep.equal([first.body.secret, old]);
+    const stored = await Promise.all(
+      ['endpoints', 'idempotency', 'audit'].map((name) => site.db.collection(name).find().toArray()),
+    );
+    expect(JSON.stringify(stored)).not.to.include(first.body.secret);
+  });
+
+  it('knows nothing of what does not exist', async () => {
+    for (const id of [newId('whk'), 'x']) {
+      expectProblem(await ask('get', `${PATH}/${id}`), 'webhook_not_found');
+      expectProblem(await ask('post', `${PATH}/${id}/test`), 'webhook_not_found');
+    }
+  });
+});

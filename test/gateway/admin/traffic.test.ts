@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { createSender } from '../../../shared/senders/store.ts';
+import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import { createTemplateRequest } from '../../../shared/templates/request-store.ts';
+import { findTemplate } from '../../../shared/templates/store.ts';
+import { makeProvider } from '../../support/chatapp.ts';
+import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
+import { operatorAtGateway } from './world.ts';
+
+describe('what waits and what does not fit, for operators', () => {
+  const world = operatorAtGateway(100);
+
+  it('queues: by path and lane, with the oldest waiting and whose it is', async () => {
+    const [early, late] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)].sort();
+    const waiting = (account: AccountId, minutes: number, lane: number, path = 'transactional') =>
+      makeMessage({ ...makeDraft({ lane, path }), account, _id: newId('msg', Date.now() - minutes * 60_000) });
+    // The oldest one is of the account that sorts last.
+    await world.db
+      .collection<MessageDocument>('messages')
+      .insertMany([
+        waiting(early as AccountId, 1, 1),
+        waiting(late as AccountId, 20, 1),
+        waiting(late as AccountId, 2, 1),
+        waiting(early as AccountId, 3, 0),
+        waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
+      ]);
+
+    const { queues } = (await world.get('/queues')).body;
+    const lanes = queues.map(({ path, lane, waiting: count, accounts }: Record<string, unknown>) => [
+      path,
+      lane,
+      count,
+      accounts,
+    ]);
+    expect(lanes).to.deep.equal([
+      ['@30:airtel>jio', 'transactional', 1, 1],
+      ['transactional', 'otp', 1, 1],
+      ['transactional', 'transactional', 3, 2],
+    ]);
+    expect(queues[0].carriers).to.deep.equal(['airtel', 'jio']);
+    expect(queues[2]).to.include({ oldest_account_id: late, more: false });
+    const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
+    expect(wrong.some((words: string) => words.startsWith('3 transactional messages wait on transactional'))).to.equal(
+      true,
+    );
+  });
+
+  it('receipts that fit nothing, page by page, newest first', async () => {
+    const at = Date.now();
+    const orphans = [1, 2, 3].map((age) => ({
+      ...{ _id: `airtel:${age}`, carrier: 'airtel', keys: [`airtel:8a${age}`], from: '919876543210', to: 'HARKRA' },
+      ...{ part: { state: 'delivered' }, excerpt: `id:8a${age} stat:DELIVRD`, at: new Date(at - age) },
+      expiresAt: new Date(at - age + 259_200_000),
+    }));
+    await world.db.collection<OrphanDocument>('orphans').insertMany(orphans as unknown as OrphanDocument[]);
+
+    const first = (await world.get('/orphans?limit=2')).body;
+    const next = (await world.get(`/orphans?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).body;
+    const ids = [...first.data, ...next.data].map((one: { carrier_message_id: string }) => one.carrier_message_id);
+    expect(ids).to.deep.equal(['8a1', '8a2', '8a3']);
+    expect(next).to.deep.include({ has_more: false, next_cursor: null });
+    expect((await world.get('/orphans?carrier_id=jio')).body.data).to.deep.equal([]);
+  });
+
+  it('received SMS of nobody; what they say only to who asks', async () => {
+    const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Where is it?' };
+    const kept = { _id: newId('inb'), carrier: 'airtel', at: new Date(), stray, expiresAt: new Date(Date.now() + 1e8) };
+    await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
+
+    expect((await world.get('/strays')).body.strays[0]).to.deep.include({ from: stray.from, text: null });
+    expect((await world.get('/strays?text=yes')).body.strays[0].text).to.equal('Where is it?');
+    expect((await world.get('/strays?text=maybe')).status).to.equal(400);
+  });
+
+  it('numbers: given to an account, once, and taken away', async () => {
+    const given = { number: '+91 9000 000 001', account_id: world.account, keyword: 'Join!' };
+    const added = await world.post('/numbers', given);
+
+    expect(added.body.number).to.include({ number: '919000000001', keyword: 'join', account_id: world.account });
+    expect((await world.post('/numbers', given)).body.errors[0].detail).to.match(/belongs to acc_/);
+    expect((await world.get(`/numbers?account_id=${world.account}`)).body.numbers).to.have.length(1);
+    expect((await world.delete('/numbers/919000000001')).body.code).to.equal('number_not_found');
+    expect((await world.delete('/numbers/919000000001?keyword=join')).status).to.equal(200);
+    expect(await world.lastAudit()).to.deep.include({ action: 'number.remove', account: world.account });
+    const unknown = { number: '919000000002', account_id: `acc_${'0'.repeat(26)}` };
+    expect((await world.post('/numbers', unknown)).body.errors[0].field).to.equal('account_id');
+  });
+
+  it('chat-app numbers: with what fails, and started again', async () => {
+    await makeProvider(world.db, world.account);
+    await noteTrouble(world.db, world.account, 'templates', { at: new Date(), reason: 'the provider answered 503' });
+    const { body, text } = await world.get('/providers');
+
+    const [provider] = body.providers;
+    expect(provider).to.include({ account_id: world.account, condition: 'failing' });
+    expect(provider.troubles[0].words).to.equal('copying the templates: the provider answered 503');
+    expect(text).not.to.match(/v1\.|verify/);
+    await stopProvider(world.db, world.account, 'the token is not valid');
+    const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
+    expect(wrong.some((words: string) => words.endsWith('is stopped: the token is not valid'))).to.equal(true);
+    const resumed = await world.post(`/providers/${world.account}/status`, { status: 'active' });
+    expect(resumed.body.provider.stopped_reason).to.equal(null);
+    const other = await makeAccount(world.db, 0);
+    expect((await world.post(`/providers/${other}/status`, { status: 'paused' })).body.code).to.equal(
+      'provider_not_found',
+    );
+  });
+
+  it('senders that wait: approved, or rejected with the reason', async () => {
+    for (const sender of ['HARKRA', 'A/B C']) {
+      const wanted = { account: world.account, sender, routes: ['transactional'], status: 'submitted' } as const;
+      await createSender(world.db, systemClock, wanted);
+    }
+    const path = (sender: string) => `/accounts/${world.account}/senders/${encodeURIComponent(sender)}/decision`;
+    const waiting = async () => (await world.get('/approvals')).body.approvals;
+
+    const counted = async () => (await world.get('/overview')).body.approvals;
+
+    expect(await waiting()).to.have.length(2);
+    expect(await counted()).to.deep.equal({ senders: 2, templates: 0 });
+    expect((await world.post(path('HARKRA'), { decision: 'rejected' })).body.errors[0].field).to.equal('reason');
+    const rejected = await world.post(path('HARKRA'), { decision: 'rejected', reason: 'Another brand' });
+    expect(rejected.body).to.include({ decision: 'rejected', reason: 'Another brand' });
+    expect((await world.post(path('A/B C'), { decision: 'approved' })).status).to.equal(200);
+    expect(await waiting()).to.deep.equal([]);
+    expect(await counted()).to.deep.equal({ senders: 0, templates: 0 });
+    const { senders } = (await world.get(`/accounts/${world.account}`)).body;
+    expect(senders).to.deep.include({
+      sender: 'HARKRA',
+      status: 'rejected',
+      routes: ['transactional'],
+      reason: 'Another brand',
+    });
+    expect(await world.lastAudit()).to.deep.include({ action: 'sender.approve', account: world.account });
+    expect((await world.post(path('harkra'), { decision: 'approved' })).body.code).to.equal('sender_not_found');
+  });
+
+  it('templates that wait: a request gets its id with the approval; another text than was read is not approved', async () => {
+    const wanted = { account: world.account, name: 'Order', senders: ['HARKRA'], routes: ['transactional'] } as const;
+    const made = await createTemplateRequest(world.db, systemClock, {
+      ...{ ...wanted, _id: newId('tpr'), content: 'Order {#var#} has left.', category: 'service_implicit' },
+    });
+    const path = `/accounts/${world.account}/templates/${made._id}/decision`;
+    const [waiting] = (await world.get('/approvals')).body.approvals;
+    expect((await world.get('/overview')).body.approvals).to.deep.equal({ senders: 0, templates: 1 });
+
+    expect(waiting).to.deep.include({ kind: 'template', account_id: world.account, account_name: 'Test' });
+    expect((await world.post(path, { decision: 'approved' })).body.errors[0].field).to.equal('dlt_id');
+    const approval = { decision: 'approved', dlt_id: '1107160000000012345' };
+    expect((await world.post(path, approval)).body.errors[0].field).to.equal('version');
+    expect((await world.post(path, { ...approval, version: '0123456789ab' })).body.code).to.equal('template_changed');
+    const approved = await world.post(path, { ...approval, version: waiting.template.version });
+    expect(approved.body).to.include({ template_id: '1107160000000012345', decision: 'approved' });
+    const stored = await findTemplate(world.db, world.account, '1107160000000012345');
+    expect(stored).to.include({ status: 'approved', name: 'Order' });
+    const again = `/accounts/${world.account}/templates/1107160000000012345/decision`;
+    expect((await world.post(again, { decision: 'rejected', reason: 'Withdrawn by TRAI' })).status).to.equal(200);
+    expect(await world.lastAudit()).to.deep.include({ action: 'template.reject', account: world.account });
+    expect((await world.post(path, approval)).body.code).to.equal('template_not_found');
+  });
+
+  it('the audit is asked by account, by thing and by time', async () => {
+    await world.post(`/accounts/${world.account}/status`, { status: 'paused' });
+    const since = new Date(Date.now() + 60_000).toISOString();
+
+    expect((await world.get(`/audit?account_id=${world.account}&limit=1`)).body.data).to.have.length(1);
+    expect((await world.get(`/audit?subject=account:${world.account}`)).body.data).to.have.length(1);
+    expect((await world.get(`/audit?since=${since}`)).body.data).to.deep.equal([]);
+    for (const bad of ['subject=x', 'account_id=1', 'since=today', 'actor=me', 'cursor=abc']) {
+      expect((await world.get(`/audit?${bad}`)).status, bad).to.equal(400);
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+
+const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const read = (body: object) => readCallback({ ...body }, PROVIDER, new Date());
+
+describe('chatapp/read-template-change', () => {
+  it('makes an item of what is told of a template, by its business, as the provider documents it', async () => {
+    const told = (field: string, value: object, id = '2055') =>
+      read({ entry: [{ id, time: 1_795_255_190, changes: [{ field, value }] }] });
+    const named = { message_template_id: 1, message_template_name: 'cart', message_template_language: 'en-US' };
+    const whatOf = async (field: string, value: object) =>
+      (await told(field, { ...named, ...value })).items.map(({ what }) => what);
+    const template = { kind: 'template', name: 'cart', language: 'en_US' };
+    const STATUS = 'message_template_status_update';
+    const info = { reason: 'Side by side.', recommendation: 'Separate them.' };
+
+    expect(await whatOf(STATUS, { event: 'REJECTED', reason: 'INVALID_FORMAT', rejection_info: info })).to.deep.equal([
+      { ...template, status: 'rejected', reason: 'INVALID_FORMAT: Side by side. Separate them.' },
+    ]);
+    expect(await whatOf(STATUS, { event: 'APPROVED', reason: 'NONE' })).to.deep.equal([
+      { ...template, status: 'approved' },
+    ]);
+    expect(await whatOf(STATUS, { event: 'DELETED', reason: null })).to.deep.equal([
+      { ...template, status: 'deleted' },
+    ]);
+    for (const event of ['FLAGGED', 'LOCKED', 'REINSTATED']) {
+      expect(await whatOf(STATUS, { event })).to.deep.equal([template]);
+    }
+    expect(await whatOf('message_template_quality_update', { new_quality_score: 'YELLOW' })).to.deep.equal([
+      { ...template, quality: 'yellow' },
+    ]);
+    const moved = { previous_category: 'UTILITY', new_category: 'MARKETING' };
+    expect(await whatOf('template_category_update', moved)).to.deep.equal([{ ...template, category: 'marketing' }]);
+    expect(await whatOf('template_category_update', { new_category: 'UTILITY' })).to.deep.equal([template]);
+
+    const foreign = await told(STATUS, { ...named, event: 'APPROVED' }, '2056');
+    expect([foreign.items, foreign.ignored.foreign]).to.deep.equal([[], 1]);
+    const nameless = await told(STATUS, { event: 'APPROVED' });
+    expect([nameless.items, nameless.ignored.unreadable]).to.deep.equal([[], 1]);
+  });
+});

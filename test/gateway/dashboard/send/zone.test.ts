@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { instantIn } from '../../../../gateway/dashboard/client/pages/send/zone.ts';
+
+describe('instantIn', () => {
+  const rows: readonly [string, string, string][] = [
+    ['2026-11-22T10:00', 'Asia/Kolkata', '2026-11-22T10:00:00+05:30'],
+    ['2026-11-22T10:00', 'UTC', '2026-11-22T10:00:00+00:00'],
+    ['2026-07-01T10:00', 'Europe/London', '2026-07-01T10:00:00+01:00'],
+    ['2026-12-01T10:00', 'Europe/London', '2026-12-01T10:00:00+00:00'],
+    ['2026-12-01T10:00', 'America/St_Johns', '2026-12-01T10:00:00-03:30'],
+    ['2026-12-01T10:00', 'Pacific/Kiritimati', '2026-12-01T10:00:00+14:00'],
+    // New York leaves summer time on 1 November 2026 at 02:00, and London entered it on 29 March at 01:00.
+    ['2026-11-01T00:30', 'America/New_York', '2026-11-01T00:30:00-04:00'],
+    ['2026-11-01T03:30', 'America/New_York', '2026-11-01T03:30:00-05:00'],
+    ['2026-03-29T00:30', 'Europe/London', '2026-03-29T00:30:00+00:00'],
+    ['2026-03-29T02:30', 'Europe/London', '2026-03-29T02:30:00+01:00'],
+  ];
+  for (const [local, zone, expected] of rows) {
+    it(`${local} in ${zone}`, () => expect(instantIn(local, zone)).to.equal(expected));
+  }
+
+  it('leaves what is no time to the gateway', () => expect(instantIn('soon', 'UTC')).to.equal('soon'));
+});

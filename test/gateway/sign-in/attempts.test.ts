@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { expectProblem } from '../../support/problem.ts';
+import { PASSWORD, SignInWorld } from './world.ts';
+
+describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
+  let world: SignInWorld;
+  before(async () => {
+    world = await SignInWorld.open();
+  });
+  beforeEach(() => world.forgetFailures());
+  after(() => world.close());
+  const guess = (username: string, from: string) => world.signIn({ username, password: 'a wrong guess' }, from);
+
+  it('6.3.1: the 6th wrong try waits, from another address too, whether the user exists or not', async () => {
+    const { user } = await world.user('viewer');
+    for (const username of [user.username, 'nobody@example.com']) {
+      for (let i = 1; i <= 5; i++) expectProblem(await guess(username, `198.51.100.${i}`), 'sign_in_failed');
+      const sixth = await guess(username, '198.51.100.6');
+      expectProblem(sixth, 'sign_in_limited');
+      expect(sixth.headers['retry-after']).to.equal('1');
+      // The right password waits too: otherwise a guess would still tell.
+      expectProblem(await world.signIn({ username, password: PASSWORD }, '198.51.100.7'), 'sign_in_limited');
+    }
+  });
+
+  it('6.3.1: each further failure doubles the pause, to 15 minutes; a sign-in ends it', async () => {
+    const { user } = await world.user('viewer');
+    const pauses: number[] = [];
+    for (let i = 1; i <= 18; i++) {
+      expectProblem(await guess(user.username, `198.51.100.${i}`), 'sign_in_failed');
+      const waits = await guess(user.username, '203.0.113.9');
+      const seconds = Number(waits.headers['retry-after'] ?? 0);
+      if (seconds > 0) pauses.push(seconds);
+      world.clock.turn(seconds * 1000);
+    }
+    expect(pauses).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900, 900, 900]);
+    await world.signIn({ username: user.username, password: PASSWORD }).expect(200);
+    for (let i = 1; i <= 5; i++) expectProblem(await guess(user.username, `198.51.101.${i}`), 'sign_in_failed');
+  });
+
+  it('6.3.1: many guesses at once get no further than five', async () => {
+    const { user } = await world.user('viewer');
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, (_, i) => guess(user.username, `198.51.100.${i + 1}`)),
+    );
+    const looked = answers.filter(({ body }) => body.code === 'sign_in_failed');
+
+    expect(looked.length).to.be.at.most(5);
+    const others = answers.filter(({ body }) => !['sign_in_limited', 'sign_in_busy'].includes(body.code));
+    expect(others).to.have.length(looked.length);
+  });
+
+  it('6.1.1: nobody keeps another out: where the user has signed in before, guesses from elsewhere do not count', async () => {
+    const { user } = await world.user('viewer');
+    await world.signIn({ username: user.username, password: PASSWORD }, '203.0.113.50').expect(200);
+    for (let i = 1; i <= 6; i++) await guess(user.username, `198.51.100.${i}`);
+
+    expectProblem(
+      await world.signIn({ username: user.username, password: PASSWORD }, '198.51.100.9'),
+      'sign_in_limited',
+    );
+    await world.signIn({ username: user.username, password: PASSWORD }, '203.0.113.50').expect(200);
+  });
+
+  it('6.1.1: whatever is typed as a name, it counts for no user in the networks that the user knows', async () => {
+    const { user } = await world.user('viewer');
+    await world.signIn({ username: user.username, password: PASSWORD }, '203.0.113.50').expect(200);
+    for (let i = 1; i <= 6; i++) await guess(`${user.username} 203.0.113.50`, `198.51.100.${i}`);
+
+    await world.signIn({ username: user.username, password: PASSWORD }, '203.0.113.50').expect(200);
+  });
+
+  it('an address has 20 wrong tries in 15 minutes, IPv6 by /64; sign-ins do not reset it', async () => {
+    const { user } = await world.user('viewer');
+    for (let i = 1; i <= 20; i++) {
+      expectProblem(await guess(`nobody${i}@example.com`, `2001:db8:0:1::${i}`), 'sign_in_failed');
+      if (i === 10) await world.signIn({ username: user.username, password: PASSWORD }, '2001:db8:0:1::1').expect(200);
+    }
+    expectProblem(await guess('another@example.com', '2001:db8:0:1::abcd'), 'sign_in_limited');
+    expectProblem(await guess('another@example.com', '2001:db8:0:2::1'), 'sign_in_failed');
+    const link = { token: 'x'.repeat(43) };
+    const looked = world.call('post', '/v2/session/link').set('X-Forwarded-For', '2001:db8:0:1::2').send(link);
+    expectProblem(await looked, 'sign_in_limited');
+    world.clock.turn(15 * 60_000);
+    expectProblem(await guess('another@example.com', '2001:db8:0:1::abcd'), 'sign_in_failed');
+  });
+
+  it('codes are limited like passwords; asking for the code is no failure, and forgives none', async () => {
+    const { user } = await world.userWithApp('viewer');
+    const signIn = (more: object, i: number) =>
+      world.signIn({ username: user.username, password: PASSWORD, ...more }, `198.51.100.${i}`);
+    for (let i = 1; i <= 5; i++) {
+      expectProblem(await signIn({}, i), 'second_factor_missing');
+      expectProblem(await signIn({ code: '000000' }, i), 'second_factor_wrong');
+    }
+    expectProblem(await signIn({ code: await world.code() }, 6), 'sign_in_limited');
+  });
+
+  it('a stolen session gets no more guesses at the password than a stranger', async () => {
+    const { headers } = await world.user('viewer');
+    const change = () =>
+      world
+        .call('post', '/v2/profile/password', headers)
+        .send({ current_password: 'wrong wrong', password: 'x y z a b c' });
+    for (let i = 1; i <= 5; i++) expectProblem(await change(), 'password_wrong');
+
+    expectProblem(await change(), 'sign_in_limited');
+  });
+});

@@ -1,0 +1,202 @@
+import { expect } from 'chai';
+import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
+import { createCarrier, setCarrierStatus } from '../../../shared/carriers/store.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { createSender, findSender } from '../../../shared/senders/store.ts';
+import { createTemplateRequest } from '../../../shared/templates/request-store.ts';
+import { findTemplate } from '../../../shared/templates/store.ts';
+import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+const SINCE = new Date('2026-11-22T14:02:00.000Z');
+
+describe('the dashboard: operators', function () {
+  this.timeout(180_000);
+  let world: GatewayWithDashboard;
+  let operator: Browser;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+    operator = await signedIn(world.db, 'operator');
+    const { db, account } = world;
+    await createCarrier(db, systemClock, TEST_BOX, {
+      ...{ _id: 'airtel', name: 'Airtel', host: 'smpp.example.com', port: 2775, systemId: 'us', password: 'x' },
+    });
+    const until = new Date(Date.now() + 3_600_000);
+    const lease = { _id: 'carrier:airtel', owner: 'another-machine', epoch: 3, until };
+    await db.collection<{ _id: string }>('leases').insertOne(lease as never);
+    await writeBindReport(db, {
+      ...{ _id: 'airtel', epoch: 3, at: SINCE },
+      binds: [
+        {
+          ...{ index: 0, state: 'backoff', since: SINCE },
+          trouble: { kind: 'refused', code: '0x0E', reason: 'wrong password', since: SINCE },
+        },
+      ],
+      measured: { since: SINCE, unanswered: [4], answers: { accepted: 9, throttled: 2 }, receipts: { delivered: 8 } },
+    });
+    await makeProvider(db, account);
+    await createSender(db, systemClock, { account, sender: 'ASHA', routes: ['transactional'], status: 'submitted' });
+    await createTemplateRequest(db, systemClock, {
+      ...{ _id: newId('tpr'), account, name: '<img onerror=alert(1)>', senders: ['ASHA'], routes: ['transactional'] },
+      ...{ content: 'Your order {#var#} has left.', category: 'service_implicit' },
+    });
+  });
+  after(async () => {
+    await world.close();
+  });
+
+  it('a top-up is looked at twice, and stands in the statement with its reason', async () => {
+    const { dashboard, db, account } = world;
+    const page = await dashboard.visit('/dashboard/admin/accounts', operator);
+    await page.getByRole('link', { name: 'Asha Traders' }).waitFor();
+    expect(await dashboard.look(page, 'operators-accounts')).to.deep.equal([]);
+    await page.getByRole('link', { name: 'Asha Traders' }).click();
+    await page.getByRole('heading', { name: 'Statement' }).waitFor();
+
+    await page.getByRole('button', { name: 'Top up or correct' }).click();
+    await page.getByRole('textbox', { name: 'Credits', exact: true }).fill('5,000');
+    await page.getByRole('button', { name: 'Look at it again' }).click();
+    const second = page.getByRole('dialog', { name: 'Top up these credits?' });
+    await second.getByText('4,200 → 9,200').waitFor();
+    expect(await dashboard.look(page, 'operators-top-up')).to.deep.equal([]);
+    await second.getByRole('button', { name: 'Add 5,000 credits' }).click();
+    await second.getByText('reason', { exact: true }).waitFor();
+    await second.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('Invoice 7');
+    await page.getByRole('button', { name: 'Look at it again' }).click();
+    await page.getByRole('button', { name: 'Add 5,000 credits' }).click();
+
+    await page.getByText('Added 5,000 credits.').waitFor();
+    await page.getByText('Top-up: Invoice 7').waitFor();
+    expect(await dashboard.look(page, 'operators-account')).to.deep.equal([]);
+    expect(await verifyLedger(db, account)).to.deep.include({ balance: 9_200, problems: [] });
+
+    await page.getByRole('button', { name: 'Suspend or pause' }).click();
+    await page.getByRole('button', { name: 'Stop account' }).click();
+    await page.getByText('is suspended').waitFor();
+    await page.getByRole('button', { name: 'Resume account' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume account' }).click();
+    await page.getByText('is active').waitFor();
+  });
+
+  it('a sender and a template are decided about', async () => {
+    const { dashboard, db, account } = world;
+    const page = await dashboard.visit('/dashboard/admin/approvals', operator);
+    await page.getByRole('button', { name: 'Decide ASHA' }).waitFor();
+    expect(await dashboard.look(page, 'operators-approvals')).to.deep.equal([]);
+
+    await page.getByRole('button', { name: 'Decide ASHA' }).click();
+    await page.getByLabel('Decision').selectOption('rejected');
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
+    await page.getByText('Say why, so that the account knows what to change.').waitFor();
+    expect(await dashboard.look(page, 'operators-reject')).to.deep.equal([]);
+    await page.getByLabel('Decision').selectOption('approved');
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('ASHA is approved.').waitFor();
+    expect((await findSender(db, account, 'ASHA'))?.status).to.equal('approved');
+
+    await page.getByRole('button', { name: 'Decide <img' }).click();
+    await page.getByText('Your order {#var#} has left.').waitFor();
+    await page.getByLabel('DLT id').fill('1107160000000012345');
+    expect(await dashboard.look(page, 'operators-template')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('Nothing waits for a decision.').waitFor();
+    expect((await findTemplate(db, account, '1107160000000012345'))?.status).to.equal('approved');
+  });
+
+  it('the overview and the carrier say what is wrong, and what changes meanwhile', async () => {
+    const { dashboard, db } = world;
+    const page = await dashboard.visit('/dashboard/admin', operator);
+    await page.getByText('Airtel: bind refused: wrong password (0x0E)').waitFor();
+    expect(await dashboard.look(page, 'operators-overview')).to.deep.equal([]);
+
+    await page.getByRole('link', { name: 'Airtel: bind refused' }).click();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    expect(await dashboard.look(page, 'operators-carrier')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'windowSize' }).click();
+    await page.getByRole('textbox', { name: 'windowSize' }).fill('0');
+    await page.getByRole('button', { name: 'Change setting' }).click();
+    await page.getByText('It must be 1 to 10000.', { exact: true }).waitFor();
+    expect(await dashboard.look(page, 'operators-setting')).to.deep.equal([]);
+    await page.getByRole('textbox', { name: 'windowSize' }).fill('20');
+    await page.getByRole('button', { name: 'Change setting' }).click();
+    await page.getByText('windowSize is changed.').waitFor();
+
+    await setCarrierStatus(db, 'airtel', 'paused');
+    await page.getByRole('button', { name: 'Resume carrier' }).waitFor();
+    await page.getByRole('link', { name: 'Carriers', exact: true }).first().click();
+    await page.getByRole('region', { name: 'Carriers' }).waitFor();
+    expect(await dashboard.look(page, 'operators-carriers')).to.deep.equal([]);
+  });
+
+  it('a ledger check is begun, and its result appears by itself', async () => {
+    const page = await world.dashboard.visit('/dashboard/admin/ledger-checks', operator);
+    await page.getByText('No check was made').waitFor();
+    await page.getByRole('button', { name: 'Begin a check' }).click();
+    await page.getByText('all whole').waitFor();
+    expect(await world.dashboard.look(page, 'operators-ledger')).to.deep.equal([]);
+  });
+
+  it('a route is added, asked and removed', async () => {
+    const page = await world.dashboard.visit('/dashboard/admin/routes', operator);
+    await page.getByRole('button', { name: 'Add route' }).click();
+    await page.getByLabel('Name').fill('all');
+    await page.getByRole('textbox', { name: 'Carriers' }).fill('nobody');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add route' }).click();
+    await page.getByText('There is no carrier nobody').waitFor();
+    expect(await world.dashboard.look(page, 'operators-route')).to.deep.equal([]);
+    await page.getByRole('textbox', { name: 'Carriers' }).fill('airtel');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add route' }).click();
+    await page.getByText('everything → airtel').waitFor();
+
+    await page.getByLabel('Recipient').fill('919876543210');
+    await page.getByRole('textbox', { name: 'Account' }).fill(world.account);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('By the route all').waitFor();
+    expect(await world.dashboard.look(page, 'operators-routes')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Remove all' }).click();
+    await page.getByLabel('to confirm').fill('all');
+    await page.getByRole('button', { name: 'Remove route' }).click();
+    await page.getByText('No routes: each carrier').waitFor();
+  });
+
+  it('a first owner is invited, and disabled again', async () => {
+    const { dashboard, account } = world;
+    const page = await dashboard.visit(`/dashboard/admin/users?account_id=${account}`, operator);
+    await page.getByText('Invite its first owner').waitFor();
+    await page.getByRole('button', { name: 'Invite a user' }).click();
+    await page.getByLabel('Sign-in name').fill('asha@example.com');
+    await page.getByRole('button', { name: 'Invite user' }).click();
+    await page.getByText('/dashboard/link#').waitFor();
+    expect(await dashboard.look(page, 'operators-link')).to.deep.equal([]);
+    await page.goto(`${dashboard.url}/dashboard/admin/users?account_id=${account}`);
+    await page.getByRole('button', { name: 'asha@example.com' }).click();
+    expect(await dashboard.look(page, 'operators-user')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Disable user' }).click();
+    await page.getByRole('dialog', { name: 'Disable asha' }).getByRole('button', { name: 'Disable user' }).click();
+    await page.getByText('asha@example.com is disabled.').waitFor();
+  });
+
+  for (const [path, text] of [
+    ['providers', '918000000001'],
+    ['orphans', 'Every receipt found its message.'],
+    ['audit', 'credits.top-up'],
+  ] as const) {
+    it(`${path}: can be read by everybody`, async () => {
+      const page = await world.dashboard.visit(`/dashboard/admin/${path}`, operator);
+      await page.getByText(text).first().waitFor();
+      expect(await world.dashboard.look(page, `operators-${path}`)).to.deep.equal([]);
+    });
+  }
+
+  it('an owner of an account is told that only operators may', async () => {
+    const owner = await signedIn(world.db, 'owner', world.account);
+    const page = await world.dashboard.visit('/dashboard/admin/accounts', owner);
+
+    expect(await page.getByText('operator').count()).to.be.above(0);
+    expect(await page.getByRole('link', { name: 'Approvals' }).count()).to.equal(0);
+  });
+});

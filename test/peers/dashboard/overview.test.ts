@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
+import { recordInbound } from '../../../shared/conversations/store.ts';
+import { topUp } from '../../../shared/ledger/change.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { idDay, inboundMessageId, newId } from '../../../shared/runtime/ids.ts';
+import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
+import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
+import { makeMessage } from '../../support/make.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+const CUSTOMER = '919876543210';
+const HOUR_MS = 3_600_000;
+
+describe('overview, credits and inbox in the dashboard', function () {
+  this.timeout(120_000);
+  let world: GatewayWithDashboard;
+  let sender: Browser;
+  let viewer: Browser;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+    sender = await signedIn(world.db, 'sender', world.account);
+    viewer = await signedIn(world.db, 'viewer', world.account);
+  });
+  after(() => world.close());
+
+  const count = () => new HourCounter({ db: world.db, clock: systemClock, messageDays: 90, held: () => true }).run();
+
+  /** A customer wrote so many hours ago. */
+  async function wrote(body: string, hoursAgo = 0, customer = CUSTOMER): Promise<void> {
+    const { db, account } = world;
+    const at = new Date(Date.now() - hoursAgo * HOUR_MS);
+    const _id = inboundMessageId(account, newId('req'), at);
+    const {
+      text: _,
+      sender: __,
+      segments: ___,
+      ...base
+    } = makeMessage({ _id, account, state: 'received', to: '918000000001' });
+    const own = {
+      channel: 'chatapp',
+      direction: 'in',
+      from: customer,
+      upstreamId: _id,
+      inbound: { type: 'text', body },
+    };
+    const message = { ...base, day: idDay(_id), history: [{ state: 'received', at }], ...own };
+    await db.collection<AnyMessage>('messages').insertOne(message as unknown as AnyMessage);
+    await recordInbound(db, [{ account, customer, at }]);
+  }
+
+  it('an account without messages is told how to begin', async () => {
+    const page = await world.dashboard.visit('/dashboard', sender);
+
+    await page.getByRole('heading', { name: 'Begin here' }).waitFor();
+    await page.getByRole('link', { name: 'Create an API key' }).waitFor();
+    await page.getByText('No messages in this period.').waitFor();
+    expect(await world.dashboard.look(page, 'overview-empty')).to.deep.equal([]);
+  });
+
+  it('the balance moves while one looks', async () => {
+    const page = await world.dashboard.visit('/dashboard/credits', viewer);
+    await page.getByText('4,200', { exact: true }).first().waitFor();
+
+    await topUp(world.db, world.account, 800, 'live');
+
+    await page.getByText('5,000', { exact: true }).first().waitFor();
+  });
+
+  it('numbers of a period, as a plot and as a table, lead to the lists that they count', async () => {
+    const at = Date.now();
+    const made = Array.from({ length: 40 }, (_, n): MessageDocument => {
+      const sent = new Date(at - (n % 20) * HOUR_MS);
+      const history = [
+        { state: 'sent' as const, at: sent },
+        { state: 'delivered' as const, at: new Date(sent.getTime() + 3_000) },
+      ];
+      const base = { _id: newId('msg', sent.getTime()), account: world.account, operator: 'alpha', history };
+      const { due: __, ...message } = makeMessage(
+        n % 10 === 0 ? { ...base, state: 'failed', errorCode: 'validity_expired' } : { ...base, state: 'delivered' },
+      );
+      return message;
+    });
+    await world.db.collection<MessageDocument>('messages').insertMany(made);
+    await count();
+    const page = await world.dashboard.visit('/dashboard', viewer);
+
+    await page.getByText('90 % of those that ended').waitFor();
+    await page.getByRole('cell', { name: 'alpha' }).waitFor();
+    await page.getByText('validity_expired').waitFor();
+    expect(await world.dashboard.look(page, 'overview')).to.deep.equal([]);
+    await page.getByText('As a table').click();
+    expect(await world.dashboard.look(page, 'overview-table')).to.deep.equal([]);
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.waitForURL('**/dashboard?period=30d');
+    await page.getByRole('link', { name: /^Failed/ }).click();
+    await page.waitForURL('**/dashboard/messages?state=failed**');
+    await page.locator('tbody tr').nth(3).waitFor();
+  });
+
+  it('the statement says what each line was for, by kind, and as a file', async () => {
+    const page = await world.dashboard.visit('/dashboard/credits', viewer);
+    await page.getByText('Top-up live').waitFor();
+    expect(await world.dashboard.look(page, 'credits')).to.deep.equal([]);
+
+    const file = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download as CSV' }).click();
+    expect((await file).suggestedFilename()).to.equal('statement.csv');
+    await page.getByLabel('Kind').selectOption('refund');
+    await page.getByText('No results for this filter.').waitFor();
+  });
+
+  it('a customer who writes appears, and is answered', async () => {
+    await makeProvider(world.db, world.account);
+    const page = await world.dashboard.visit('/dashboard/inbox', sender);
+    await page.getByText('Nobody has written yet.').waitFor();
+    expect(await world.dashboard.look(page, 'inbox-empty')).to.deep.equal([]);
+
+    await wrote('Where is <img src=x onerror=alert(1)> my order?');
+    await page.getByRole('link', { name: CUSTOMER }).waitFor();
+    expect(await world.dashboard.look(page, 'inbox')).to.deep.equal([]);
+    await page.getByRole('link', { name: CUSTOMER }).click();
+    await page.getByText('Where is <img src=x onerror=alert(1)> my order?').waitFor();
+    await page.getByText('Open for 23 h').or(page.getByText('Open for 24 h')).waitFor();
+
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.locator('[aria-invalid=true]').waitFor(); // an empty one is refused at its field
+    await page.getByLabel('Your answer').fill('It arrives tomorrow.');
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.getByText('Your text').waitFor();
+    expect(await page.getByLabel('Your answer').inputValue()).to.equal('');
+    expect(await world.dashboard.look(page, 'conversation')).to.deep.equal([]);
+    const stored = await world.db.collection('messages').findOne({ account: world.account, 'content.kind': 'text' });
+    expect(stored).to.deep.include({ to: CUSTOMER, direction: 'out' });
+  });
+
+  it('outside the session a template is sent, and a viewer has no box', async () => {
+    await wrote('long ago', 30, '919876543211');
+    await copyTemplates(world.db, world.account, TEMPLATES);
+    const page = await world.dashboard.visit('/dashboard/inbox/919876543211', sender);
+    await page.getByText('Closed: templates only').waitFor();
+    expect(await page.getByLabel('Your answer').count()).to.equal(0);
+    await page.getByLabel('Template').selectOption({ label: 'order_update (en_US)' });
+    await page.getByRole('button', { name: 'Send template' }).click();
+    await page.locator('[aria-invalid=true]').waitFor(); // it has two values
+    expect(await world.dashboard.look(page, 'conversation-closed')).to.deep.equal([]);
+    await page.getByLabel('Values').fill('Asha\n1234');
+    await page.getByRole('button', { name: 'Send template' }).click();
+    await page.getByText('Template order_update (en_US)').waitFor();
+
+    const other = await world.dashboard.visit(`/dashboard/inbox/${CUSTOMER}`, viewer);
+    await other.getByText('my order?').waitFor();
+    expect(await other.getByLabel('Your answer').count()).to.equal(0);
+  });
+
+  it("another account's customer is unknown; SMS have a page of their own", async () => {
+    const at = new Date();
+    await recordInbound(world.db, [{ account: newId('acc'), customer: '919876549999', at }]);
+    const page = await world.dashboard.visit('/dashboard/inbox/919876549999', sender);
+    await page.getByText('the account has no exchange with this customer').waitFor();
+
+    await page.goto(`${world.dashboard.url}/dashboard/inbox/sms`);
+    await page.getByText('No SMS yet.').waitFor();
+    expect(await world.dashboard.look(page, 'received-sms-empty')).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+/** ASVS 5.0, 6.2.6 and 6.2.7: passwords are hidden as one types, managers may fill them in, and they may be pasted. */
+describe('fields for passwords in the browser', function () {
+  this.timeout(120_000);
+  let world: GatewayWithDashboard;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+  });
+  after(() => world.close());
+
+  async function expectGood(page: Page, autocomplete: string): Promise<void> {
+    const field = page.locator(`input[autocomplete="${autocomplete}"]`).first();
+    expect(await field.getAttribute('type')).to.equal('password');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.evaluate(`navigator.clipboard.writeText('a walk by the river')`);
+    await field.focus();
+    await page.keyboard.press('Control+v');
+    expect(await field.inputValue()).to.equal('a walk by the river');
+  }
+
+  it('at the sign-in, whose name a manager finds too', async () => {
+    const page = await world.dashboard.visit('/dashboard');
+
+    expect(await page.locator('input[autocomplete="username"]').count()).to.equal(1);
+    await expectGood(page, 'current-password');
+  });
+
+  it('at the change of a password: the old one and the new one', async () => {
+    const owner = await signedIn(world.db, 'owner', world.account);
+    const page = await world.dashboard.visit('/dashboard/profile', owner);
+    await page.getByRole('button', { name: 'Change password' }).click();
+
+    await expectGood(page, 'current-password');
+    await expectGood(page, 'new-password');
+  });
+});

@@ -1,0 +1,135 @@
+import { hash } from '@node-rs/argon2';
+import { expect } from 'chai';
+import { generate } from 'otplib';
+import { endSessions } from '../../../shared/users/session-store.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
+
+const PASSWORD = 'lamp orchard twelve rivers';
+
+describe('people on the dashboard', function () {
+  this.timeout(120_000);
+  let world: GatewayWithDashboard;
+  let owner: Browser;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+    owner = await signedIn(world.db, 'owner', world.account, { user: { name: 'Asha' } });
+  });
+  after(() => world.close());
+
+  it('an owner invites an owner, who chooses a password, sets up an app, and signs in with its codes', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/users', owner);
+    expect(await dashboard.look(page, 'users')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByLabel('Sign-in name').fill('no');
+    await page.getByRole('button', { name: 'Make invitation' }).click();
+    await page.getByText('Correct the marked field.').waitFor();
+    await until(page, `document.activeElement.name === 'username'`);
+    expect(await dashboard.look(page, 'invite')).to.deep.equal([]);
+    await page.getByLabel('Sign-in name').fill('ravi@example.com');
+    await page.getByLabel('Role').selectOption('owner');
+    await page.getByRole('button', { name: 'Make invitation' }).click();
+    const link = await page.getByRole('dialog', { name: 'Invitation' }).locator('code').textContent();
+    expect(await dashboard.look(page, 'invitation')).to.deep.equal([]);
+
+    const invited = await dashboard.visit(new URL(link ?? '').pathname + new URL(link ?? '').hash);
+    await invited.getByText('You are invited to Asha Traders.').waitFor();
+    expect(invited.url(), 'the token stays in no history').not.to.contain('#');
+    await invited.getByLabel('Password').fill('harkara2026');
+    await invited.getByRole('button', { name: 'Set password' }).click();
+    await invited.getByText('Others guess it easily').waitFor();
+    expect(await dashboard.look(invited, 'link')).to.deep.equal([]);
+    await invited.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await invited.getByRole('button', { name: 'Set password' }).click();
+    await invited.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await invited.getByLabel('Sign-in name').fill('ravi@example.com');
+    await invited.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await invited.keyboard.press('Enter');
+
+    await invited.getByRole('heading', { name: 'Set up your second factor' }).waitFor();
+    await invited.getByRole('button', { name: 'Continue' }).click();
+    await invited.getByRole('img', { name: 'QR code' }).waitFor();
+    expect(await dashboard.look(invited, 'second-factor')).to.deep.equal([]);
+    const secret = await invited.locator('.copy-id code').first().textContent();
+    await invited.getByLabel('Code', { exact: true }).fill(await generate({ secret: secret ?? '' }));
+    await invited.getByRole('button', { name: 'Confirm' }).click();
+    const codes = ((await invited.getByLabel('recovery codes', { exact: true }).textContent()) ?? '')
+      .trim()
+      .split('\n');
+    expect(await dashboard.look(invited, 'recovery-codes')).to.deep.equal([]);
+    await invited.getByLabel('I have stored them').check();
+    await invited.getByRole('button', { name: 'Done' }).click();
+    await invited.getByRole('navigation', { name: 'Main' }).waitFor();
+
+    const again = await dashboard.visit('/dashboard/users');
+    await again.getByLabel('Sign-in name').fill('ravi@example.com');
+    await again.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await again.keyboard.press('Enter');
+    await again.getByRole('button', { name: 'Use a recovery code' }).click();
+    expect(await dashboard.look(again, 'recovery-code')).to.deep.equal([]);
+    await again.getByLabel('Recovery code').fill(codes[0] ?? '');
+    await again.getByRole('button', { name: 'Confirm' }).click();
+    await again.getByRole('heading', { name: 'Users' }).waitFor();
+    await again.getByRole('cell', { name: 'ravi@example.com' }).waitFor();
+  });
+
+  it('a link that is spent says so', async () => {
+    const page = await world.dashboard.visit(`/dashboard/link#${'x'.repeat(43)}`);
+
+    await page.getByText('Link is no longer valid').waitFor();
+    expect(await world.dashboard.look(page, 'link-spent')).to.deep.equal([]);
+  });
+
+  it('a session that ends while one types asks over the page, keeps the draft and sends it', async () => {
+    const { db, account, dashboard } = world;
+    const user = { username: 'typing@example.com', password: await hash(PASSWORD), totp: undefined } as never;
+    const typing = await signedIn(db, 'viewer', account, { user });
+    const page = await dashboard.visit('/dashboard/profile', typing);
+    await page.getByLabel('Name (optional)').fill('Typed before it ended');
+    await endSessions(db, typing.user._id);
+    await page.getByRole('button', { name: 'Save name' }).click();
+
+    const asked = page.getByRole('dialog', { name: 'Your session has ended' });
+    await asked.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    expect(await dashboard.look(page, 'session-ended')).to.deep.equal([]);
+    await asked.getByRole('button', { name: 'Sign in', exact: true }).click();
+
+    await page.getByText('Name saved.').waitFor();
+    await asked.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name (optional)').inputValue()).to.equal('Typed before it ended');
+    expect(await dashboard.look(page, 'profile')).to.deep.equal([]);
+  });
+
+  it('an owner changes a role, disables and removes, and is asked before', async () => {
+    const { db, account, dashboard } = world;
+    const leaver = await signedIn(db, 'developer', account, {
+      user: { username: 'leaver@example.com', name: 'Leaver' },
+    });
+    const theirs = await dashboard.visit('/dashboard/profile', leaver);
+    const page = await dashboard.visit('/dashboard/users', owner);
+    const opener = page.getByRole('button', { name: 'Leaver' });
+    await opener.click();
+    const panel = page.getByRole('dialog', { name: 'Leaver', exact: true });
+    await panel.getByLabel('Role').selectOption('viewer');
+    await panel.getByRole('button', { name: 'Change role' }).click();
+    await panel.getByText('Role changed.').waitFor();
+    expect(await dashboard.look(page, 'user')).to.deep.equal([]);
+
+    await panel.getByRole('button', { name: 'Disable user' }).click();
+    await page.getByRole('dialog', { name: 'Disable Leaver?' }).getByRole('button', { name: 'Disable user' }).click();
+    await panel.getByText('disabled', { exact: true }).waitFor();
+    await theirs.getByRole('button', { name: 'Save name' }).click();
+    await theirs.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+
+    await panel.getByRole('button', { name: 'Remove user' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Remove Leaver?' });
+    const remove = confirm.getByRole('button', { name: 'Remove user' });
+    expect(await remove.isDisabled()).to.equal(true);
+    expect(await dashboard.look(page, 'remove-user')).to.deep.equal([]);
+    await confirm.getByLabel('Type leaver@example.com').fill('leaver@example.com');
+    await remove.click();
+    await panel.waitFor({ state: 'detached' });
+    await opener.waitFor({ state: 'detached' });
+  });
+});

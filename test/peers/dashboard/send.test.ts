@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { batchCollection } from '../../../shared/batches/store.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+describe('sending in the dashboard', function () {
+  this.timeout(120_000);
+  let world: GatewayWithDashboard;
+  let sender: Browser;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+    sender = await signedIn(world.db, 'sender', world.account);
+  });
+  after(() => world.close());
+
+  const messages = () => world.db.collection<MessageDocument>('messages');
+
+  it('counts while one types, checks first, shows price and curl, sends, and leads to the message', async () => {
+    const page = await world.dashboard.visit('/dashboard/send', sender);
+    await page.getByLabel('Recipient').fill('+91 98765-43210');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('Café is open');
+    await page.getByText('GSM-7, 12 of 160 characters, 1 segment.').waitFor();
+    await page.getByLabel('Text').fill('It’s open 🎉');
+    await page.getByText('’ 🎉 make it Unicode').waitFor();
+    await page.getByText('"to": "919876543210"').waitFor();
+    await page.getByText('Bearer $KEY').waitFor();
+
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('heading', { name: 'Checked' }).waitFor();
+    expect(await messages().countDocuments({ account: world.account })).to.equal(0);
+    expect(await world.dashboard.look(page, 'send')).to.deep.equal([]);
+
+    await page.getByLabel('Text').fill('It is open');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Send for 1 credit' }).click();
+    await page.getByRole('link', { name: 'Its timeline' }).waitFor();
+    const stored = await messages().findOne({ account: world.account });
+    expect(stored).to.include({ to: '919876543210', text: 'It is open', sender: 'HARKRA' });
+    expect(await world.dashboard.look(page, 'sent')).to.deep.equal([]);
+
+    // Told by the stream, without asking.
+    await page.getByText('queued', { exact: true }).waitFor();
+    await messages().updateOne({ account: world.account }, { $set: { state: 'delivered' } });
+    await page.getByText('delivered', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Its timeline' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Message' }).waitFor();
+  });
+
+  it('says at the field what is wrong, and sends nothing', async () => {
+    const page = await world.dashboard.visit('/dashboard/send', sender);
+    await page.getByLabel('Recipient').fill('12');
+    await page.getByRole('button', { name: 'Check' }).click();
+
+    const recipient = page.getByLabel('Recipient');
+    await page.locator('[aria-invalid=true]').first().waitFor();
+    expect(await recipient.getAttribute('aria-invalid')).to.equal('true');
+    expect(await page.evaluate('document.activeElement.name')).to.equal('to');
+    expect(await world.dashboard.look(page, 'send-wrong')).to.deep.equal([]);
+  });
+
+  it('books for a time in the zone that one chose, and cancels it', async () => {
+    const page = await world.dashboard.visit('/dashboard/send', sender);
+    await page.getByLabel('Recipient').fill('919876543210');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('Later');
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    await page.getByLabel('Send at').fill(`${day}T10:30`);
+    await page.getByLabel('Time zone').selectOption('Asia/Kolkata');
+
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText(`${day}T10:30:00+05:30`).first().waitFor();
+    await page.getByRole('button', { name: 'Send for 1 credit' }).click();
+    await page.getByRole('link', { name: 'See what waits' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await world.dashboard.look(page, 'schedules')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Cancel schedule' }).click();
+    await page.getByText('1 credit was refunded').waitFor();
+    await page.getByText('Nothing waits for its time.').waitFor();
+  });
+
+  it('takes a pasted table, shows its columns, and sends to the chosen one', async () => {
+    const page = await world.dashboard.visit('/dashboard/send/many', sender);
+    const table = 'name,phone\n"Rao, Asha",+91 98765 43210\nRavi,919876543211\nRavi,919876543211\n';
+    await page.getByLabel('Recipients', { exact: true }).fill(table);
+    await page.getByText('3 recipients').waitFor();
+    await page.getByRole('cell', { name: 'Rao, Asha' }).waitFor();
+    expect(await page.getByLabel('Column with the number').inputValue()).to.equal('1');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('{{name}}, we are open');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('{{name}} goes out as it is written.').waitFor();
+    await page.getByLabel('Text').fill('We are open');
+
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('Equal entries left out').waitFor();
+    expect(await page.getByText('goes out as it is written').count()).to.equal(0);
+    expect(await world.dashboard.look(page, 'send-many')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Send for 2 credits' }).click();
+    await page.getByRole('link', { name: 'Follow the batch' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Batch' }).waitFor();
+    const batch = await batchCollection(world.db).findOne({ account: world.account });
+    expect(batch).to.include({ total: 2, duplicates: 1 });
+  });
+
+  it('is not for viewers, whose sends are refused too', async () => {
+    const viewer = await signedIn(world.db, 'viewer', world.account);
+    const page = await world.dashboard.visit('/dashboard/send', viewer);
+
+    expect(await page.getByRole('button', { name: 'Check' }).count()).to.equal(0);
+    expect(await page.getByRole('link', { name: 'Send', exact: true }).count()).to.equal(0);
+  });
+});

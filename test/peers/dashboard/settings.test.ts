@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import request from 'supertest';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { createEndpoint, listEndpoints, noteHealth, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
+import { TEST_CONFIG } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { openReceiver, type Receiver } from '../../workers/webhooks/receiver.ts';
+import { verify } from '../../workers/webhooks/world.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+describe('the dashboard: settings', function () {
+  this.timeout(120_000);
+  let world: GatewayWithDashboard;
+  let developer: Browser;
+  let viewer: Browser;
+  let receiver: Receiver;
+  before(async () => {
+    const config = { ...TEST_CONFIG, webhookAllowHttp: 'yes', webhookAllowSubnets: ['127.0.0.0/8'] } as const;
+    world = await openGatewayWithDashboard({ config });
+    developer = await signedIn(world.db, 'developer', world.account);
+    viewer = await signedIn(world.db, 'viewer', world.account);
+    receiver = await openReceiver((_, res) => res.end('thanks'));
+  });
+  after(async () => {
+    await receiver.close();
+    await world.close();
+  });
+
+  /** The secret that the page shows, and closes when it is said to be stored. */
+  async function takeSecret(page: Page, name: string): Promise<string> {
+    const dialog = page.getByRole('dialog', { name: `Your new ${name}` });
+    await dialog.waitFor();
+    const text = await dialog.locator('.secret code').textContent();
+    await dialog.getByLabel('I have stored it').check();
+    await dialog.locator('.dialog-actions').getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    return text ?? '';
+  }
+
+  it('a key is made, used, rotated and revoked', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/keys', developer);
+    await page.getByText('No keys yet').waitFor();
+    expect(await dashboard.look(page, 'keys-empty')).to.deep.equal([]);
+
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('It must have at least one character').waitFor();
+    expect(await dashboard.look(page, 'keys-wrong')).to.deep.equal([]);
+    await page.getByLabel('Name').fill('<img onerror=alert(1)> server');
+    await page.getByLabel('Allowed addresses').fill('127.0.0.1\n');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('dialog', { name: 'Your new API key' }).waitFor();
+    expect(await dashboard.look(page, 'keys-secret')).to.deep.equal([]);
+    const key = await takeSecret(page, 'API key');
+    const balance = (secret: string) =>
+      request(dashboard.url).get('/v2/balance').set('Authorization', `Bearer ${secret}`);
+    await balance(key).expect(200);
+    expect(await page.content()).not.to.include(key);
+
+    await page.getByRole('button', { name: '<img onerror' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    expect(await dashboard.look(page, 'keys-panel')).to.deep.equal([]);
+    await page.getByRole('dialog', { name: 'Rotate the key?' }).getByRole('button', { name: 'Rotate key' }).click();
+    const next = await takeSecret(page, 'API key');
+    for (const works of [key, next]) await balance(works).expect(200);
+
+    await page.getByRole('button', { name: '<img onerror' }).first().click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    const asked = page.getByRole('dialog', { name: 'Revoke the key' });
+    expect(await asked.getByRole('button', { name: 'Revoke key' }).isDisabled()).to.equal(true);
+    await asked.getByLabel('to confirm').fill('<img onerror=alert(1)> server');
+    await asked.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('Key revoked').first().waitFor();
+    expect(await dashboard.look(page, 'keys')).to.deep.equal([]);
+  });
+
+  it('a webhook is added, tested, looked at, replayed and removed', async () => {
+    const { dashboard, db, account } = world;
+    const page = await dashboard.visit('/dashboard/webhooks', developer);
+    await page.getByText('No webhooks yet').waitFor();
+    expect(await dashboard.look(page, 'webhooks-empty')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Add webhook' }).first().click();
+    await page.getByLabel('Address').fill('https://10.0.0.1/');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByText('leads to a private or reserved address').waitFor();
+    expect(await dashboard.look(page, 'webhooks-wrong')).to.deep.equal([]);
+    await page.getByLabel('Address').fill(`${receiver.url}/hooks`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
+    const secret = await takeSecret(page, 'webhook secret');
+
+    const [endpoint] = await listEndpoints(db, account);
+    if (endpoint === undefined) throw new Error('there is no webhook');
+    const attempts = [{ at: new Date(), result: 500, durationMs: 84, excerpt: 'Internal Server Error' }];
+    const mine = { endpoint: endpoint._id, account, createdAt: new Date() };
+    const lost = makeDelivery({ ...mine, state: 'exhausted', attempts });
+    await deliveriesOf(db).insertMany([lost, makeDelivery({ ...mine, state: 'done', attempts: [] })]);
+    await noteHealth(db, endpoint._id, new Date());
+    await page.reload();
+    await page.getByText('Your server answered 500.').waitFor();
+    expect(await dashboard.look(page, 'webhooks')).to.deep.equal([]);
+
+    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('heading', { name: 'Delivery log' }).waitFor();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByRole('button', { name: 'Send test', exact: true }).click();
+    await page.getByText('Your server acknowledged the event.').waitFor();
+    expect(await dashboard.look(page, 'webhook-test')).to.deep.equal([]);
+    const [got] = receiver.received;
+    expect(got && verify(secret, got)).to.include({ event: 'webhook.test' });
+    await page.keyboard.press('Escape');
+
+    await page.getByLabel('State').selectOption('exhausted');
+    const rows = page.getByRole('region', { name: 'Delivery log' }).getByRole('row');
+    await rows.nth(2).waitFor({ state: 'detached' });
+    expect(page.url()).to.include('state=exhausted');
+    expect(await dashboard.look(page, 'webhook')).to.deep.equal([]);
+    await rows.getByRole('button', { name: 'message.sent' }).click();
+    await page.getByText('Internal Server Error').waitFor();
+    expect(await dashboard.look(page, 'webhook-delivery')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Post again' }).click();
+    await page.getByText('The event is posted again.').first().waitFor();
+    expect(await deliveriesOf(db).findOne({ _id: lost._id })).to.include({ state: 'due' });
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Replay since' }).click();
+    await page.getByLabel('Events from this time on').fill('2026-11-01T00:00');
+    await page.getByRole('button', { name: 'Start replay' }).click();
+    await page.getByRole('progressbar').waitFor();
+
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByLabel('to confirm').fill(new URL(receiver.url).host);
+    await page.getByRole('button', { name: 'Remove webhook' }).click();
+    await page.getByText('No webhooks yet').waitFor();
+  });
+
+  it('the audit says who did it', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/audit', developer);
+
+    await page.getByRole('button', { name: 'webhook.remove' }).waitFor();
+    expect(await dashboard.look(page, 'audit')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'key.rotate' }).click();
+    await page.getByRole('cell', { name: 'rotatedTo' }).waitFor();
+    expect(await dashboard.look(page, 'audit-entry')).to.deep.equal([]);
+    await page.keyboard.press('Escape');
+    await page.getByLabel('By', { exact: true }).selectOption('ops');
+    await page.getByText('No results for this filter').waitFor();
+  });
+
+  it('another account sees nothing of it', async () => {
+    const { dashboard, db, account } = world;
+    const made = { account, channel: 'sms', url: 'https://shop.example/ours', events: ['message.sent'] } as const;
+    const { endpoint } = await createEndpoint(db, systemClock, TEST_BOX, made);
+    const stranger = await signedIn(db, 'owner', await makeAccount(db, 1));
+
+    const page = await dashboard.visit(`/dashboard/webhooks/${endpoint._id}`, stranger);
+    await page.getByText('Webhook not found').waitFor();
+    expect(await page.content()).not.to.include('shop.example');
+    expect(await dashboard.look(page, 'webhook-unknown')).to.deep.equal([]);
+    for (const [path, empty] of [
+      ['keys', 'No keys yet'],
+      ['webhooks', 'No webhooks yet'],
+      ['audit', 'Nothing was changed yet'],
+    ]) {
+      await page.goto(`${dashboard.url}/dashboard/${path}`);
+      await page.getByText(empty ?? '').waitFor();
+    }
+    await removeEndpoint(db, endpoint._id);
+  });
+
+  it('a viewer looks and finds nothing to change', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/keys', viewer);
+    await page.getByRole('button', { name: '<img onerror' }).first().click();
+    await page.getByText('Requests in 24 hours').waitFor();
+    for (const act of ['Create key', 'Rotate key', 'Revoke key', 'Change settings']) {
+      expect(await page.getByRole('button', { name: act }).count(), act).to.equal(0);
+    }
+    await page.goto(`${dashboard.url}/dashboard/webhooks`);
+    await page.getByText('No webhooks yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Add webhook' }).count()).to.equal(0);
+    await page.goto(`${dashboard.url}/dashboard/audit`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('region', { name: 'Audit' }).count()).to.equal(0);
+  });
+});

@@ -1,0 +1,125 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
+import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import type { GatewayDeps } from '../../../gateway/process/deps.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { builtDashboard } from '../../support/dashboard.ts';
+import { debianProgram } from '../../support/debian.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import type { Browser } from '../../support/signed-in.ts';
+import { openTestStore } from '../../support/store.ts';
+import { accessFaults, LOOKS, type Look } from './access.ts';
+
+type LookName = keyof typeof LOOKS;
+const LOOK_NAMES = Object.keys(LOOKS) as readonly LookName[]; // the table's own keys
+
+/** Set to a folder, it gets a picture of each page that is looked at. */
+const PICTURES = process.env.DASHBOARD_PICTURES;
+
+/** The dashboard of a gateway, in Chromium. What no page may do is collected, and fails `close`. */
+export class DashboardWorld {
+  readonly url: string;
+  readonly #chromium: Chromium;
+  readonly #faults: string[] = [];
+
+  constructor(url: string, browser: Chromium) {
+    this.url = url;
+    this.#chromium = browser;
+  }
+
+  /** A page in a browser of its own, of the user who has signed in with `as`, or of nobody. */
+  async visit(
+    path: string,
+    as?: Browser,
+    { width, colorScheme }: Look = LOOKS.wide,
+    more: BrowserContextOptions = {},
+  ): Promise<Page> {
+    const context = await this.#chromium.newContext({ colorScheme, viewport: { width, height: 800 }, ...more });
+    if (as !== undefined) await context.addCookies([cookieOf(as, this.url)]);
+    const page = await context.newPage();
+    this.#watch(page);
+    await page.goto(this.url + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return page;
+  }
+
+  /** What axe finds on a page as it is now, light and dark, on a phone and on a wide screen. Empty is good. */
+  async look(page: Page, name: string, looks: readonly LookName[] = LOOK_NAMES): Promise<string[]> {
+    const found: string[] = [];
+    for (const look of looks) {
+      const { width, colorScheme } = LOOKS[look];
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      for (const fault of await accessFaults(page)) found.push(`${name}, ${look}: ${fault}`);
+      if (PICTURES !== undefined) {
+        mkdirSync(PICTURES, { recursive: true });
+        await page.screenshot({ path: join(PICTURES, `${name}-${look}.png`), fullPage: true });
+      }
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#chromium.close();
+    if (this.#faults.length > 0) throw new Error(`the browser complained:\n${[...new Set(this.#faults)].join('\n')}`);
+  }
+
+  /** Errors of scripts, what the policy refused, and requests to anybody else. */
+  #watch(page: Page): void {
+    page.on('pageerror', (error) => this.#faults.push(`${page.url()}: ${error.message}`));
+    page.on('console', (line) => {
+      // Answers that are problems are shown on the page; the browser also writes a line for each.
+      if (line.type() !== 'error' || line.text().startsWith('Failed to load resource')) return;
+      this.#faults.push(`${page.url()}: ${line.text()}`);
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${this.url}/`)) this.#faults.push(`${page.url()} asked ${request.url()}`);
+    });
+  }
+}
+
+/** Chromium at the dashboard of a gateway that runs already, in this process or as the product. */
+export async function openDashboard(url: string): Promise<DashboardWorld> {
+  const executablePath = await debianProgram('chromium', 'chromium');
+  // Its sandbox wants rights that a container may not give; the pages are ours.
+  return new DashboardWorld(url, await chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+}
+
+/** A gateway in this process with its dashboard, a store of its own and an account. */
+export interface GatewayWithDashboard {
+  readonly db: Db;
+  readonly account: AccountId;
+  readonly dashboard: DashboardWorld;
+  close(): Promise<void>;
+}
+
+export async function openGatewayWithDashboard(overrides: Partial<GatewayDeps> = {}): Promise<GatewayWithDashboard> {
+  await builtDashboard();
+  const store = await openTestStore();
+  const gateway = await openGateway(store.db, overrides);
+  const dashboard = await openDashboard(gateway.url);
+  return {
+    db: store.db,
+    account: await makeAccount(store.db, 4_200, { name: 'Asha Traders' }),
+    dashboard,
+    close: async () => {
+      await dashboard.close().finally(async () => {
+        await gateway.close();
+        await store.close();
+      });
+    },
+  };
+}
+
+/** Waits for something that an expression of the page says. The policy forbids the page to evaluate text; the debugger may. */
+export async function until(page: Page, expression: string): Promise<void> {
+  await eventually(() => page.evaluate<boolean>(expression), expression);
+}
+
+function cookieOf({ headers }: Browser, url: string): { name: string; value: string; url: string } {
+  const [name = '', value = ''] = headers.Cookie?.split('=') ?? [];
+  return { name, value, url };
+}

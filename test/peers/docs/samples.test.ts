@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { pagesOf } from '../../../gateway/docs/pages.ts';
+import { debianProgram } from '../../support/debian.ts';
+import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { contract, operations } from '../../support/openapi.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const execute = promisify(execFile);
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly type: string | undefined;
+  readonly body: unknown;
+}
+
+/** All samples of one language run as one program: a start of an interpreter for each would take minutes. */
+describe('the samples of /docs, run as they are printed', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let store: TestStore;
+  let gateway: TestGateway;
+  let html: string;
+  let recorder: Server;
+  let seen: Seen[];
+  let env: Record<string, string>;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'harkara-samples-'));
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+    const pages = pagesOf(contract).map(async ({ path }) => (await fetch(gateway.url + path)).text());
+    html = (await Promise.all(pages)).join('');
+    recorder = createServer(async (req, res) => {
+      const chunks = await req.toArray();
+      const body = Buffer.concat(chunks).toString();
+      const { method, url, headers } = req;
+      const { authorization, 'content-type': type } = headers;
+      seen.push({ method, url, key: authorization, type, body: body === '' ? undefined : JSON.parse(body) });
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+    });
+    await new Promise<void>((resolve) => recorder.listen(0, '127.0.0.1', resolve));
+    const { port } = recorder.address() as AddressInfo; // it listens on a port
+    env = { PATH: process.env.PATH ?? '', HARKARA_URL: `http://127.0.0.1:${port}`, HARKARA_KEY: 'hk_live_test' };
+  });
+  beforeEach(() => {
+    seen = [];
+  });
+  after(async () => {
+    recorder.closeAllConnections();
+    recorder.close();
+    await gateway.close();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = async (program: string, file: string, text: string): Promise<Seen[]> => {
+    writeFileSync(join(folder, file), text);
+    await execute(program, [join(folder, file)], { env, maxBuffer: 16_777_216 });
+    return seen;
+  };
+  const samples = (language: string): string[] => {
+    const shown = html.matchAll(/<details data-language="([^"]+)"[^>]*>.*?<code>(.*?)<\/code><\/pre><\/details>/gs);
+    return [...shown].filter(([, name]) => name === language).map(([, , code = '']) => unescaped(code));
+  };
+
+  it('curl', async () => {
+    await debianProgram('curl', 'curl');
+
+    expect(await run('/bin/sh', 'samples.sh', samples('curl').join(' >/dev/null 2>&1\n'))).to.deep.equal(expected());
+  });
+
+  it('Node.js', async () => {
+    const imported = samples('Node.js').map((text) => text.replace("import { env } from 'node:process';", ''));
+    const blocks = imported.map((text) => `{${text}}`);
+
+    const program = `import { env } from 'node:process';\n${blocks.join('\n')}`;
+    expect(await run(process.execPath, 'samples.mjs', program)).to.deep.equal(expected());
+  });
+
+  it('Python', async () => {
+    await debianProgram('python3', 'python3-requests');
+
+    expect(await run('/usr/bin/python3', 'samples.py', samples('Python').join('\n'))).to.deep.equal(expected());
+  });
+});
+
+/** What the document's examples say, in the order of the pages. */
+function expected(): Seen[] {
+  const placed = pagesOf(contract).flatMap(({ tags }) =>
+    tags.flatMap((tag) => operations.filter(({ operation }) => operation.tags.includes(tag))),
+  );
+  return placed.flatMap(({ method, path, operation }) => {
+    const examples = Object.values(operation.requestBody?.content?.['application/json']?.examples ?? {});
+    const bodies = examples.length === 0 ? [undefined] : examples.map(({ value }) => value);
+    const scope = operation['x-scope'] ?? 'none: ';
+    const key = scope.startsWith('none: ') ? undefined : 'Bearer hk_live_test';
+    return bodies.map((body) => ({
+      method: method.toUpperCase(),
+      url: filled(path, operation.parameters ?? []),
+      key,
+      type: body === undefined ? undefined : 'application/json',
+      body,
+    }));
+  });
+}
+
+function filled(path: string, parameters: readonly object[]): string {
+  const known = parameters.map((one) => {
+    const name = '$ref' in one ? String(one.$ref).split('/').at(-1) : undefined;
+    return name === undefined ? one : contract.components.parameters[name];
+  });
+  const exampleOf = (name: string): string =>
+    String(Reflect.get(known.find((one) => Reflect.get(Object(one), 'name') === name) ?? {}, 'example'));
+  const asked = known
+    .filter((one) => Reflect.get(Object(one), 'in') === 'query' && Reflect.get(Object(one), 'required') === true)
+    .map((one) => String(Reflect.get(Object(one), 'name')));
+  const query = asked.map((name) => `${name}=${encodeURIComponent(exampleOf(name))}`).join('&');
+  return path.replaceAll(/\{(\w+)\}/g, (_, name) => exampleOf(name)) + (query === '' ? '' : `?${query}`);
+}
+
+const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+
+function unescaped(html: string): string {
+  return html.replaceAll(/&(#39|\w+);/g, (_, name) => SIGNS[name] ?? '');
+}

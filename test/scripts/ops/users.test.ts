@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { hashToken } from '../../../shared/users/link.ts';
+import { findUserByLink } from '../../../shared/users/store.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
+import { signedIn } from '../../support/signed-in.ts';
+
+describe('npm run ops: users', () => {
+  let world: OpsWorld;
+  let account: string;
+  before(async () => {
+    world = await OpsWorld.open({ PUBLIC_URL: 'https://sms.example.com' });
+    account = await world.newAccount();
+  });
+  after(() => world.close());
+  const whose = async (link: string) => {
+    const [, token = ''] = link.split('#');
+    return (await findUserByLink(world.store.db, hashToken(token), new Date()))?.username;
+  };
+  const list = () => world.json(`user list --account ${account}`);
+
+  it('are invited, given a role, kept out and let in, and removed', async () => {
+    const made = await world.json(`user invite Asha@Example.com --account ${account} --role owner --name Asha`);
+
+    expect(made.link).to.match(/^https:\/\/sms\.example\.com\/dashboard\/link#[\w-]{43}$/);
+    expect(await whose(made.link)).to.equal('asha@example.com');
+    expect((await list())[0]).to.include({
+      username: 'asha@example.com',
+      role: 'owner',
+      status: 'invited',
+      sessions: 0,
+    });
+    await world.json('user role asha@example.com viewer');
+    await world.json('user disable asha@example.com');
+    expect((await list())[0]).to.include({ role: 'viewer', status: 'disabled' });
+    expect(await whose(made.link)).to.equal(undefined);
+    expect((await world.run('user reset asha@example.com')).err).to.include('`user enable asha@example.com` first');
+    await world.json('user enable asha@example.com');
+    const again = await world.json('user reset asha@example.com');
+    expect(await whose(again.link)).to.equal('asha@example.com');
+    await world.json('user remove asha@example.com');
+    expect(await list()).to.deep.equal([]);
+    expect((await world.run('user reset asha@example.com')).err).to.include('Nobody signs in as asha@example.com');
+  });
+
+  it('operators belong to no account', async () => {
+    await world.json('user invite root@example.com --operator');
+
+    expect((await world.json('user list --operator'))[0]).to.include({
+      username: 'root@example.com',
+      role: 'operator',
+    });
+    expect((await world.run('user role root@example.com owner')).err).to.include('is an operator');
+    expect((await world.run(`user invite root@example.com --account ${account} --role viewer`)).err).to.include(
+      'Somebody signs in as root@example.com already.',
+    );
+    for (const wrong of [
+      `x@example.com --account ${account}`,
+      'x@example.com',
+      'x@example.com --operator --role owner',
+    ]) {
+      expect(await world.run(`user invite ${wrong}`)).to.include({ code: 2 });
+    }
+  });
+
+  it('a lost second factor is removed, and sessions are ended', async () => {
+    const { user } = await signedIn(world.store.db, 'owner', account as `acc_${string}`);
+    expect((await list())[0]).to.include({ second_factor: true, sessions: 1 });
+    await world.json(`user reset ${user.username} --second-factor`);
+    expect((await list())[0]).to.include({ second_factor: false, sessions: 0 });
+    const entry = await world.store.db
+      .collection('audit')
+      .findOne({ action: 'user.reset', 'subject.id': user.username });
+    expect(entry).to.deep.include({ outcome: 'done', account });
+    expect((await world.json(`user sessions ${user.username}`)).username).to.equal(user.username);
+  });
+});

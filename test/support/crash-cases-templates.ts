@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { chatTemplateId } from '../../shared/chat-templates/chat-template.ts';
+import { wishChatTemplate } from '../../shared/chat-templates/request-store.ts';
+import { findChatTemplate } from '../../shared/chat-templates/store.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { type Case, SETTLED_MS } from './crash-cases.ts';
+import { eventually } from './eventually.ts';
+import type { Product } from './product.ts';
+
+/** Crashes around a request for a template: the provider is asked once, and what it decides is stored. */
+export function templateCases(product: () => Product): readonly Case[] {
+  const asks = (name: string): Pick<Case, 'act' | 'ends'> => ({
+    async act() {
+      const { db, account, provider } = product();
+      const language = 'en_US';
+      const components = { body: 'Hello, your order has left.', buttons: [] };
+      const draft = { category: 'utility', components, examples: { body: [], buttons: [] } } as const;
+      const wish = { account, name, language, wants: 'create', draft, requestedAt: new Date() } as const;
+      await wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish, request: newId('req') });
+      await eventually(
+        async () => (await findChatTemplate(db, account, name, language))?.status === 'approved',
+        `${name} is approved`,
+        SETTLED_MS,
+      );
+      const asked = provider?.templateRequests().filter((one) => one.name === name);
+      expect(asked).to.deep.equal([{ method: 'POST', name, status: 200 }]);
+    },
+    ends: [],
+  });
+  return [
+    { point: 'template:asked', app: 'chatapp', ...asks('crash_asked') },
+    { point: 'template:answered', app: 'chatapp', ...asks('crash_answered') },
+  ];
+}

@@ -1,0 +1,82 @@
+import type { Db } from 'mongodb';
+import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
+import { recordInbound } from '../../shared/conversations/store.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { createTemplate } from '../../shared/templates/store.ts';
+import { makeTemplate } from '../shared/templates/make.ts';
+import { CUSTOMER } from './chat-gateway.ts';
+import { copyTemplates, makeProvider } from './chatapp.ts';
+import { operations } from './openapi.ts';
+
+/** Of an account's own things. */
+const OWN = /^\/v2\/(?!admin\/)/;
+
+/** What the document's examples take for granted: the templates that they name, a provider, and a customer who wrote. */
+export async function furnish(db: Db, account: AccountId): Promise<void> {
+  await createTemplate(db, systemClock, account, makeTemplate({ dltId: '1107160000000000001', senders: ['HARKRA'] }));
+  await makeProvider(db, account);
+  await copyTemplates(db, account, TEMPLATES);
+  await recordInbound(db, [{ account, customer: CUSTOMER, at: new Date() }]);
+}
+
+/** By the name of the member that had them, `message_id`: the ids that an account's own answers told it. */
+export type Ids = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Makes what the examples of the document make, as the owner with these headers, and gives the ids of all that the account then
+ * has: a new endpoint with an example is in it without a line here.
+ */
+export async function oneOfEach(url: string, headers: Readonly<Record<string, string>>): Promise<Ids> {
+  const ids = new Map<string, Set<string>>();
+  for (const { method, path, operation } of operations) {
+    if (method !== 'post' || !OWN.test(path) || path.includes('{') || isForNobody(operation['x-scope'])) continue;
+    for (const { value } of Object.values(operation.requestBody?.content?.['application/json']?.examples ?? {})) {
+      noteIds((await askAs(url + path, headers, 'post', moved(value))).text, ids);
+    }
+  }
+  for (const { method, path } of operations) {
+    if (method !== 'get' || !OWN.test(path) || path.includes('{')) continue;
+    noteIds((await askAs(url + path, headers)).text, ids);
+  }
+  return ids;
+}
+
+function noteIds(text: string, ids: Map<string, Set<string>>): void {
+  for (const [, name = '', id = ''] of text.matchAll(/"(\w+_id)":"([^"]+)"/g)) {
+    if (name === 'request_id') continue;
+    ids.set(name, (ids.get(name) ?? new Set()).add(id));
+  }
+}
+
+/** What was answered, without the id of the request. Of a stream, which has no end, its head alone. */
+export async function askAs(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'get',
+  body: object = {},
+): Promise<{ readonly status: number; readonly text: string }> {
+  const ended = new AbortController();
+  const hasBody = ['post', 'put', 'patch'].includes(method);
+  const answer = await fetch(url, {
+    method: method.toUpperCase(),
+    headers: { ...headers, ...(method !== 'get' && { 'Content-Type': 'application/json' }) },
+    ...(hasBody && { body: JSON.stringify(body) }),
+    signal: ended.signal,
+  });
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const text = isStream ? '' : (await answer.text()).replaceAll(/req_[0-9a-z]{26}/g, '');
+  ended.abort();
+  return { status: answer.status, text };
+}
+
+/** Signing in, and what ends one's own session. */
+function isForNobody(scope: string | undefined): boolean {
+  return scope === undefined || scope.startsWith('none: ');
+}
+
+/** A time in a document is over some day. */
+function moved(body: unknown): object {
+  const { schedule_time: time, ...rest } = Object(body);
+  return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
+}

@@ -1,0 +1,33 @@
+import type { Db } from 'mongodb';
+import type { KeyScope } from '../../shared/keys/key.ts';
+import { createKey } from '../../shared/keys/store.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { TEST_BOX } from './chatapp.ts';
+import { signedIn } from './signed-in.ts';
+
+const EVERYTHING: readonly KeyScope[] = ['send', 'read', 'otp', 'manage'];
+
+/** A key that may do everything, and one thing of the account for each id that a documented path can have. */
+export async function makeOwnThings(db: Db, account: AccountId) {
+  const caller = await createKey(db, systemClock, { account, name: 'caller', scopes: EVERYTHING });
+  const key = await createKey(db, systemClock, { account, name: 'thing', scopes: ['send'] });
+  const url = 'https://example.com/thing';
+  const { endpoint } = await createEndpoint(db, systemClock, TEST_BOX, {
+    ...{ account, url },
+    channel: 'sms',
+    events: ['message.sent'],
+  });
+  const { user, session } = await signedIn(db, 'viewer', account);
+  const ids: Readonly<Record<string, string>> = {
+    ...{ key_id: key.id, webhook_id: endpoint._id },
+    ...{ user_id: user._id, session_id: session._id },
+  };
+  return { key: caller.key, ids };
+}
+
+/** The documented path with those ids. */
+export function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => ids[name] ?? place);
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { hashSecret } from '../../shared/keys/key-secret.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import type { SessionDocument } from '../../shared/users/session.ts';
+import type { Role, UserDocument } from '../../shared/users/user.ts';
+import { TEST_BOX } from './chatapp.ts';
+
+/** A browser with a session of its own: the headers that it sends with every request. */
+export interface Browser {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly user: UserDocument;
+  readonly session: SessionDocument;
+}
+
+/**
+ * A user of the account who has signed in, second factor included; without an account an operator:
+ *
+ *     const owner = await signedIn(db, 'owner', account);
+ *     await request(gateway.url).get('/v2/messages').set(owner.headers);
+ */
+export async function signedIn(
+  db: Db,
+  role: Role,
+  account?: AccountId,
+  changed: {
+    readonly user?: Partial<UserDocument>;
+    readonly session?: Partial<SessionDocument>;
+    readonly now?: Date;
+  } = {},
+): Promise<Browser> {
+  const now = changed.now ?? new Date();
+  const user: UserDocument = {
+    ...{ _id: newId('usr'), username: `${newId('usr')}@example.com`, role, status: 'active', epoch: 1, createdAt: now },
+    ...(account && { account }),
+    totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'), step: 0, since: now },
+    ...changed.user,
+  };
+  await db.collection<UserDocument>('users').insertOne(user);
+  return { user, ...(await newSession(db, user, { madeAt: now, seenAt: now, ...changed.session })) };
+}
+
+/** One more session of the user, as of a second browser. */
+export async function newSession(
+  db: Db,
+  user: UserDocument,
+  changed: Partial<SessionDocument> = {},
+): Promise<Pick<Browser, 'headers' | 'session'>> {
+  const secret = randomBytes(32).toString('hex');
+  const madeAt = changed.madeAt ?? new Date();
+  const session: SessionDocument = {
+    _id: newId('ses'),
+    secretHash: hashSecret(secret).toString('hex'),
+    user: user._id,
+    epoch: user.epoch,
+    factor: 'totp',
+    madeAt,
+    seenAt: madeAt,
+    address: '127.0.0.1',
+    agent: 'Test',
+    expiresAt: new Date(madeAt.getTime() + 12 * 3_600_000),
+    ...changed,
+  };
+  await db.collection<SessionDocument>('sessions').insertOne(session);
+  const cookie = `harkara=${session._id}.${secret}`;
+  return { session, headers: { Cookie: cookie, 'X-Dashboard': '1', 'Sec-Fetch-Site': 'same-origin' } };
+}

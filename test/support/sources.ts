@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** A file of the product, as `tidy.test.ts` looks at it. */
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  /** Modules imported for their values; relative ones as paths from the root. */
+  readonly imports: readonly string[];
+  /** Files of ours that it names in an import, for values or types. */
+  readonly names: readonly string[];
+}
+
+/** All sources of a folder. */
+export function readSources(folder: string): Source[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|js)$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
+    .map((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const text = readFileSync(file, 'utf8');
+      return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
+    });
+}
+
+function importsOf(file: string, text: string): string[] {
+  const statements = text.matchAll(/^(?:import|export)\s+(?!type\b)([^;'"]*?\sfrom\s+)?'([^']+)'/gm);
+  return [...statements]
+    .filter(([, names = '']) => !/^\{(\s*type\s+\w+\s*,?)+\s*\}\s*from/.test(names.trim()))
+    .map(([, , module = '']) => (module.startsWith('.') ? relative(ROOT, join(dirname(file), module)) : module));
+}
+
+/** PM2's file, which names modules as they are built. */
+export function ecosystem(): Source {
+  const file = join(ROOT, 'ecosystem.config.js');
+  const text = readFileSync(file, 'utf8').replaceAll(
+    /const (\{[^}]*\}) = require\('\.\/dist\/([^']+)\.js'\)/g,
+    (_, names, module) => `import ${names} from './${module}.ts'`,
+  );
+  return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
+}
+
+/** Each as `<file> <name>`; `*` for all names of a file. */
+export function importedNames(path: string, text: string): string[] {
+  const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(\.{1,2}\/[^']+)'/gm);
+  const dynamic = text.matchAll(/()\bimport\('(\.{1,2}\/[^']+)'\)/g);
+  return [...statements, ...dynamic].flatMap(([, clause = '', module = '']) => {
+    const file = relative(ROOT, join(ROOT, dirname(path), module));
+    const [, names] = /\{([^}]*)\}/.exec(clause) ?? [];
+    if (names === undefined) return [`${file} *`];
+    return names.split(',').map(
+      (name) =>
+        `${file} ${name
+          .trim()
+          .replace(/^type /, '')
+          .replace(/ as .*$/s, '')}`,
+    );
+  });
+}
+
+/** Functions, classes and constants. An exported type costs nothing, and often stands in the signature of one of these. */
+export function exportedValues(text: string): string[] {
+  const declared = text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) (\w+)/gm);
+  return [...declared].map(([, name = '']) => name);
+}
+
+/** Folders that `from` imports, and that these import in turn. */
+export function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
+  const found = new Set<string>();
+  const next = [...(arrows.get(from) ?? [])];
+  for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
+    if (found.has(folder)) continue;
+    found.add(folder);
+    next.push(...(arrows.get(folder) ?? []));
+  }
+  return found;
+}
+
+/** Files that `path` imports, and those in turn as far as they are in shared/. */
+export function filesReachedFrom(path: string, byName: ReadonlyMap<string, Source>): Set<string> {
+  const found = new Set<string>();
+  const next = [...(byName.get(path)?.names ?? [])];
+  for (let file = next.pop(); file !== undefined; file = next.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    if (file.startsWith('shared/')) next.push(...(byName.get(file)?.names ?? []));
+  }
+  return found;
+}
+
+function namesOf(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+\.tsx?)'/g)].map(([, module = '']) =>
+    relative(ROOT, join(dirname(file), module)),
+  );
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { AddressGuard } from '../../../../shared/webhooks/address-guard.ts';
+import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
+import { HeaderSamples } from '../../../../workers/chatapp/samples/header-samples.ts';
+import { type FileServer, openFiles } from './file-server.ts';
+
+const OPEN = new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] });
+/** Nobody listens there. */
+const provider = {
+  baseUrl: 'http://127.0.0.1:9/v23.0',
+  phoneNumberId: '1055',
+  businessId: '2055',
+  appId: '2871',
+  windowSize: 1,
+  timeoutMs: 1_000,
+};
+
+describe('samples of headers', () => {
+  const client = new ProviderClient({ provider, token: 'EAAtest' });
+  const never = new AbortController().signal;
+  let files: FileServer;
+  before(async () => {
+    files = await openFiles();
+  });
+  after(() => {
+    client.close();
+    files.close();
+  });
+
+  const hand = (guard: AddressGuard, url: string, tries = 0) =>
+    new HeaderSamples(guard).handOver({ format: 'image', url, tries }, client, never);
+
+  it('a private address and http are refused at the connection too, and nothing is asked', async () => {
+    const closed = new AddressGuard({ allowHttp: true, allowSubnets: [] });
+    const named = new AddressGuard({ allowHttp: true, allowSubnets: [], resolve: async () => ['127.0.0.1'] });
+    const secure = new AddressGuard({ allowHttp: false, allowSubnets: ['127.0.0.0/8'] });
+    const { port } = new URL(files.url);
+
+    for (const [guard, url] of [
+      [closed, `${files.url}/good.png`],
+      [named, `http://files.harkara.in:${port}/good.png`],
+      [secure, `${files.url}/good.png`],
+    ] as const) {
+      expect(await hand(guard, url)).to.include({ kind: 'refused' });
+    }
+    expect(files.asked).to.deep.equal([]);
+  });
+
+  it('a server that is away is tried five times', async () => {
+    expect(await hand(OPEN, `${files.url}/busy.png`)).to.include({ kind: 'later' });
+    const last = await hand(OPEN, `${files.url}/busy.png`, 4);
+
+    expect(last).to.deep.equal({
+      kind: 'refused',
+      reason: 'The file of the header could not be used. Its address answers HTTP 503.',
+    });
+    expect(await hand(OPEN, 'http://127.0.0.1:9/a.png')).to.include({ kind: 'later' });
+  });
+
+  it('a provider that is away is waited for, however long', async () => {
+    expect(await hand(OPEN, `${files.url}/good.png`, 100)).to.include({ kind: 'later' });
+  });
+
+  it('four at a time; the end of one makes room', async () => {
+    const samples = new HeaderSamples(OPEN);
+    const stop = new AbortController();
+    const one = () =>
+      samples.handOver({ format: 'image', url: `${files.url}/hangs.png`, tries: 0 }, client, stop.signal);
+    const four = [one(), one(), one(), one()];
+    expect(await one()).to.deep.equal({ kind: 'busy' });
+
+    stop.abort();
+
+    expect((await Promise.all(four)).map(({ kind }) => kind)).to.deep.equal(['later', 'later', 'later', 'later']);
+    expect(await one()).to.include({ kind: 'later' });
+  });
+});

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
+import { type FileServer, openFiles } from './samples/file-server.ts';
+import { DRAFT, TEMPLATES_PATH, TemplateWorld } from './template-world.ts';
+import { chatWorld } from './world.ts';
+
+/** The key of `TEST_BOX`. */
+const KEY = Buffer.alloc(32, 7).toString('hex');
+const ENV = { HARKARA_SECRET_KEY: KEY, WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' };
+
+describe('chatapp worker: templates with a file in their header', function () {
+  this.timeout(30_000);
+  const world = chatWorld();
+  const workers = new WorkerProcesses('chatapp');
+  let site: TemplateWorld;
+  let files: FileServer;
+  beforeEach(async () => {
+    files = await openFiles();
+    // Callbacks tell the time in seconds: two equal decisions within one would be taken for the same one, told twice.
+    site = await TemplateWorld.open(world, 1_000);
+  });
+  afterEach(async () => {
+    await workers.killAll();
+    await site.close();
+    files.close();
+  });
+
+  const header = (format: string, path: string) => ({ header: { format, example_url: `${files.url}${path}` } });
+  const edit = (name: string, more: object) => {
+    const { language, ...content } = { ...DRAFT, ...more };
+    return site.call('patch', `${TEMPLATES_PATH}/${name}/${language}`, content);
+  };
+  const asked = () => site.provider.templateRequests().map(({ method, status }) => `${method} ${status}`);
+
+  it('its sample is uploaded, it is approved, sent, and edited to another file', async () => {
+    await world.startWorker();
+    const { body } = await site.ask('picture', header('image', '/good.png')).expect(200);
+    expect(body).to.deep.include({ state: 'requested', header: { format: 'image', text: null } });
+    expect(body.examples.header_url).to.equal(`${files.url}/good.png`);
+
+    const shown = await site.until('picture', 'approved');
+
+    expect(shown).to.deep.include({ header: { format: 'image', text: null }, change: null, cannot_be_sent: null });
+    expect(site.provider.uploads()).to.deep.equal(['image/png']);
+    const params = ['https://shop.harkara.in/a.png', 'Asha', '#1234', 'abc', '25OFF'];
+    const sent = { to: '919876543210', template: 'picture', language: 'en_US', params };
+    await site.call('post', '/v2/chatapp/send', sent).expect(200);
+
+    await edit('picture', header('document', '/good.pdf')).expect(200);
+
+    await eventually(() => site.provider.uploads().length === 2, 'the other file is uploaded');
+    await eventually(async () => {
+      const { header: now, change, state } = (await site.shown('picture')) ?? {};
+      expect({ now, change, state }).to.deep.equal({
+        now: { format: 'document', text: null },
+        change: null,
+        state: 'approved',
+      });
+      return true;
+    }, 'it has the other header');
+    expect(site.provider.uploads()[1]).to.equal('application/pdf');
+    expect(asked()).to.deep.equal(['POST 200', 'EDIT 200']);
+  });
+
+  for (const [what, format, path, reason] of [
+    ['gone', 'image', '/gone.png', /Its address answers HTTP 404/],
+    ['moved', 'image', '/moved.png', /HTTP 302\. Give the address that it leads to/],
+    ['too large, as it says', 'image', '/long.png', /more than 5 MB/],
+    ['endless', 'image', '/endless.png', /more than 5 MB/],
+    ['a page', 'image', '/page.png', /not a JPEG or PNG image/],
+    ['of another type', 'video', '/no-extension', /not an MP4 video/],
+  ] as const) {
+    it(`a file that is ${what}: rejected with the reason, told, and asked for anew with another`, async () => {
+      await world.startWorker();
+      await site.ask('picture', header(format, path)).expect(200);
+
+      const { reason: told, change } = await site.until('picture', 'rejected');
+
+      expect(told).to.match(reason);
+      expect(change).to.equal(null);
+      expect(asked()).to.deep.equal([]);
+      expect(await site.told('picture')).to.deep.equal(['template.rejected rejected']);
+      await edit('picture', header('video', '/good.mp4')).expect(200);
+      await site.until('picture', 'approved');
+      expect(site.provider.uploads()).to.deep.equal(['video/mp4']);
+    });
+  }
+
+  it('a server that breaks the connection is asked again', async () => {
+    await world.startWorker();
+    await site.ask('picture', header('image', '/cut-once.png')).expect(200);
+
+    await site.until('picture', 'approved');
+
+    expect(files.asked).to.deep.equal(['/cut-once.png', '/cut-once.png']);
+    expect(asked()).to.deep.equal(['POST 200']);
+  });
+
+  it('while its file does not come, the account may want something else; a stop does not wait for it', async () => {
+    const worker = await world.startWorker();
+    await site.ask('picture', header('image', '/hangs.png')).expect(200);
+    await eventually(() => files.asked.length === 1, 'it is asked for');
+    const path = `${TEMPLATES_PATH}/picture/en_US`;
+
+    expect((await site.call('delete', path).expect(200)).body).to.include({ removed: true });
+
+    await worker.stop();
+    expect(asked()).to.deep.equal([]);
+  });
+
+  it('an upload that the provider refuses: rejected with its words', async () => {
+    await site.close();
+    site = await TemplateWorld.open(world, 50, '4711');
+    await world.startWorker();
+    await site.ask('picture', header('image', '/good.png')).expect(200);
+
+    const { reason } = await site.until('picture', 'rejected');
+
+    expect(reason).to.match(/^The provider refused the file of the header: /);
+    expect(asked()).to.deep.equal([]);
+  });
+
+  it('kill -9 between the upload and the question: uploaded again, asked once', async () => {
+    const first = await workers.start(world.store, { ...ENV, HARKARA_CRASH_AT: 'template:asked' });
+    await site.ask('picture', header('image', '/good.png')).expect(200);
+    await ended(first);
+    expect([site.provider.uploads().length, asked().length]).to.deep.equal([1, 0]);
+
+    await workers.start(world.store, ENV);
+
+    await site.until('picture', 'approved');
+    expect(site.provider.uploads()).to.have.length(2);
+    expect(asked()).to.deep.equal(['POST 200']);
+    expect(await site.told('picture')).to.deep.equal(['template.approved approved']);
+  });
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
+import { DRAFT, TEMPLATES_PATH, TemplateWorld } from './template-world.ts';
+import { chatWorld } from './world.ts';
+
+/** The key of `TEST_BOX`. */
+const KEY = Buffer.alloc(32, 7).toString('hex');
+
+describe('chatapp worker: templates are asked for at the provider', function () {
+  this.timeout(30_000);
+  const world = chatWorld();
+  const workers = new WorkerProcesses('chatapp');
+  let site: TemplateWorld;
+  beforeEach(async () => {
+    site = await TemplateWorld.open(world);
+  });
+  afterEach(async () => {
+    await workers.killAll();
+    await site.close();
+  });
+
+  it('requested, pending, approved by the callback, told once, and sent', async () => {
+    const { body } = await site.ask('order_left').expect(200);
+    expect(body).to.include({ status: 'success', state: 'requested', change: 'create', name: 'order_left' });
+    expectProblem(await site.ask('order_left'), 'template_exists');
+    await world.startWorker();
+
+    const shown = await site.until('order_left', 'approved');
+
+    expect(shown).to.include({ change: null, reason: null, category: 'utility', cannot_be_sent: null });
+    expect(shown.params).to.have.length(5);
+    expect(await site.told('order_left')).to.deep.equal(['template.approved approved']);
+    expect(await site.told('order_left')).to.have.length(1);
+    expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'order_left', status: 200 }]);
+    const params = ['1234', 'Asha', '#1234', 'abc', '25OFF'];
+    const sent = { to: '919876543210', template: 'order_left', language: 'en_US', params };
+    await site.call('post', '/v2/chatapp/send', sent).expect(200);
+    expectProblem(await site.ask('order_left'), 'template_exists');
+  });
+
+  it('rejected: the reason is shown and told; edited, it is reviewed again', async () => {
+    await world.startWorker();
+    await site.ask('refused_offer').expect(200);
+    await site.until('refused_offer', 'rejected');
+    // The list may have told it before the callback, which has more words.
+    const words = /^INVALID_FORMAT: Your template has parameters placed next to each other\. Separate/;
+    await eventually(async () => words.test(String((await site.shown('refused_offer'))?.reason)), 'why');
+    expect(await site.told('refused_offer')).to.deep.equal(['template.rejected rejected']);
+
+    // Callbacks tell the time in seconds: the next one must differ from the one before, which is known already.
+    const second = () => Math.floor(Date.now() / 1_000);
+    const now = second();
+    await eventually(() => second() > now, 'the next second');
+    const { name: _, language: _l, ...content } = { name: '', ...DRAFT, body: 'Hi {{1}}, order {{2}} has left today.' };
+    const path = `${TEMPLATES_PATH}/refused_offer/en_US`;
+    const { body } = await site.call('patch', path, content).expect(200);
+
+    expect(body).to.include({ change: 'edit', state: 'rejected' });
+    await eventually(
+      async () => (await site.shown('refused_offer'))?.body === 'Hi {{1}}, order {{2}} has left today.',
+      'the provider has the other text',
+    );
+    await site.until('refused_offer', 'rejected');
+    expect(site.provider.templateRequests().map(({ method }) => method)).to.deep.equal(['POST', 'EDIT']);
+  });
+
+  it('paused and disabled after it was approved: told as stopped', async () => {
+    await world.startWorker();
+    await site.ask('paused_soon').expect(200);
+
+    await site.until('paused_soon', 'paused');
+
+    // The list may have told it before the callback, which has the reason.
+    await eventually(async () => String((await site.shown('paused_soon'))?.reason).startsWith('FIRST_PAUSE'), 'why');
+    expect(await site.told('paused_soon')).to.deep.equal(['template.approved approved', 'template.stopped paused']);
+  });
+
+  it('deleted at the provider, then gone; before the provider was asked, gone at once', async () => {
+    await site.ask('never_asked').expect(200);
+    const early = await site.call('delete', `${TEMPLATES_PATH}/never_asked/en_US`).expect(200);
+    expect(early.body).to.include({ removed: true });
+    await world.startWorker();
+    await site.ask('short_lived').expect(200);
+    await site.until('short_lived', 'approved');
+    // As a copy of an earlier version is.
+    await world.store.db
+      .collection('chat_templates')
+      .updateOne({ name: 'short_lived' }, { $unset: { upstreamId: '' } });
+
+    const { body } = await site.call('delete', `${TEMPLATES_PATH}/short_lived/en_US`).expect(200);
+
+    expect(body).to.include({ removed: false });
+    await eventually(async () => (await site.shown('short_lived')) === undefined, 'it is gone');
+    expect(site.provider.options.templates.some(({ name }) => name === 'short_lived')).to.equal(false);
+    expect(site.provider.templateRequests().map(({ method }) => method)).to.deep.equal(['POST', 'DELETE']);
+    expectProblem(await site.call('delete', `${TEMPLATES_PATH}/never_asked/en_US`), 'template_not_found');
+  });
+
+  it('an answer that was lost is looked up by name: asked once', async () => {
+    await world.startWorker();
+    await site.ask('cut_off').expect(200);
+
+    await site.until('cut_off', 'approved');
+
+    expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'cut_off', status: 0 }]);
+  });
+
+  for (const [point, before] of [
+    ['template:asked', 0],
+    ['template:answered', 1],
+  ] as const) {
+    it(`kill -9 at ${point}: the successor asks if nobody did, and nobody asks twice`, async () => {
+      const first = await workers.start(world.store, { HARKARA_SECRET_KEY: KEY, HARKARA_CRASH_AT: point });
+      await site.ask('crash_order').expect(200);
+      await ended(first);
+      expect(site.provider.templateRequests()).to.have.length(before);
+
+      await workers.start(world.store, { HARKARA_SECRET_KEY: KEY });
+
+      await site.until('crash_order', 'approved');
+      expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'crash_order', status: 200 }]);
+      expect(await site.told('crash_order')).to.deep.equal(['template.approved approved']);
+    });
+  }
+
+  it('names what a review would refuse, and other accounts and readers get 404 and 403', async () => {
+    const bad = { name: 'Bad Name', body: '{{1}}{{3}} hi', footer: 'Hi {{1}}', header: { format: 'text' } };
+    const refused = await site.ask('x', bad);
+    expectProblem(refused, 'invalid_request');
+    const again = await site.ask('x', {
+      ...bad,
+      name: 'good',
+      body: '{{1}}{{3}}{{2}} hi',
+      header: { format: 'image' },
+    });
+    const fields = again.body.errors.map(({ field }: { field: string }) => field);
+    expect(fields).to.include.members(['body', 'body_examples', 'footer', 'header.example_url']);
+    await site.ask('mine').expect(200);
+    const { db } = world.store;
+    const stranger = await makeKey(db, await makeAccount(db, 0), ['read', 'manage']);
+    const reader = await makeKey(db, site.account, ['read']);
+    const { name: _n, language: _l, ...content } = { name: '', ...DRAFT };
+
+    for (const [key, slug] of [
+      [stranger, 'template_not_found'],
+      [reader, 'scope_missing'],
+    ] as const) {
+      expectProblem(await site.call('patch', `${TEMPLATES_PATH}/mine/en_US`, content, key), slug);
+      expectProblem(await site.call('delete', `${TEMPLATES_PATH}/mine/en_US`, undefined, key), slug);
+    }
+    expectProblem(
+      await site.call('post', TEMPLATES_PATH, { name: 'mine', ...DRAFT }, stranger),
+      'chatapp_not_configured',
+    );
+    expect((await site.call('get', TEMPLATES_PATH, undefined, stranger).expect(200)).body.data).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
+import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
+import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
+import { countedHourCollection, hourCollection, readHours } from '../../../../shared/statistics/store.ts';
+import { type CountDeps, HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
+import { Died, dyingDb } from '../../../support/dying-db.ts';
+import { makeMessage } from '../../../support/make.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('maintenance: what became of the messages of each hour', () => {
+  let store: TestStore;
+  let db: Db;
+  let clock: ManualClock;
+  let account: AccountId;
+  before(async () => {
+    store = await openTestStore();
+    db = store.db;
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    clock = new ManualClock(new Date('2026-11-21T10:30:00Z'));
+    account = newId('acc');
+    for (const name of ['messages', 'statistics', 'counted_hours']) await db.collection(name).deleteMany({});
+  });
+
+  const counter = (overrides: Partial<CountDeps> = {}) =>
+    new HourCounter({ db, clock, messageDays: 90, held: () => true, ...overrides });
+  const put = (...messages: AnyMessage[]) => db.collection<AnyMessage>('messages').insertMany(messages);
+  /** Made so many minutes ago. */
+  const made = (minutesAgo: number, overrides: Partial<MessageDocument> = {}): MessageDocument =>
+    makeMessage({ _id: newId('msg', clock.now().getTime() - minutesAgo * MINUTE_MS), account, ...overrides });
+  const delivered = (minutesAgo: number, seconds: number, operator = 'alpha'): MessageDocument => {
+    const sent = clock.now().getTime() - minutesAgo * MINUTE_MS;
+    const history = [
+      { state: 'sent' as const, at: new Date(sent) },
+      { state: 'delivered' as const, at: new Date(sent + seconds * 1_000) },
+    ];
+    return made(minutesAgo, { state: 'delivered', operator, history, parts: [{ state: 'delivered' }] });
+  };
+  const chat = (state: AnyMessage['state'], opened?: ChatMessageDocument['opened']): AnyMessage => ({
+    ...made(1, { state }),
+    ...{ channel: 'chatapp', direction: 'out', conversation: newId('cnv'), path: 'chatapp', lane: 0 },
+    content: { kind: 'text', text: 'x' },
+    ...(opened && { opened }),
+  });
+  const hours = () => readHours(db, account, new Date(0));
+
+  it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {
+    const claim = { id: newId('clm'), carrier: 'beta', epoch: 1, at: clock.now() };
+    await put(
+      made(5),
+      delivered(10, 4),
+      delivered(10, 0.5),
+      delivered(20, 100_000, 'beta'),
+      made(10, { state: 'failed', claim, errorCode: '0x45', parts: [{ state: 'failed' }] }),
+      made(10, { state: 'rejected', errorCode: 'sender_not_registered' }),
+      made(70),
+      makeMessage({ account: newId('acc'), _id: newId('msg', clock.now().getTime()) }),
+    );
+
+    await counter().run();
+
+    const [earlier, now, ...more] = await hours();
+    expect(more).to.deep.equal([]);
+    expect(earlier).to.deep.include({ _id: `${account}:2026-11-21T09`, states: { sms: { queued: 1 }, chatapp: {} } });
+    expect(now).to.deep.include({
+      _id: `${account}:2026-11-21T10`,
+      countedAt: clock.now(),
+      states: { sms: { queued: 1, delivered: 3, failed: 1, rejected: 1 }, chatapp: {} },
+      credits: 5, // the rejected one was refunded
+    });
+    expect(now?.errors).to.have.deep.members([
+      { code: '0x45', messages: 1 },
+      { code: 'sender_not_registered', messages: 1 },
+    ]);
+    const [alpha, beta] = now?.operators ?? [];
+    expect(alpha).to.deep.include({ name: 'alpha', channel: 'sms', ended: 2, delivered: 2 });
+    expect(alpha?.within).to.deep.equal([1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(beta).to.deep.include({ name: 'beta', channel: 'sms', ended: 2, delivered: 1 });
+    expect(beta?.within.at(-1)).to.equal(1);
+  });
+
+  it('counts the chat-app channel, and what conversations cost', async () => {
+    const opened = { group: newId('grp'), credits: 2 };
+    await put(chat('read', opened), chat('delivered'), chat('rejected', opened));
+
+    await counter().run();
+
+    expect((await hours())[0]).to.deep.include({
+      states: { sms: {}, chatapp: { read: 1, delivered: 1, rejected: 1 } },
+      credits: 2,
+      conversations: 1,
+    });
+  });
+
+  it('counts the running hour again and again, and an hour that is over with growing pauses', async () => {
+    const counting = counter();
+    await put(made(5));
+    await counting.run();
+    const first = async () => (await countedHourCollection(db).findOne({ _id: '2026-11-21T10' }))?.countedAt;
+    expect(await first()).to.deep.equal(clock.now());
+
+    await db.collection('messages').updateMany({}, { $set: { state: 'sent' } });
+    clock.turn(14_000);
+    await counting.run();
+    expect((await hours())[0]?.states.sms).to.deep.equal({ queued: 1 });
+    clock.turn(10_000);
+    await counting.run();
+    expect((await hours())[0]?.states.sms).to.deep.equal({ sent: 1 });
+
+    const times: number[] = [];
+    let known = await first();
+    let minute = 0;
+    for (const step of [...Array(36).fill(10), ...Array(40).fill(360)]) {
+      clock.turn(step * MINUTE_MS);
+      minute += step;
+      await counting.run();
+      const now = await first();
+      if (now?.getTime() !== known?.getTime()) times.push(minute);
+      known = now;
+    }
+    // Two more while it ran. Then 3 minutes, 3 hours, 1 day and 6 days after its end.
+    expect(times).to.deep.equal([10, 20, 40, 210, 1800, 9000]);
+  });
+
+  it('counts the past month after an update, but no hour of which messages were removed', async () => {
+    await put(made(29 * 24 * 60), made(20 * 24 * 60));
+
+    await counter({ messageDays: 14 }).run();
+    expect(await hours()).to.deep.equal([]);
+    await counter().run();
+    expect(await hours()).to.have.lengthOf(2);
+  });
+
+  it('a process that dies at any command leaves no wrong count, and the next one counts', async () => {
+    await put(delivered(10, 1), delivered(70, 1));
+    for (let command = 1; command < 10; command++) {
+      for (const when of ['before', 'after'] as const) {
+        const dying = counter({ db: dyingDb(db, command, when) });
+        await dying.run().catch((error: unknown) => expect(error).to.be.instanceOf(Died));
+        for (const { states } of await hours()) expect(states.sms).to.deep.equal({ delivered: 1 });
+      }
+    }
+
+    await counter().run();
+    expect((await hours()).map(({ states }) => states.sms)).to.deep.equal([{ delivered: 1 }, { delivered: 1 }]);
+    await counter().run();
+    expect(await hourCollection(db).countDocuments({ account })).to.equal(2);
+  });
+
+  it('writes nothing without the lease', async () => {
+    await put(made(5));
+
+    await counter({ held: () => false }).run();
+    let asked = 0;
+    await counter({ held: () => asked++ === 0 }).run();
+
+    expect(await hours()).to.deep.equal([]);
+  });
+
+  it('a slice of many messages ends nowhere', async () => {
+    const many = Array.from({ length: 1_200 }, () => made(5));
+    await put(...many);
+
+    await counter().run();
+
+    expect((await hours())[0]?.states.sms).to.deep.equal({ queued: 1_200 });
+    expect((await countedHourCollection(db).findOne({ _id: '2026-11-21T10' }))?.messages).to.equal(1_200);
+  });
+});

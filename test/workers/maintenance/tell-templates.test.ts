@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { expect } from 'chai';
+import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
+import {
+  findChatTemplateRequests,
+  refuseRequest,
+  wishChatTemplate,
+} from '../../../shared/chat-templates/request-store.ts';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
+import {
+  createTemplateRequest,
+  giveDltId,
+  listTemplateRequests,
+  rejectTemplateRequest,
+} from '../../../shared/templates/request-store.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
+import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const ID = '1107160000000000001';
+
+describe('webhooks are told what was decided about templates', () => {
+  let store: TestStore;
+  let account: Awaited<ReturnType<typeof makeAccount>>;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 0);
+    const endpoint = { account, channel: 'sms', url: 'https://shop.test/sms', events: eventsOf('sms') } as const;
+    await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
+  });
+  const tell = () => tellTemplates(store.db, createAnnouncer({ db: store.db, clock: systemClock }));
+  const bodies = async (): Promise<object[]> => {
+    const deliveries = store.db.collection<DeliveryDocument>('deliveries');
+    const found = await deliveries.find({ account }).sort({ createdAt: 1, _id: 1 }).toArray();
+    for (const one of found) expect(one).not.to.have.property('message');
+    return found.map(({ body }) => JSON.parse(body) as object);
+  };
+  const request = async (): Promise<TemplateRequestId> => {
+    const _id = newId('tpr');
+    const text = { name: 'Code', senders: ['HARKRA'], routes: ['transactional'], content: 'Bye {#var#}' } as const;
+    await createTemplateRequest(store.db, systemClock, { _id, account, ...text });
+    return _id;
+  };
+
+  it('each decision once, with its reason, and both of two that came at once', async () => {
+    await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: ID, status: 'submitted' }));
+    await decideTemplate(store.db, systemClock, account, ID, 'approved');
+    await decideTemplate(store.db, systemClock, account, ID, 'rejected', 'Not yours.');
+
+    expect(await tell()).to.equal(2);
+    expect(await tell()).to.equal(0);
+
+    const told = await bodies();
+    expect(told).to.have.length(2);
+    const [approved, rejected] = ['template.approved', 'template.rejected'].map((event) =>
+      told.find((body) => Reflect.get(body, 'event') === event),
+    );
+    expect(approved).to.include({ template_id: ID, status: 'approved', reason: null, channel: 'sms' });
+    expect(rejected).to.include({ template_id: ID, status: 'rejected', reason: 'Not yours.' });
+    expect((await findTemplate(store.db, account, ID))?.owed).to.deep.equal([]);
+  });
+
+  it('a process that died after telling tells nothing twice', async () => {
+    await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: ID, status: 'submitted' }));
+    await decideTemplate(store.db, systemClock, account, ID, 'approved');
+    const { owed } = (await findTemplate(store.db, account, ID)) ?? {};
+    await tell();
+    await store.db.collection('templates').updateOne({ account }, { $set: { owed } });
+
+    await tell();
+
+    expect(await bodies()).to.have.length(1);
+  });
+
+  it('of a request without an id, too; what is rejected is not decided about twice', async () => {
+    const id = await request();
+    expect(await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.')).to.equal(true);
+    expect(await rejectTemplateRequest(store.db, systemClock, account, id, 'Again.')).to.equal(false);
+
+    await tell();
+
+    expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
+  });
+
+  it('of a chat-app template that its account asked for once more before that was told', async () => {
+    const endpoint = {
+      account,
+      channel: 'chatapp',
+      url: 'https://shop.test/chat',
+      events: eventsOf('chatapp'),
+    } as const;
+    await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
+    const _id = chatTemplateId(account, 'order_left', 'en_US');
+    const draft = {
+      category: 'utility',
+      components: { body: 'Bye', buttons: [] },
+      examples: { body: [], buttons: [] },
+    } as const;
+    const wish = (): Parameters<typeof wishChatTemplate>[1] => ({
+      ...{ _id, account, name: 'order_left', language: 'en_US', wants: 'create', draft },
+      ...{ request: newId('req'), requestedAt: new Date() },
+    });
+    await wishChatTemplate(store.db, wish());
+    const asked = (await findChatTemplateRequests(store.db, [_id])).get(_id);
+    assert(asked !== undefined);
+    await refuseRequest(store.db, asked, 'No such language.', new Date());
+
+    expect(await wishChatTemplate(store.db, wish())).to.equal(true);
+    await tell();
+
+    expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
+    expect((await findChatTemplateRequests(store.db, [_id])).get(_id))
+      .to.include.keys('due')
+      .and.not.have.property('refusal');
+  });
+
+  it('a request whose process died after it got its id becomes a template when it is read', async () => {
+    const id = await request();
+    await store.db
+      .collection<TemplateRequestDocument>('template_requests')
+      .updateOne({ _id: id }, { $set: { dltId: ID } });
+
+    const listed = await listTemplateRequests(store.db, systemClock, account, {}, undefined, 10);
+
+    expect(listed).to.deep.equal([]);
+    const made = { status: 'submitted', request: id, requested: true, content: 'Bye {#var#}' };
+    expect(await findTemplate(store.db, account, ID)).to.include(made);
+    expect(await giveDltId(store.db, systemClock, account, id, ID)).to.include(made);
+  });
+});

@@ -1,0 +1,60 @@
+import { type Exchange, objectOf, parseObject } from './answer.ts';
+import { errorRule } from './error-table.ts';
+
+/** What the provider said to a request about a template. */
+export type TemplateVerdict =
+  /** Of an edit or a deletion, status and id are absent. */
+  | { readonly kind: 'done'; readonly upstreamId?: string; readonly status?: string; readonly category?: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The name and language are taken: perhaps by what we asked for before. */
+  | { readonly kind: 'taken'; readonly reason: string }
+  /** The provider may have done it, or not: its list tells. `reason`: for the operator. */
+  | { readonly kind: 'later'; readonly reason: string };
+
+/** Subcode of "Content in this language already exists" (WhatsApp Business Management API). */
+const TAKEN = 2388024;
+/** Codes of the Graph API that pass: temporary, too many calls (developers.facebook.com/docs/graph-api, "Error handling"). */
+const PASSING: readonly number[] = [1, 2, 4, 17, 32, 613, 80007, 80008];
+const REASON_MAX = 500;
+
+/** Judges the answer to a request for a template, its change or its deletion. Pure. */
+export function judgeTemplateAnswer(exchange: Exchange): TemplateVerdict {
+  if (exchange.kind !== 'answered')
+    return { kind: 'later', reason: `no whole answer from the provider (${exchange.code})` };
+  const { status } = exchange;
+  const body = parseObject(exchange.body);
+  if (status >= 200 && status < 300) return doneOf(body);
+  const error = objectOf(body?.error);
+  const code = typeof error?.code === 'number' ? error.code : undefined;
+  const rule = code === undefined ? undefined : errorRule(code);
+  const passes = status >= 500 || status === 429 || status === 408 || error?.is_transient === true;
+  if (error === undefined || code === undefined || passes || PASSING.includes(code) || rule?.do === 'stop') {
+    return { kind: 'later', reason: `the provider answers HTTP ${status}, code ${code ?? 'none'}` };
+  }
+  // 200 to 299: the token may not manage templates. The account cannot help that, so the request waits for the operator.
+  if (code >= 200 && code <= 299) return { kind: 'later', reason: 'the access token may not manage templates' };
+  const reason = reasonOf(error, code);
+  return error.error_subcode === TAKEN ? { kind: 'taken', reason } : { kind: 'refused', reason };
+}
+
+function doneOf(body: Readonly<Record<string, unknown>> | undefined): TemplateVerdict {
+  if (body === undefined) return { kind: 'later', reason: 'the answer of the provider cannot be read' };
+  const { id, status, category } = body;
+  const word = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' && value.length <= 64 ? value : undefined;
+  const [upstreamId, state, kind] = [word(id), word(status)?.toLowerCase(), word(category)?.toLowerCase()];
+  return {
+    kind: 'done',
+    ...(upstreamId === undefined ? {} : { upstreamId }),
+    ...(state === undefined ? {} : { status: state }),
+    ...(kind === undefined ? {} : { category: kind }),
+  };
+}
+
+/** The provider's words for people, when it has some. */
+function reasonOf(error: Readonly<Record<string, unknown>>, code: number): string {
+  const { error_user_title: title, error_user_msg: message, message: plain } = error;
+  const words = [title, message].filter((text) => typeof text === 'string' && text !== '');
+  const text = words.length > 0 ? words.join(': ') : typeof plain === 'string' ? plain : `code ${code}`;
+  return text.slice(0, REASON_MAX);
+}

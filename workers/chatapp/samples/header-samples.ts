@@ -1,0 +1,65 @@
+import type { MediaHeader } from '../../../shared/chat-templates/chat-template.ts';
+import type { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import { judgeUpload, type UploadVerdict } from '../provider/upload-answer.ts';
+import { download } from './download.ts';
+import { SAMPLE_RULES, sampleType } from './sample-type.ts';
+
+/** The file that an account gave as an example of a template's header. */
+interface GivenSample {
+  readonly format: MediaHeader;
+  readonly url: string;
+  /** How often it was tried before. */
+  readonly tries: number;
+}
+
+type SampleVerdict =
+  | UploadVerdict
+  /** Others are in hand just now. */
+  | { readonly kind: 'busy' };
+
+/** Files in memory at once, of all accounts. */
+const AT_ONCE = 4;
+/** A server that is away this often, with growing pauses, is said to be away. */
+const TRIES_MAX = 5;
+
+/**
+ * Hands the sample files of headers to providers. At creation of a template a provider takes neither a link nor an id of
+ * `/media`, only the handle of an upload (docs/decisions/0061). Handles are cheap, so none is kept.
+ */
+export class HeaderSamples {
+  readonly #guard: AddressGuard;
+  #inHand = 0;
+
+  constructor(guard: AddressGuard) {
+    this.#guard = guard;
+  }
+
+  /** The file's handle. Never rejects. `signal` ends it early, with `later`. */
+  async handOver(given: GivenSample, client: ProviderClient, signal: AbortSignal): Promise<SampleVerdict> {
+    if (this.#inHand >= AT_ONCE) return { kind: 'busy' };
+    this.#inHand += 1;
+    try {
+      return await this.#handOver(given, client, signal);
+    } finally {
+      this.#inHand -= 1;
+    }
+  }
+
+  async #handOver({ format, url, tries }: GivenSample, client: ProviderClient, signal: AbortSignal) {
+    const { bytesMax, takes } = SAMPLE_RULES[format];
+    const read = await download(url, { guard: this.#guard, bytesMax, signal });
+    if (read.kind === 'failed') {
+      const reason = `The file of the header could not be used. ${read.reason}`;
+      const again = signal.aborted || (read.passes && tries + 1 < TRIES_MAX);
+      return { kind: again ? 'later' : 'refused', reason } as const;
+    }
+    const type = sampleType(format, read.bytes);
+    if (type === undefined) {
+      return { kind: 'refused', reason: `The file of the header could not be used. It is not ${takes}.` } as const;
+    }
+    const session = judgeUpload(await client.startUpload(type, read.bytes.length, signal), 'id');
+    if (session.kind !== 'done') return session;
+    return judgeUpload(await client.upload(session.value, read.bytes, signal), 'h');
+  }
+}

@@ -1,0 +1,215 @@
+import type { Db } from 'mongodb';
+import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import {
+  askLater,
+  finishRequest,
+  forgetTemplate,
+  markAsked,
+  refuseRequest,
+} from '../../shared/chat-templates/request-store.ts';
+import { findChatTemplate, replaceListed } from '../../shared/chat-templates/store.ts';
+import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/chat-templates/template-request.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Exchange } from './provider/answer.ts';
+import type { ProviderClient } from './provider/client.ts';
+import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';
+import { templatePayload } from './provider/template-draft.ts';
+import type { HeaderSamples } from './samples/header-samples.ts';
+import { readTemplates } from './template-pages.ts';
+
+export interface TemplateRequestsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: ProviderClient;
+  readonly samples: HeaderSamples;
+  /** Whether the account is still served here. */
+  held(): boolean;
+  /** Copies the provider's list soon: a callback that came before the answer was about nothing that is known here. */
+  copyTemplates(): void;
+}
+
+/** Pause before the provider is asked again, doubled with each try. */
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+
+/**
+ * Carries out what one account wants of its templates, one after the other. The intent is stored before the provider is asked. If
+ * it is not known whether the provider was asked, or what it said, its list is read by name first: so nothing is asked twice, and
+ * nothing is forgotten.
+ */
+export class TemplateRequests {
+  readonly #options: TemplateRequestsOptions;
+  #working: Promise<void> | undefined;
+  #closed = false;
+  /** Ends the files of headers that are on their way, which cost nothing to send again. */
+  readonly #closing = new AbortController();
+
+  constructor(options: TemplateRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins with these, unless others are in work: then they are found due again. */
+  work(requests: readonly ChatTemplateRequestDocument[]): void {
+    if (this.#closed || this.#working !== undefined) return;
+    this.#working = this.#all(requests).finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  /** Close the client after this. That ends a request that is in progress. */
+  close(): void {
+    this.#closed = true;
+    this.#closing.abort();
+  }
+
+  async ended(): Promise<void> {
+    await this.#working;
+  }
+
+  async #all(requests: readonly ChatTemplateRequestDocument[]): Promise<void> {
+    const { log } = this.#options;
+    for (const request of requests) {
+      if (this.#closed || !this.#options.held()) return;
+      try {
+        await this.#one(request);
+      } catch (error) {
+        log.warn('template_request_failed', {
+          account: request.account,
+          template: request.name,
+          ...errorFields(error),
+        });
+        return;
+      }
+    }
+  }
+
+  async #one(request: ChatTemplateRequestDocument): Promise<void> {
+    const { db, clock } = this.#options;
+    if (request.askedAt !== undefined) {
+      const listed = await this.#readBack(request);
+      if (typeof listed === 'string') return this.#later(request, listed);
+      if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
+    }
+    // Until the file is there the account may still want something else, so this comes before the mark.
+    const sample = await this.#sampleOf(request);
+    if (sample.kind === 'busy' || this.#closed) return;
+    if (sample.kind === 'later') return this.#later(request, sample.reason);
+    if (sample.kind === 'refused') return refuseRequest(db, request, sample.reason, clock.now());
+    if (request.askedAt === undefined && !(await markAsked(db, request, clock.now()))) return;
+    crashPoint('template:asked');
+    const verdict = await this.#ask(request, sample.value);
+    crashPoint('template:answered');
+    if (verdict.kind === 'done') return this.#done(request, verdict, undefined);
+    if (verdict.kind === 'later') return this.#later(request, verdict.reason);
+    if (verdict.kind === 'taken') {
+      const listed = await this.#readBack(request);
+      if (typeof listed === 'string') return this.#later(request, listed);
+      if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
+    }
+    await refuseRequest(db, request, verdict.reason, clock.now());
+  }
+
+  /** The handle of the header's sample file; undefined when the header is no file. */
+  async #sampleOf({ wants, draft, tries }: ChatTemplateRequestDocument) {
+    const { header } = draft?.components ?? {};
+    const url = draft?.examples.headerUrl;
+    const isFile = header !== undefined && header.format !== 'text' && header.format !== 'location';
+    if (wants === 'delete' || !isFile || url === undefined) return { kind: 'done', value: undefined } as const;
+    const { samples, client } = this.#options;
+    return samples.handOver({ format: header.format, url, tries }, client, this.#closing.signal);
+  }
+
+  async #ask(request: ChatTemplateRequestDocument, handle: string | undefined): Promise<TemplateVerdict> {
+    const { db, client } = this.#options;
+    const { account, name, language, wants, draft } = request;
+    if (wants === 'create' && draft !== undefined) {
+      return judgeTemplateAnswer(await client.submitTemplate(templatePayload(draft, { name, language }, handle)));
+    }
+    const known = await findChatTemplate(db, account, name, language);
+    // Copies of an earlier version have no id.
+    const listed = known?.upstreamId === undefined ? await this.#readBack(request) : known;
+    if (typeof listed === 'string') return { kind: 'later', reason: listed };
+    const upstreamId = listed?.upstreamId;
+    if (upstreamId === undefined) return { kind: 'refused', reason: 'The provider has no such template any more.' };
+    const exchange: Exchange =
+      wants === 'edit' && draft !== undefined
+        ? await client.submitTemplate(templatePayload(draft, undefined, handle), upstreamId)
+        : await client.deleteTemplate(name, upstreamId);
+    return judgeTemplateAnswer(exchange);
+  }
+
+  /** The template as the provider lists it now, or `undefined`; as a text, why it does not say. */
+  async #readBack({
+    account,
+    name,
+    language,
+  }: ChatTemplateRequestDocument): Promise<ChatTemplateDocument | undefined | string> {
+    const { client, clock } = this.#options;
+    const list = await readTemplates({ account, clock, ask: (after) => client.templates(after, name) });
+    if (typeof list === 'string') return list;
+    return list.templates.find((one) => one.name === name && one.language === language);
+  }
+
+  async #done(
+    request: ChatTemplateRequestDocument,
+    verdict: Extract<TemplateVerdict, { kind: 'done' }>,
+    listed: ChatTemplateDocument | undefined,
+  ): Promise<void> {
+    const { db, clock } = this.#options;
+    if (request.wants === 'delete') return forgetTemplate(db, request);
+    // The review may have ended before the answer was read: the list has its result, and callbacks that came in between count.
+    const begunAt = clock.now();
+    const now = listed ?? (await this.#readBack(request));
+    const isListed = typeof now === 'object';
+    await replaceListed(db, [isListed ? now : await this.#templateOf(request, verdict)], begunAt);
+    await finishRequest(db, request);
+    if (!isListed) this.#options.copyTemplates();
+  }
+
+  /** The template as the answer describes it, until the provider's list is read again. */
+  async #templateOf(
+    { _id, account, name, language, draft }: ChatTemplateRequestDocument,
+    { upstreamId, status = 'pending', category }: Extract<TemplateVerdict, { kind: 'done' }>,
+  ): Promise<ChatTemplateDocument> {
+    const { db, clock } = this.#options;
+    const known = await findChatTemplate(db, account, name, language);
+    const { components = { buttons: [] }, category: wanted = 'utility' } = draft ?? {};
+    const id = upstreamId ?? known?.upstreamId;
+    return {
+      ...{ _id, account, name, language, status, category: category ?? known?.category ?? wanted },
+      ...(id === undefined ? {} : { upstreamId: id }),
+      variables: new Set(components.body?.match(/\{\{\d+\}\}/g)).size,
+      components,
+      syncedAt: clock.now(),
+    };
+  }
+
+  async #later(request: ChatTemplateRequestDocument, reason: string): Promise<void> {
+    const { db, clock, log } = this.#options;
+    const { account, name, tries } = request;
+    log.warn('template_request_waits', { account, template: name, tries: tries + 1, reason });
+    const pauseMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 16));
+    await askLater(db, request, new Date(clock.now().getTime() + pauseMs));
+  }
+}
+
+/** Whether the provider's list shows that it did what was asked for. */
+function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
+  if (wants === 'delete') return listed === undefined;
+  // The list does not tell which sample file it has. While it is reviewed, it was edited.
+  if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
+  return listed?.components !== undefined && draft !== undefined && sameText(listed.components, draft.components);
+}
+
+/** The label of a copy-code button is the provider's own. */
+function sameText(listed: TemplateComponents, wanted: TemplateDraft['components']): boolean {
+  const shown = ({ header, body, footer, buttons }: TemplateComponents): string =>
+    JSON.stringify([
+      [header?.format, header?.format === 'text' ? header.text : undefined, body, footer],
+      buttons.map(({ type, text, url, phoneNumber }) => [type, type === 'copy_code' ? '' : text, url, phoneNumber]),
+    ]);
+  return shown(listed) === shown(wanted);
+}

@@ -1,0 +1,46 @@
+import type { Db } from 'mongodb';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { replayPage } from '../../shared/webhooks/delivery-store.ts';
+import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../shared/webhooks/replay.ts';
+import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/webhooks/replay-store.ts';
+
+const LOOK_MS = 500;
+/** Replays of which a page is worked off in one round. Others have their turn when these have ended. */
+const TOGETHER_MAX = 10;
+
+/**
+ * Works off the replays that accounts have started: one page of each in a round, so that a replay of a million deliveries delays
+ * no other delivery. All its state is in the store; after a crash the page that was begun is done again, which changes nothing.
+ */
+export class Replays {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #nextLookMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Looks for replays now and then, and in every round while there are any. */
+  async round(): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#nextLookMs) return;
+    const running = await findRunningReplays(this.#db, TOGETHER_MAX);
+    this.#nextLookMs = running.length > 0 ? nowMs : nowMs + LOOK_MS;
+    if (running.length === 0) return;
+    const endpoints = await findEndpoints(
+      this.#db,
+      running.map(({ endpoint }) => endpoint),
+    );
+    const active = new Set(endpoints.filter(({ status }) => status === 'active').map(({ _id }) => _id));
+    for (const replay of running) await this.#page(replay, active.has(replay.endpoint));
+  }
+
+  async #page(replay: ReplayDocument, active: boolean): Promise<void> {
+    const now = this.#clock.now();
+    if (!active) return stopReplay(this.#db, replay, now);
+    await noteReplayed(this.#db, replay, await replayPage(this.#db, replay, replay.before, now), now);
+  }
+}
