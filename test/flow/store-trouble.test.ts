@@ -8,8 +8,8 @@ import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
+import { startWireProxy, type WireProxy } from '../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
-import { type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
 
 const BEFORE = 20;
@@ -32,11 +32,11 @@ const idsOf = (answers: readonly TroubleAnswer[]): string[] =>
 describe('when the store is in trouble', function () {
   this.timeout(PATIENCE_MS * 3);
   let store: TestStore;
-  let proxy: StoreProxy;
+  let proxy: WireProxy;
   let world: TroubleWorld;
   beforeEach(async () => {
     store = await openTestStore();
-    proxy = await startStoreProxy(store.uri);
+    proxy = await startWireProxy(store.uri);
     world = await openTroubleWorld(proxy.uri, store.db.databaseName);
   });
   afterEach(async () => {

@@ -16,9 +16,9 @@ import { planText } from '../../shared/sms/plan.ts';
 import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
+import { startWireProxy, type WireProxy } from './mongo-wire/proxy.ts';
 import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
-import { type StoreProxy, startStoreProxy } from './store-proxy.ts';
 
 export const CARRIER = 'sim';
 
@@ -38,7 +38,7 @@ export interface World {
   readonly worker: SmppWorker;
   readonly metrics: Metrics;
   /** Between the workers and the store. */
-  readonly proxy: StoreProxy;
+  readonly proxy: WireProxy;
   /** Puts a paid message into the queue. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
@@ -67,7 +67,7 @@ export async function openWorld({
 }: WorldOptions = {}): Promise<World> {
   const store: TestStore = await openTestStore();
   const { db } = store;
-  const proxy = await startStoreProxy(store.uri);
+  const proxy = await startWireProxy(store.uri);
   const mongodbDatabase = db.databaseName;
   const proxied = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase });
   const smsc = await startSmsc({ receiptDelayMs: 20, ...smscOptions });

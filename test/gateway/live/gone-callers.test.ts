@@ -7,8 +7,8 @@ import { openStream } from '../../support/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
-import { startStoreProxy } from '../../support/store-proxy.ts';
 
 describe('live: callers who go or read late', function () {
   this.timeout(30_000);
@@ -20,7 +20,7 @@ describe('live: callers who go or read late', function () {
 
   it('one who goes while the store is asked who it is leaves nothing behind', async () => {
     const key = await makeKey(store.db, await makeAccount(store.db, 10));
-    const proxy = await startStoreProxy(store.uri);
+    const proxy = await startWireProxy(store.uri);
     const counting = openCountingDb({ uri: proxy.uri, db: store.db });
     await counting.db.command({ ping: 1 });
     const gateway = await openGateway(counting.db);

@@ -17,10 +17,10 @@ import { type EventStream, openStream } from '../../support/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { newSession, signedIn } from '../../support/signed-in.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
-import { startStoreProxy } from '../../support/store-proxy.ts';
 
 const PATH = '/v2/account/stream';
 
@@ -174,7 +174,7 @@ describe('GET /v2/account/stream', () => {
   });
 
   it('goes on after the store was away', async () => {
-    const proxy = await startStoreProxy(store.uri);
+    const proxy = await startWireProxy(store.uri);
     const { db: shaky, close } = await connectStore({
       mongodbUri: proxy.uri,
       dataDir: '',

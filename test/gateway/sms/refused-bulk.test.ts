@@ -10,8 +10,8 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { makeBatch, makeEntries } from '../../support/batches.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
-import { openLossyStore } from '../../support/lossy-store.ts';
 import { makeAccount } from '../../support/make.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -107,20 +107,20 @@ describe('bulk requests that are refused after they were stored', function () {
 
       it('keeps it until its time to pay is over when a lost debit may still come', async () => {
         const { account, key } = await caller(5_000);
-        const lossy = await openLossyStore(store.uri);
-        const cut = await connectStore({ mongodbUri: lossy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
+        const proxy = await startWireProxy(store.uri);
+        const cut = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
         const late = await openTooLate(account, cut.db);
-        lossy.loseAnswerTo('update', 'accounts');
+        const lost = proxy.loseAnswerTo('update', 'accounts');
 
         expectProblem(await post(late, path, key, bodyOf(more)), 'account_suspended');
 
-        expect(lossy.lost).to.equal(1);
+        expect(lost.met).to.equal(1);
         const kept = await batchCollection(store.db).findOne({ account });
         expect(kept).to.include({ state: 'unpaid' });
         expect(kept?.unpaid?.payBy).to.be.greaterThan(new Date());
         await late.close();
         await cut.close();
-        await lossy.close();
+        await proxy.close();
       });
 
       it('429 when the account holds more unpaid than it may, wherever that was stored; nothing stays', async () => {

@@ -10,9 +10,9 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, customerWrites, makeTemplateDraft } from '../../support/chat.ts';
-import { type LossyStore, openLossyStore } from '../../support/lossy-store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -20,16 +20,16 @@ const CUSTOMER = '919876543210';
 
 describe('conversations/open, when things break', () => {
   let store: TestStore;
-  let lossy: LossyStore;
+  let proxy: WireProxy;
   let cut: Store;
   before(async () => {
     store = await openTestStore();
-    lossy = await openLossyStore(store.uri);
-    cut = await connectStore({ mongodbUri: lossy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
+    proxy = await startWireProxy(store.uri);
+    cut = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
   });
   after(async () => {
     await cut.close();
-    await lossy.close();
+    await proxy.close();
     await store.close();
   });
 
@@ -55,12 +55,11 @@ describe('conversations/open, when things break', () => {
   ] as const) {
     it(`charges once when the answer to ${name} is lost after it was done`, async () => {
       const account = await makeAccount(store.db, 10);
-      const before = lossy.lost;
-      lossy.loseAnswerTo(command, collection);
+      const lost = proxy.loseAnswerTo(command, collection);
 
       const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft());
 
-      expect(lossy.lost).to.equal(before + 1);
+      expect(lost.met).to.equal(1);
       expect(outcome).to.include({ kind: 'accepted', credits: 2, balance: 8 });
       expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(1);
       expect((await conversationOf(account))?.current?.credits).to.equal(2);
@@ -75,12 +74,11 @@ describe('conversations/open, when things break', () => {
     it(`stores ${name} once when the answer is lost after it was stored`, async () => {
       const account = await makeAccount(store.db, 10);
       await accepterOn().accept(account, makeTemplateDraft());
-      const before = lossy.lost;
-      lossy.loseAnswerTo(command, 'messages');
+      const lost = proxy.loseAnswerTo(command, 'messages');
 
       const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft(), payBy);
 
-      expect(lossy.lost).to.equal(before + 1);
+      expect(lost.met).to.equal(1);
       expect(outcome).to.include({ kind: 'accepted', credits: 0 });
       expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
       await expectOneCharge(account);
@@ -116,10 +114,10 @@ describe('conversations/open, when things break', () => {
   it('says that the outcome is unknown when debits do not get through, and may be asked again', async function () {
     this.timeout(30_000);
     const account = await makeAccount(store.db, 10);
-    lossy.loseAll('findAndModify', 'accounts');
+    const lost = proxy.loseAll('findAndModify', 'accounts');
 
     const outcome = await accepterOn(cut.db).accept(account, makeTemplateDraft());
-    lossy.letAllPass();
+    lost.end();
 
     expect(outcome).to.deep.equal({ kind: 'outcome_unknown' });
     expect((await accountOf(account))?.balance).to.equal(10);
@@ -131,10 +129,10 @@ describe('conversations/open, when things break', () => {
     const account = await makeAccount(store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const draft = makeTemplateDraft();
-    lossy.loseAll('delete', 'messages');
+    const lost = proxy.loseAll('delete', 'messages');
 
     const outcome = await accepterOn(cut.db).accept(account, draft, new Date(Date.now() - 1));
-    lossy.letAllPass();
+    lost.end();
 
     expect(outcome).to.deep.equal({ kind: 'outcome_unknown' });
     const left = (await chatMessagesOf(store.db, account)).find(({ _id }) => _id === draft._id);
@@ -146,13 +144,13 @@ describe('conversations/open, when things break', () => {
   describe('a process that is cut off between debit and follow-up', () => {
     /** It paid; nothing else came through. */
     const payAndVanish = async (account: AccountId, draft = makeTemplateDraft()) => {
-      lossy.loseAll('update', 'conversations');
+      const lost = proxy.loseAll('update', 'conversations');
       try {
         const outcome = await accepterOn(cut.db).accept(account, draft);
         if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
         return outcome;
       } finally {
-        lossy.letAllPass();
+        lost.end();
       }
     };
 

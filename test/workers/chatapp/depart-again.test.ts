@@ -7,8 +7,8 @@ import { connectStore } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { chatMessagesOf, customerWrites, makeTextDraft } from '../../support/chat.ts';
-import { openLossyStore } from '../../support/lossy-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 
 import { CLAIMED, CUSTOMER, departWorld } from './depart-world.ts';
 
@@ -98,16 +98,16 @@ describe('conversations/depart: another conversation', () => {
 
   describe('a worker that is cut off after it paid for another conversation', () => {
     const payAndVanish = async (rider: ChatMessageDocument): Promise<void> => {
-      const lossy = await openLossyStore(world.store.uri);
+      const proxy = await startWireProxy(world.store.uri);
       const cut = await connectStore({
-        mongodbUri: lossy.uri,
+        mongodbUri: proxy.uri,
         dataDir: '',
         mongodbDatabase: world.store.db.databaseName,
       });
-      lossy.loseAll('update', 'conversations');
+      proxy.loseAll('update', 'conversations');
       const outcome = await accepterOn(cut.db, systemClock).acceptAgain(rider);
       await cut.close();
-      await lossy.close();
+      await proxy.close();
       expect(outcome).to.include({ kind: 'accepted', credits: 2 });
       expect((await conversation())?.current).to.equal(undefined);
     };

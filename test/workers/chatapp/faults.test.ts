@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { InboundItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LossyStore, openLossyStore } from '../../support/lossy-store.ts';
+import type { Injected } from '../../support/mongo-wire/faults.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { makeItem } from './make.ts';
 import { chatWorld, customers } from './world.ts';
 
@@ -15,63 +16,64 @@ describe('chatapp worker: a store that loses answers', function () {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  async function startWorker(): Promise<LossyStore> {
+  async function startWorker(): Promise<WireProxy> {
     const { store } = world;
-    const lossy = await openLossyStore(store.uri);
-    closing.push(() => lossy.close());
+    const proxy = await startWireProxy(store.uri);
+    closing.push(() => proxy.close());
     const way = await connectStore({
-      mongodbUri: lossy.uri,
+      mongodbUri: proxy.uri,
       dataDir: '',
       mongodbDatabase: store.db.databaseName,
     });
     closing.push(() => way.close());
     const worker = await world.startWorker({ db: way.db });
     closing.push(() => worker.stop());
-    return lossy;
+    return proxy;
   }
 
   it('the answer to a claim is lost: what it took leaves all the same, once', async () => {
     const account = await world.openAccount();
-    const lossy = await startWorker();
+    const proxy = await startWorker();
     await eventually(() => account.provider.lists.length > 0, 'the account is served');
-    lossy.loseAnswerTo('update', 'messages');
+    const lost = proxy.loseAnswerTo('update', 'messages');
 
     await world.queue(account, ...customers(20).map((to) => ({ to })));
 
     await world.allIn(account, 'sent', 20);
-    expect(lossy.lost).to.equal(1);
+    expect(lost.met).to.equal(1);
     expect(new Set(account.provider.sends.map(({ ours }) => ours)).size).to.equal(20);
     expect(account.provider.sends).to.have.length(20);
   });
 
   it('the answer to a claim is lost: what may not leave is refused all the same, and never sent', async () => {
     const account = await world.openAccount();
-    const lossy = await startWorker();
+    const proxy = await startWorker();
     await eventually(() => account.provider.lists.length > 0, 'the account is served');
-    lossy.loseAnswerTo('update', 'messages');
+    const lost = proxy.loseAnswerTo('update', 'messages');
 
     await world.queue(account, { content: { kind: 'text', text: 'outside the session' } });
 
     await world.allIn(account, 'rejected', 1);
-    expect(lossy.lost).to.equal(1);
+    expect(lost.met).to.equal(1);
     expect(account.provider.sends).to.have.length(0);
   });
 
   it('the store is away when a provider has answered: the answer is stored when it is back, and nothing sent again', async () => {
-    let lossy: LossyStore | undefined;
+    let proxy: WireProxy | undefined;
+    let lost: Injected | undefined;
     const account = await world.openAccount((_, __, accept) => {
       // The claims have been answered by now; what comes next are the outcomes.
-      lossy?.loseAll('update', 'messages');
+      lost ??= proxy?.loseAll('update', 'messages');
       accept();
     });
-    lossy = await startWorker();
+    proxy = await startWorker();
     await world.queue(account, {}, { to: '918888888888' });
-    await eventually(() => (lossy?.lost ?? 0) >= 2, 'outcomes could not be stored');
+    await eventually(() => (lost?.met ?? 0) >= 2, 'outcomes could not be stored');
     expect(await world.messages.countDocuments({ state: 'sent' })).to.equal(0);
 
     const reached = account.provider.sends.length;
     account.provider.answer = (_, __, accept) => accept();
-    lossy.letAllPass();
+    lost?.end();
 
     await world.allIn(account, 'sent', 2);
     expect(reached).to.be.within(1, 2);
@@ -86,9 +88,9 @@ describe('chatapp worker: a store that loses answers', function () {
   ] as const) {
     it(`the answer to "${command} ${collection}" is lost: a customer’s message is there once and told once`, async () => {
       const account = await world.openAccount();
-      const lossy = await startWorker();
+      const proxy = await startWorker();
       await eventually(() => account.provider.lists.length > 0, 'the account is served');
-      lossy.loseAnswerTo(command, collection);
+      const lost = proxy.loseAnswerTo(command, collection);
       const what: InboundItem = {
         kind: 'message',
         upstreamId: 'wamid.in',
@@ -104,7 +106,7 @@ describe('chatapp worker: a store that loses answers', function () {
         async () => (await world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } })) === 0,
         'it is worked off',
       );
-      expect(lossy.lost).to.equal(1);
+      expect(lost.met).to.equal(1);
       expect(await world.store.db.collection('messages').countDocuments({ direction: 'in' })).to.equal(1);
       expect((await world.events(account)).map(({ event }) => event)).to.deep.equal(['message.received']);
     });

@@ -1,0 +1,139 @@
+import { answer, type Command, readAnswer, rewritten } from './framing.ts';
+import type { Handler } from './link.ts';
+
+/** What goes wrong with which commands. */
+export interface Fault {
+  /** One name or several; any command when left out. */
+  readonly command?: string | readonly string[];
+  readonly collection?: string;
+  /** So many go well before. */
+  readonly after?: number;
+  /** So many go wrong, then none; 1 when left out. */
+  readonly times?: number;
+  readonly happens: Handler;
+}
+
+/** A fault that was told to a proxy. */
+export interface Injected {
+  /** How many commands it has met. */
+  readonly met: number;
+  /** It meets no more. */
+  end(): void;
+}
+
+/** The faults of a proxy, in the order in which they were told. */
+export class Faults {
+  readonly #open = new Set<{ readonly fault: Fault; passed: number; met: number }>();
+
+  inject(fault: Fault): Injected {
+    const entry = { fault, passed: 0, met: 0 };
+    this.#open.add(entry);
+    return {
+      get met() {
+        return entry.met;
+      },
+      end: () => void this.#open.delete(entry),
+    };
+  }
+
+  /** What is to happen with this command, if anything. Counts it. */
+  meet(command: Command): Handler | undefined {
+    for (const entry of this.#open) {
+      const { fault } = entry;
+      if (!matches(fault, command)) continue;
+      if (entry.passed < (fault.after ?? 0)) {
+        entry.passed += 1;
+        continue;
+      }
+      entry.met += 1;
+      if (entry.met >= (fault.times ?? 1)) this.#open.delete(entry);
+      return fault.happens;
+    }
+    return undefined;
+  }
+}
+
+function matches({ command: names, collection }: Fault, command: Command): boolean {
+  if (collection !== undefined && command.collection !== collection) return false;
+  return names === undefined || (typeof names === 'string' ? names === command.name : names.includes(command.name));
+}
+
+export const pass: Handler = async (command, link) => link.tell(await link.ask(command.message));
+
+/** The server never hears of it. */
+export const cutBefore: Handler = async (_, link) => link.cut();
+
+/** The server has done it; its answer is lost. */
+export const cutAfter: Handler = async (command, link) => {
+  await link.ask(command.message);
+  link.cut();
+};
+
+/** The server never hears of it, and the connection stays as it is until the driver ends it. */
+export const silent: Handler = (_, link) => link.ended;
+
+export const delayed =
+  (ms: number): Handler =>
+  async (command, link) => {
+    await new Promise((over) => setTimeout(over, ms));
+    await pass(command, link);
+  };
+
+/** Waits for the promise before the server hears of it. */
+export const held =
+  (until: Promise<unknown>): Handler =>
+  async (command, link) => {
+    await Promise.race([until, link.ended]);
+    await pass(command, link);
+  };
+
+/** Codes of mongod's error_codes.yml that the tests use. */
+export const CODES = {
+  NotWritablePrimary: 10_107,
+  InterruptedDueToReplStateChange: 11_602,
+  ShutdownInProgress: 91,
+  IngressRequestRateLimitExceeded: 462,
+  WriteConcernTimeout: 64,
+  NotPrimaryNoSecondaryOk: 13_435,
+} as const;
+export type CodeName = keyof typeof CODES;
+
+export const errorOf = (codeName: CodeName) => ({ code: CODES[codeName], codeName, errmsg: `played: ${codeName}` });
+
+/** Answered with an error; the server never hears of it. */
+export const refused =
+  (name: CodeName): Handler =>
+  async ({ message }, link) =>
+    link.tell(answer(message, { ok: 0, ...errorOf(name) }));
+
+/** Done here, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
+export const unreplicated =
+  (name: CodeName): Handler =>
+  async ({ message }, link) => {
+    const done = readAnswer(await link.ask(message));
+    link.tell(answer(message, { ...done, writeConcernError: errorOf(name) }));
+  };
+
+/** Where the statements of a command are. */
+const STATEMENTS: Readonly<Record<string, string>> = { insert: 'documents', update: 'updates', delete: 'deletes' };
+
+/**
+ * The first half of a command's statements is done, then the primary steps down. `each`: the other statements have an error of
+ * their own. `all`: the command fails as a whole, and nobody is told what was done (mongod's write_ops_exec.cpp does this when it
+ * is interrupted).
+ */
+export const halfDone =
+  (told: 'each' | 'all', name: CodeName = 'InterruptedDueToReplStateChange'): Handler =>
+  async (command, link) => {
+    const body = command.body();
+    const field = STATEMENTS[command.name] ?? '';
+    const statements: readonly unknown[] = body[field] ?? [];
+    const done = statements.slice(0, Math.ceil(statements.length / 2));
+    const half = readAnswer(await link.ask(rewritten(command, { ...body, [field]: done })));
+    const writeErrors = [
+      ...(half.writeErrors ?? []),
+      ...statements.slice(done.length).map((_, i) => ({ index: done.length + i, ...errorOf(name) })),
+    ];
+    const failed = { ok: 0, ...errorOf(name) };
+    link.tell(answer(command.message, told === 'all' ? failed : { ...half, writeErrors }));
+  };

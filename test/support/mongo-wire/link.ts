@@ -1,0 +1,112 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { answer, answersTo, type Command, MessageCutter, readAnswer, readCommand, requestIdOf } from './framing.ts';
+
+/** One connection of a driver, and the one to the server behind it. */
+export interface Link {
+  /** Puts a command to the server, changed or not. Resolves with the answer; never when the connection is cut before it. */
+  ask(message: Buffer): Promise<Buffer>;
+  /** Sends an answer to the driver. */
+  tell(message: Buffer): void;
+  /** Ends the connection without a word. */
+  cut(): void;
+  /** Resolves when the connection is at its end. */
+  readonly ended: Promise<void>;
+}
+
+/** What is done with a command. The next one of its connection waits until this resolves. */
+export type Handler = (command: Command, link: Link) => Promise<void>;
+
+export interface Listener {
+  readonly host: string;
+  /** Ends all connections. */
+  cutAll(): void;
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly storeUri: string;
+  readonly handle: Handler;
+  /** False: a connection is reset at once, as where nobody listens. */
+  accepts(): boolean;
+}
+
+/** Listens on a port of its own for drivers, with one connection to the server for each of theirs. */
+export async function listen({ storeUri, handle, accepts }: ListenOptions): Promise<Listener> {
+  const target = targetOf(storeUri);
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  };
+  const server = createServer((client) => {
+    if (accepts()) join(keep(client), keep(connect(target)), handle);
+    else keep(client).resetAndDestroy();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    host: `127.0.0.1:${address.port}`,
+    cutAll,
+    close: async () => {
+      cutAll();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function join(client: Socket, store: Socket, handle: Handler): void {
+  const asked = new Map<number, (message: Buffer) => void>();
+  const ended = new Promise<void>((resolve) => client.once('close', () => resolve()));
+  const link: Link = {
+    ask: (message) =>
+      new Promise((resolve) => {
+        asked.set(requestIdOf(message), resolve);
+        store.write(message);
+      }),
+    tell: (message) => void (client.writable && client.write(message)),
+    cut: () => client.destroy(),
+    ended,
+  };
+  const [commands, answers] = [new MessageCutter(), new MessageCutter()];
+  let last = Promise.resolve();
+  client.on('data', (piece) => {
+    for (const message of commands.cut(piece)) {
+      const command = readCommand(message);
+      if (!command.answered) store.write(message);
+      else last = last.then(() => handle(command, link));
+    }
+  });
+  store.on('data', (piece) => {
+    for (const message of answers.cut(piece)) {
+      asked.get(answersTo(message))?.(message);
+      asked.delete(answersTo(message));
+    }
+  });
+  client.on('close', () => store.destroy());
+  store.on('close', () => client.destroy());
+}
+
+/** A Unix socket or a host, as the URI says. */
+function targetOf(uri: string): { path: string } | { host: string; port: number } {
+  const [, place = ''] = /^mongodb:\/\/(?:[^@/]*@)?([^/,?]+)/.exec(uri) ?? [];
+  if (place.includes('%2F')) return { path: decodeURIComponent(place) };
+  const [host = '127.0.0.1', port = '27017'] = place.split(':');
+  return { host, port: Number(port) };
+}
+
+const HELLOS = new Set(['hello', 'ismaster', 'isMaster']);
+
+export const isHello = ({ name }: Command): boolean => HELLOS.has(name);
+
+/**
+ * The server's answer to a hello, without what would hide the rest from a proxy: compression, and hellos that are answered when
+ * something changes.
+ */
+export async function plainHello(command: Command, link: Link): Promise<Buffer> {
+  const { compression: _, topologyVersion: __, ...hello } = readAnswer(await link.ask(command.message));
+  return answer(command.message, hello);
+}
