@@ -5,15 +5,9 @@ import {
   MongoServerSelectionError,
   MongoWriteConcernError,
 } from 'mongodb';
+import { INGRESS_LIMIT, OVERLOAD_CODES, TROUBLE_CODES } from './trouble-codes.ts';
 
 export const DUPLICATE_KEY = 11_000;
-/**
- * Error codes of a server that cannot write just now: stepping down, shutting down, not primary, out of disk, read-only; or of a
- * router that lost its server (6, 7, 89, 133, 9001).
- */
-const TROUBLE_CODES = new Set([
-  91, 189, 10_107, 10_058, 11_600, 11_602, 13_435, 13_436, 14_031, 50, 20, 64, 100, 262, 6, 7, 89, 133, 9_001,
-]);
 
 /** Names of the driver's errors for "there is no connection". */
 const AWAY_NAMES = new Set([
@@ -44,8 +38,8 @@ export function isIndexNotFound(error: unknown): boolean {
 }
 
 /**
- * Whether the store could not be reached (away, starting, cut off), so that the operation may or may not have happened. A
- * server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
+ * Whether the store could not be reached or could not do it now (away, starting, no primary, overloaded), so that the operation
+ * may or may not have happened. A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
  */
 export function isStoreTrouble(error: unknown): boolean {
   if (error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code))) return true;
@@ -54,7 +48,40 @@ export function isStoreTrouble(error: unknown): boolean {
   // The write is done but may be rolled back. Whatever the reason, it is not "nothing happened".
   if (error instanceof MongoWriteConcernError) return true;
   if (error instanceof MongoBulkWriteError && error.result?.getWriteConcernError() !== undefined) return true;
-  if (error instanceof MongoServerError) return TROUBLE_CODES.has(Number(error.code));
+  if (error instanceof MongoServerError) return isTroubleAnswer(error);
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && AWAY_NAMES.has(error.name);
+}
+
+/** Labels of MongoDB's drivers specifications (retryable writes, client backpressure) for what may be asked again. */
+const TROUBLE_LABELS = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
+
+function isTroubleAnswer(error: MongoServerError): boolean {
+  if (TROUBLE_CODES.has(Number(error.code))) return true;
+  if (error instanceof MongoBulkWriteError && worstWriteError([error.writeErrors].flat()).trouble) return true;
+  return TROUBLE_LABELS.some((label) => error.hasErrorLabel(label));
+}
+
+/** Of the errors of several writes in one command, the one that counts: trouble before anything else, then the first. */
+export function worstWriteError<T extends { readonly code?: unknown }>(
+  errors: readonly T[],
+): { readonly error: T | undefined; readonly trouble: boolean } {
+  const trouble = errors.find(({ code }) => TROUBLE_CODES.has(Number(code)));
+  return { error: trouble ?? errors[0], trouble: trouble !== undefined };
+}
+
+/** Whether the store has more to do than it can. Whoever asks again at once makes it worse. */
+export function isOverload(error: unknown): boolean {
+  if (!(error instanceof MongoServerError)) return false;
+  return OVERLOAD_CODES.has(Number(error.code)) || error.hasErrorLabel('SystemOverloadedError');
+}
+
+/**
+ * Of store trouble: whether the command certainly had no effect, because it was never sent, or was refused as a whole before it
+ * was begun. An error of one write among several (without `ok`) says nothing about the others.
+ */
+export function hadNoEffect(error: unknown): error is Error {
+  if (error instanceof MongoServerSelectionError) return true;
+  if (!(error instanceof MongoServerError) || error instanceof MongoWriteConcernError || error.ok !== 0) return false;
+  return error.code === INGRESS_LIMIT || (isOverload(error) && error.hasErrorLabel('RetryableError'));
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log, type LogFields } from '../runtime/log.ts';
-import { isStoreTrouble } from './errors.ts';
+import { hadNoEffect, isOverload, isStoreTrouble } from './errors.ts';
 
 export interface AskAgain {
   readonly clock: Clock;
@@ -17,6 +17,17 @@ export interface AskAgain {
  */
 export const REPEAT_MS = 4_000;
 const PAUSE_MS = 100;
+/** Longest pause before an overloaded store is asked again. */
+const OVERLOAD_PAUSE_MS = 1_600;
+
+/**
+ * The pause before an operation is asked again, after its `failed`th failure in a row (1, 2 …). An overloaded store is asked after
+ * a random time, up to twice as long after each failure, so that all who were refused do not come back together.
+ */
+export function pauseMs(error: unknown, failed: number, random: () => number = Math.random): number {
+  if (!isOverload(error)) return PAUSE_MS;
+  return random() * Math.min(OVERLOAD_PAUSE_MS, PAUSE_MS * 2 ** failed);
+}
 
 /**
  * Runs an operation that may run twice, again while its answer is lost. Rejects with the store's error only when it certainly had
@@ -28,7 +39,7 @@ export async function untilAnswered<T>(
 ): Promise<{ readonly answer: T } | 'unknown'> {
   const deadline = sinceMs + REPEAT_MS;
   let asked = false;
-  for (;;) {
+  for (let failed = 1; ; failed++) {
     try {
       return { answer: await ask() };
     } catch (error) {
@@ -38,12 +49,13 @@ export async function untilAnswered<T>(
         log.warn('repeat_refused', { ...what, ...errorFields(error) });
         return 'unknown';
       }
-      // "No server found" means that nothing was sent. Any other lost answer leaves it open.
-      asked ||= !(error instanceof Error && error.name === 'MongoServerSelectionError');
-      if (!asked) throw error;
+      asked ||= !hadNoEffect(error);
+      const over = clock.monotonicMs() >= deadline;
+      // No server was found in all the time that the driver takes for it. An overloaded store is asked again.
+      if (!asked && (over || !isOverload(error))) throw error;
       log.warn('answer_lost', { ...what, ...errorFields(error) });
-      if (clock.monotonicMs() >= deadline) return 'unknown';
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (over) return 'unknown';
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)));
     }
   }
 }

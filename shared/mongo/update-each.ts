@@ -1,5 +1,6 @@
-import { type Db, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { type Db, MongoNetworkError, MongoServerError } from 'mongodb';
 import { commandSlices } from './command-slices.ts';
+import { hadNoEffect, worstWriteError } from './errors.ts';
 
 /** One update of one document. */
 export interface SingleUpdate {
@@ -14,7 +15,7 @@ const SLICE = 1_000;
  * Sends many single-document updates as one `update` command (several when they are large), unordered, acknowledged by a majority
  * and journaled. Returns how many filters matched; the command does not tell which. Like `bulkWrite` for our use, at half its CPU
  * in the client (18 instead of 35 µs an update). It has no retries, so the caller must be able to repeat it. Throws the driver's
- * error, or the first error of an update.
+ * error, or that of an update: of several, the one that says that the store had trouble.
  */
 export async function updateEach(db: Db, collection: string, updates: readonly SingleUpdate[]): Promise<number> {
   let matched = 0;
@@ -31,15 +32,15 @@ export async function updateEach(db: Db, collection: string, updates: readonly S
     );
     const answer = await (some ? asking.catch(rethrowLater) : asking);
     some = true;
-    const [failed] = Array.isArray(answer.writeErrors) ? answer.writeErrors : [];
+    const { error: failed } = worstWriteError(Array.isArray(answer.writeErrors) ? answer.writeErrors : []);
     if (failed !== undefined) throw new MongoServerError(failed);
     matched += Number(answer.n);
   }
   return matched;
 }
 
-/** To a caller "no server" means that nothing was sent (until-answered.ts), but an earlier slice is done. */
+/** To a caller some errors mean that nothing was done (until-answered.ts), but an earlier slice is done. */
 function rethrowLater(error: unknown): never {
-  if (!(error instanceof MongoServerSelectionError)) throw error;
+  if (!hadNoEffect(error)) throw error;
   throw new MongoNetworkError('the store went away between two commands', { cause: error });
 }

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { markPaid } from '../batches/store.ts';
 import { insertNew } from '../mongo/insert-new.ts';
-import { REPEAT_MS } from '../mongo/until-answered.ts';
+import { pauseMs, REPEAT_MS } from '../mongo/until-answered.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { Grouper } from '../runtime/grouper.ts';
@@ -31,7 +31,6 @@ export async function storePaid(db: Db, groups: readonly PaidGroup[]): Promise<v
 
 /** Most groups per insert. Debits of many small accounts stay single; their inserts are shared. */
 const GROUPS_MAX = 200;
-const REPEAT_PAUSE_MS = 100;
 /** Most accounts for which the groups to be cleared are remembered. */
 const ACCOUNTS_MAX = 10_000;
 /**
@@ -116,13 +115,13 @@ export class FollowUp {
   /** The result of `write`; undefined when it failed for too long. Then the sweep does it. */
   async #untilDone<T>(group: GroupId, write: () => Promise<T>): Promise<T | undefined> {
     const deadline = this.#clock.monotonicMs() + REPEAT_MS;
-    for (;;) {
+    for (let failed = 1; ; failed++) {
       try {
         return await write();
       } catch (error) {
         this.#log.warn('follow_up_failed', { group, ...errorFields(error) });
         if (this.#clock.monotonicMs() >= deadline) return undefined;
-        await new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
+        await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)));
       }
     }
   }
