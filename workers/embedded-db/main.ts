@@ -24,9 +24,16 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     },
   });
   const { groups, dropped } = store.recovery;
-  log.info('listening', { uri: store.uri, groups_done_again: groups.length });
+  log.info('listening', {
+    uri: store.uri,
+    groups_done_again: groups.length,
+    bytes_done_again: groups.reduce((sum, { at, end }) => sum + end - at, 0),
+    bytes_dropped: dropped?.bytes ?? 0,
+  });
   // Written when the machine stopped, and then nobody had been told of it; or damaged since.
-  if (dropped !== undefined) log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at });
+  if (dropped !== undefined) {
+    log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at, bytes: dropped.bytes });
+  }
   watchdog = startWatchdog(STUCK_MS);
   life.onStop('watchdog', async () => void (await watchdog?.stop()));
   life.onStop('store', () => store.close());

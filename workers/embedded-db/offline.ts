@@ -6,6 +6,7 @@ import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { unsealBackup } from './storage/backup-file.ts';
 import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
+import { LOG_STEP_BYTES } from './storage/log.ts';
 import { replaceFile } from './storage/replace-file.ts';
 import { takeStore } from './take-store.ts';
 
@@ -64,7 +65,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
       throw new StartError(`${file} is not a complete backup of a store.`);
     }
     // The log first, because tables without a log count as damaged.
-    writeFileSync(log, '', { mode: 0o600 });
+    writeFileSync(log, Buffer.alloc(LOG_STEP_BYTES), { mode: 0o600 });
     replaceFile(copy, tables);
   });
 }

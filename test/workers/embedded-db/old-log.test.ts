@@ -24,7 +24,9 @@ describe('embedded-db log of a version before store ids', () => {
     if (copies === 0) {
       const database = new Database(made, 'none');
       for (const value of ['1', '2']) put(database, value);
-      database.write(() => database.remove(database.meta, Buffer.from('store')));
+      database.write(() => {
+        for (const key of ['store', 'sized']) database.remove(database.meta, Buffer.from(key));
+      });
       await database.close();
     }
     const copy = join(dir, `copy${copies++}`);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { open as openLmdb } from 'lmdb';
@@ -154,7 +154,8 @@ describe('embedded-db after a power failure', function () {
     const { tables, log, model } = await logOfTwoRounds();
     let [opened, refused, told] = [0, 0, 0];
 
-    for (let at = 0; at < log.length; at++) {
+    const written = log.findLastIndex((byte) => byte !== 0) + 1; // Behind it the file was never written.
+    for (let at = 0; at < written; at++) {
       const damaged = Buffer.from(log);
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
       const where = placed({ tables, log: damaged });
@@ -187,11 +188,28 @@ describe('embedded-db after a power failure', function () {
       sentence = String(error);
     }
 
-    const bytes = Number(/truncate -s (\d+)/.exec(sentence)?.[1]);
-    const found = await contentsOf({ tables, log: log.subarray(0, bytes) });
+    const where = placed({ tables, log });
+    for (const [, bytes] of sentence.matchAll(/truncate -s (\d+)/g))
+      truncateSync(join(where, 'data.log'), Number(bytes));
+    const found = await contentsOf({ tables, log: readFileSync(join(where, 'data.log')) });
 
     expect(sentence).to.match(/is damaged: group 6 is not as it was written, and 1 more follow/);
     expect(found.get('k')).to.match(/^fifth/);
+  });
+
+  it('says that the log was cut off, at whatever length, and goes on when it is filled up as the sentence says', async () => {
+    const { tables, log } = await logOfTwoRounds();
+    const written = log.findLastIndex((byte) => byte !== 0) + 1;
+
+    for (let length = 0; length < written; length++) {
+      const where = placed({ tables, log: log.subarray(0, length) });
+      expect(() => new Database(where, 'none'), `${length} bytes`).to.throw(
+        /was cut off: it has \d+ bytes.*truncate -s 65536/,
+      );
+      truncateSync(join(where, 'data.log'), 65_536);
+      await new Database(where, 'none').close();
+      rmSync(where, { recursive: true });
+    }
   });
 
   /** Tables that hold four groups, and a log that begins with three more; behind them is what the round before left. */

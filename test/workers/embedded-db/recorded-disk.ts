@@ -38,7 +38,7 @@ export class RecordedFile {
   image(chosen: Chosen): Buffer {
     let content: Buffer = Buffer.from(this.#synced);
     for (const write of this.#pending) {
-      if ('truncate' in write) content = chosen(0) ? content.subarray(0, write.truncate) : content;
+      if ('truncate' in write) content = chosen(0) ? resized(content, write.truncate) : content;
       else content = written(content, write.at, write.bytes, chosen);
     }
     return content;
@@ -70,6 +70,12 @@ export class RecordedFile {
     this.#pending.push(write);
     this.onMoment();
   }
+}
+
+function resized(content: Buffer, length: number): Buffer {
+  return length <= content.length
+    ? content.subarray(0, length)
+    : Buffer.concat([content, Buffer.alloc(length - content.length)]);
 }
 
 /** `content` after those sectors of a write that reached the disk; where the file grew, the others are zero. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
-import { type Key, Log, type LogPosition } from './log.ts';
+import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { openTables } from './open-tables.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
@@ -77,6 +77,8 @@ function copyOf(source: Buffer, start: number, end: number): Buffer {
 const STORED = Buffer.from('log');
 /** In `meta`: the store's id, created with the tables; every group of the log has it. */
 const STORE_ID = Buffer.from('store');
+/** In `meta` when the log's length is a multiple of `LOG_STEP_BYTES`: older versions did not see to that. */
+const SIZED = Buffer.from('sized');
 
 /**
  * A checkpoint writes each changed page once and blocks everything. Longer intervals write less in total, shorter ones block for
@@ -122,9 +124,11 @@ export class Database {
     const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
     requireLog(files, known !== undefined || stored > 0);
     this.path = files.log;
-    this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored };
-    this.recovery = this.recover();
-    this.log = new Log(files.log, durability === 'fsync', this.position);
+    const sized = this.get(this.meta, SIZED) !== undefined;
+    this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored, sized };
+    const sync = durability === 'fsync';
+    this.recovery = this.recover(sync);
+    this.log = new Log(files.log, sync, this.position);
   }
 
   /**
@@ -242,15 +246,17 @@ export class Database {
   }
 
   /** Applies the changes that are in the log but not in the tables. Afterwards the tables are complete. */
-  private recover(): Recovery {
+  private recover(sync: boolean): Recovery {
     const log = new LogBytes(this.path);
     try {
       const recovery = log.recovery(this.position);
+      sizeLog(this.path, sync);
       const last = recovery.groups.at(-1)?.number;
       this.root.transactionSync(() => {
         this.redo(log, recovery);
         if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last));
         this.meta.lmdb.putSync(STORE_ID, this.position.store);
+        this.meta.lmdb.putSync(SIZED, Buffer.from([1]));
       });
       this.position.stored = last ?? this.position.stored;
       return recovery;

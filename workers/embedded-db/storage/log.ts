@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { byteAt } from '../bson/read.ts';
 import { CHANGE_BYTES, HEADER_BYTES, REMOVED, writeHeader } from './log-group.ts';
 
@@ -16,9 +16,18 @@ export interface LogPosition {
   readonly store: Buffer;
   /** The number of the last group that the tables hold. */
   readonly stored: number;
+  /** Whether the log's length was a multiple of `LOG_STEP_BYTES` when the tables were made or last opened. */
+  readonly sized: boolean;
 }
 
 const FIRST_BYTES = 1024 * 1024;
+/**
+ * The file's length is a multiple of this, and what was never written is zero: so a file that was cut off is told from one that
+ * ends. The length is synced before the first write into what it added.
+ */
+export const LOG_STEP_BYTES = 64 * 1024;
+/** Above this length, which most stores reach, it grows by as much: each step costs an fsync. */
+const LARGE_STEP_BYTES = 1024 * 1024;
 /** A file that one large command made longer than this is cut when it is begun anew. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
@@ -35,6 +44,7 @@ export class Log {
   private buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   private used = HEADER_BYTES;
   private position = 0;
+  private length: number;
   private number: number;
 
   /** The file must be there, and the tables hold all of it. */
@@ -43,6 +53,7 @@ export class Log {
     this.sync = sync;
     this.store = store;
     this.number = stored;
+    this.length = fstatSync(this.fd).size;
   }
 
   /** Bytes in the file since it was begun anew. */
@@ -86,11 +97,12 @@ export class Log {
   append(): void {
     if (this.used === HEADER_BYTES) return;
     const { buffer, used } = this;
-    this.number++;
-    writeHeader(buffer.subarray(0, used), this.store, this.number);
+    if (this.position + used > this.length) this.grow(this.position + used);
+    writeHeader(buffer.subarray(0, used), this.store, this.number + 1);
     for (let at = 0; at < used; ) at += writeSync(this.fd, buffer, at, used - at, this.position + at);
     // Waited for here: another thread would do it while reads go on, and cost more in waking than a quick disk takes.
     if (this.sync) fdatasyncSync(this.fd);
+    this.number++;
     this.position += used;
     this.used = HEADER_BYTES;
   }
@@ -98,7 +110,8 @@ export class Log {
   /** The tables hold all that was appended: the next group is the first in the file. */
   restart(): void {
     if (this.position > KEPT_BYTES) {
-      ftruncateSync(this.fd, 0);
+      this.length = LOG_STEP_BYTES;
+      ftruncateSync(this.fd, this.length);
       this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
     }
     this.position = 0;
@@ -108,10 +121,34 @@ export class Log {
     closeSync(this.fd);
   }
 
+  private grow(bytes: number): void {
+    const step = bytes > LARGE_STEP_BYTES ? LARGE_STEP_BYTES : LOG_STEP_BYTES;
+    this.length = grown(this.fd, bytes, step, this.sync);
+  }
+
   private reserve(bytes: number): void {
     if (this.used + bytes <= this.buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, this.used + bytes));
     larger.set(this.buffer.subarray(0, this.used));
     this.buffer = larger;
   }
+}
+
+/** Makes the file's length a multiple of the step where it is none yet. */
+export function sizeLog(path: string, sync: boolean): void {
+  const fd = openSync(path, 'r+');
+  try {
+    const { size } = fstatSync(fd);
+    if (size === 0 || size % LOG_STEP_BYTES !== 0) grown(fd, Math.max(size, 1), LOG_STEP_BYTES, sync);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Sets the length that `bytes` bytes need, on the disk; gives it. */
+function grown(fd: number, bytes: number, step: number, sync: boolean): number {
+  const length = Math.ceil(bytes / step) * step;
+  ftruncateSync(fd, length);
+  if (sync) fdatasyncSync(fd); // a changed length too
+  return length;
 }

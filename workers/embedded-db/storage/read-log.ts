@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import type { LogPosition } from './log.ts';
+import { LOG_STEP_BYTES, type LogPosition } from './log.ts';
 import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
 import { findOldGroups } from './read-old-log.ts';
 
@@ -19,7 +19,7 @@ export interface FoundGroup {
 export interface Recovery {
   readonly groups: readonly FoundGroup[];
   /** An incomplete last group: the machine stopped while it was written, or it was damaged since. */
-  readonly dropped: { readonly number: number; readonly at: number } | undefined;
+  readonly dropped: { readonly number: number; readonly at: number; readonly bytes: number } | undefined;
 }
 
 /**
@@ -43,18 +43,21 @@ export class LogBytes {
   }
 
   /** The groups to apply after group `stored`. Throws `StartError` when a needed group is damaged or from another store. */
-  recovery({ store, stored }: LogPosition): Recovery {
+  recovery({ store, stored, sized }: LogPosition): Recovery {
     const first = readHeader(this.read(0, HEADER_BYTES));
     if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
     const old = first === undefined ? findOldGroups(this) : [];
+    if (sized && old.length === 0 && (this.size === 0 || this.size % LOG_STEP_BYTES !== 0))
+      throw cut(this.path, this.size);
     const found = [...old, ...this.groupsOf(store)];
     const groups = needed(this.path, found, stored);
     const last = groups.at(-1)?.number ?? stored;
     const end = groups.at(-1)?.end ?? 0;
-    const torn =
-      found.some(({ at, number, whole }) => at === end && number === last + 1 && !whole) ||
-      wasHeader(this.read(end, HEADER_BYTES), store, last + 1);
-    return { groups, dropped: torn ? { number: last + 1, at: end } : undefined };
+    const torn = found.find(({ at, number, whole }) => at === end && number === last + 1 && !whole);
+    if (torn === undefined && !wasHeader(this.read(end, HEADER_BYTES), store, last + 1)) {
+      return { groups, dropped: undefined };
+    }
+    return { groups, dropped: { number: last + 1, at: end, bytes: Math.min(torn?.end ?? this.size, this.size) - end } };
   }
 
   changes(group: FoundGroup): Iterable<Change> {
@@ -127,12 +130,27 @@ function needed(path: string, found: readonly FoundGroup[], stored: number): Fou
 
 function notTheirs(path: string, why: string): StartError {
   return new StartError(
-    `${path} does not belong to the data.mdb beside it: ${why}. Bring both back from one backup; to go on with what data.mdb alone has, put an empty file in the place of data.log.`,
+    `${path} does not belong to the data.mdb beside it: ${why}. Bring both back from one backup; to go on with what data.mdb alone has, keep a copy and empty it: ${emptied(path)}`,
+  );
+}
+
+function cut(path: string, size: number): StartError {
+  return new StartError(
+    `${path} was cut off: it has ${size} bytes, and its length is a multiple of ${LOG_STEP_BYTES}. What was written last may be missing. Bring data.mdb and data.log back from one backup; to go on with what is in both, keep copies and fill it up: ${filled(path, Math.max(size, 1))}`,
   );
 }
 
 function damaged(path: string, number: number, at: number, following: number): StartError {
   return new StartError(
-    `${path} is damaged: group ${number} is not as it was written, and ${following} more follow it. Bring data.mdb and data.log back from one backup; to go on with what was written before it, and without these, keep a copy and cut the file: truncate -s ${at} ${path}`,
+    `${path} is damaged: group ${number} is not as it was written, and ${following} more follow it. Bring data.mdb and data.log back from one backup; to go on with what was written before it, and without these, keep a copy and cut the file: truncate -s ${at} ${path} && ${filled(path, Math.max(at, 1))}`,
   );
+}
+
+function filled(path: string, bytes: number): string {
+  return `truncate -s ${Math.ceil(bytes / LOG_STEP_BYTES) * LOG_STEP_BYTES} ${path}`;
+}
+
+/** The command that makes a log without any group. */
+export function emptied(path: string): string {
+  return `truncate -s 0 ${path} && ${filled(path, 1)}`;
 }

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
+import { emptied } from './read-log.ts';
 
 /** The two files that are the data. */
 export interface StoreFiles {
@@ -54,7 +55,7 @@ export function requireLog(files: StoreFiles, tablesAreUsed: boolean): void {
     return;
   }
   throw new StartError(
-    `${files.log} is missing: it belongs to the data.mdb beside it, and may have what that has not. Bring both back from one backup; to go on without what was written last, make it as an empty file.`,
+    `${files.log} is missing: it belongs to the data.mdb beside it, and may have what that has not. Bring both back from one backup; to go on without what was written last, make an empty one: ${emptied(files.log)}`,
   );
 }
 
