@@ -18,10 +18,11 @@ const KEEP_MS = 7 * 86_400_000;
 
 const OPTIONS = {
   entryNames: '[name]-[hash]',
-  chunkNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
   loader: { '.svg': 'copy' },
   bundle: true,
+  // theme.ts runs before the first paint, which a module cannot.
+  format: 'iife',
   target: ['chrome123', 'firefox120', 'safari17.5'], // The first with light-dark().
   minify: true,
   metafile: true,
@@ -30,28 +31,23 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Builds the dashboard's client: scripts in parts that load with the pages that need them, one style sheet, names with the hash
- * of what is in them, and each file compressed once. `index.html` comes last: what it names is there already.
+ * Builds the dashboard's client: one script with all pages, one style sheet, names with the hash of what is in them, and each file
+ * compressed once. `index.html` comes last: what it names is there already.
  */
 export async function buildDashboard(root: string): Promise<void> {
-  const shared = {
+  const { outputFiles, metafile } = await build({
     ...OPTIONS,
     absWorkingDir: root,
     outdir: `${OUTPUT}/assets`,
     tsconfig: `${CLIENT}/tsconfig.json`,
-  } as const;
-  const pages = await build({ ...shared, entryPoints: [`${CLIENT}/main.tsx`], format: 'esm', splitting: true });
-  // A script that runs before the first paint cannot be a module.
-  const first = [`${CLIENT}/theme.ts`, `${CLIENT}/docs/docs.ts`, `${CLIENT}/icon.svg`];
-  const before = await build({ ...shared, entryPoints: first, format: 'iife' });
-  const outputFiles = [...pages.outputFiles, ...before.outputFiles];
-  const outputs = { ...pages.metafile.outputs, ...before.metafile.outputs };
+    entryPoints: ['main.tsx', 'theme.ts', 'docs/docs.ts', 'icon.svg'].map((file) => `${CLIENT}/${file}`),
+  });
   const assets = join(root, OUTPUT, 'assets');
   mkdirSync(assets, { recursive: true });
   for (const file of outputFiles) writeAsset(assets, file);
   removeOld(assets, new Set(outputFiles.map(({ path }) => basename(path))));
   for (const [template, made] of TEMPLATES) {
-    replace(join(root, OUTPUT, made), withNames(readFileSync(join(root, CLIENT, template), 'utf8'), outputs));
+    replace(join(root, OUTPUT, made), withNames(readFileSync(join(root, CLIENT, template), 'utf8'), metafile.outputs));
   }
 }
 
@@ -71,26 +67,7 @@ function withNames(template: string, outputs: Metafile['outputs']): string {
     docsStyle: address(entry('docs/docs.ts')?.cssBundle),
     icon: address(names.find(({ path }) => path.endsWith('.svg'))?.path),
   };
-  // Otherwise the browser would learn of them only when it has read the first.
-  const preloads = loadedWith(entry('main.tsx')?.path, outputs).map(
-    (path) => `<link rel="modulepreload" href="${address(path)}">`,
-  );
-  places.preloads = preloads.join('\n    ');
   return template.replaceAll(/\{(\w+)\}/g, (_, place) => places[place] ?? '');
-}
-
-/** The scripts that a script imports at once, and those that they import. */
-function loadedWith(path: string | undefined, outputs: Metafile['outputs']): string[] {
-  const found = new Set<string>();
-  const next = path === undefined ? [] : [path];
-  for (let from = next.pop(); from !== undefined; from = next.pop()) {
-    for (const { path: file, kind } of outputs[from]?.imports ?? []) {
-      if (kind !== 'import-statement' || found.has(file)) continue;
-      found.add(file);
-      next.push(file);
-    }
-  }
-  return [...found];
 }
 
 function writeAsset(folder: string, { path, contents }: OutputFile): void {

@@ -1,7 +1,5 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { PAGES } from './pages.tsx';
-import { matchPage } from './router/route.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/frame.css';
@@ -13,11 +11,6 @@ import './styles/forms.css';
 import './styles/layers.css';
 import './styles/conversation.css';
 import './styles/templates.css';
-
-// The page's code comes while the gateway is asked who is signed in.
-matchPage(PAGES, location.pathname)
-  ?.page.load()
-  .catch(() => {}); // The route asks again.
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -1,3 +1,36 @@
+import { AuditPage } from './pages/audit/audit.tsx';
+import { OperatorsAuditPage } from './pages/audit/operators-audit.tsx';
+import { BatchesPage } from './pages/batches/batches.tsx';
+import { BatchPage } from './pages/batches/show-batch.tsx';
+import { CreditsPage } from './pages/credits/credits.tsx';
+import { ConversationPage } from './pages/inbox/conversation.tsx';
+import { InboxPage } from './pages/inbox/inbox.tsx';
+import { ReceivedSmsPage } from './pages/inbox/received-sms.tsx';
+import { KeysPage } from './pages/keys/keys.tsx';
+import { MessagesPage } from './pages/messages/messages.tsx';
+import { MessagePage } from './pages/messages/show-message.tsx';
+import { AccountPage } from './pages/operators/accounts/account-page.tsx';
+import { AccountsPage } from './pages/operators/accounts/accounts.tsx';
+import { ApprovalsPage } from './pages/operators/approvals/approvals.tsx';
+import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
+import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
+import { LedgerChecksPage } from './pages/operators/ledger/ledger-checks.tsx';
+import { OperatorOverviewPage } from './pages/operators/overview/overview.tsx';
+import { RoutesPage } from './pages/operators/routes/routes.tsx';
+import { OrphansPage } from './pages/operators/traffic/orphans.tsx';
+import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
+import { OverviewPage } from './pages/overview/overview.tsx';
+import { ProfilePage } from './pages/profile/profile.tsx';
+import { SchedulesPage } from './pages/schedules/schedules.tsx';
+import { SendManyPage } from './pages/send/many.tsx';
+import { SendOnePage } from './pages/send/one.tsx';
+import { LinkPage } from './pages/sign-in/link.tsx';
+import { ChatTemplatesPage } from './pages/templates/chat-templates.tsx';
+import { TemplatesPage } from './pages/templates/templates.tsx';
+import { AllUsersPage } from './pages/users/all-users.tsx';
+import { UsersPage } from './pages/users/users.tsx';
+import { WebhookPage } from './pages/webhooks/webhook-page.tsx';
+import { WebhooksPage } from './pages/webhooks/webhooks.tsx';
 import type { Page } from './router/page.ts';
 
 /** Every page of the dashboard. In the navigation they stand in this order, by group. */
@@ -7,218 +40,218 @@ export const PAGES: readonly Page[] = [
     title: 'Overview',
     needs: 'read',
     nav: { group: '', icon: 'overview' },
-    load: () => import('./pages/overview/overview.tsx').then((file) => file.OverviewPage),
+    view: OverviewPage,
   },
   {
     path: '/dashboard/send',
     title: 'Send',
     needs: 'send',
     nav: { group: 'Messaging', icon: 'send' },
-    load: () => import('./pages/send/one.tsx').then((file) => file.SendOnePage),
+    view: SendOnePage,
   },
   {
     path: '/dashboard/send/many',
     title: 'Send to many',
     needs: 'send',
-    load: () => import('./pages/send/many.tsx').then((file) => file.SendManyPage),
+    view: SendManyPage,
   },
   {
     path: '/dashboard/messages',
     title: 'Messages',
     needs: 'read',
     nav: { group: 'Messaging', icon: 'messages' },
-    load: () => import('./pages/messages/messages.tsx').then((file) => file.MessagesPage),
+    view: MessagesPage,
   },
   {
     path: '/dashboard/messages/:message_id',
     title: 'Message',
     needs: 'read',
-    load: () => import('./pages/messages/show-message.tsx').then((file) => file.MessagePage),
+    view: MessagePage,
   },
   {
     path: '/dashboard/batches',
     title: 'Batches',
     needs: 'read',
     nav: { group: 'Messaging', icon: 'batches' },
-    load: () => import('./pages/batches/batches.tsx').then((file) => file.BatchesPage),
+    view: BatchesPage,
   },
   {
     path: '/dashboard/batches/:batch_id',
     title: 'Batch',
     needs: 'read',
-    load: () => import('./pages/batches/show-batch.tsx').then((file) => file.BatchPage),
+    view: BatchPage,
   },
   {
     path: '/dashboard/schedules',
     title: 'Schedules',
     needs: 'read',
     nav: { group: 'Messaging', icon: 'clock' },
-    load: () => import('./pages/schedules/schedules.tsx').then((file) => file.SchedulesPage),
+    view: SchedulesPage,
   },
   {
     path: '/dashboard/inbox',
     title: 'Inbox',
     needs: 'read',
     nav: { group: 'Messaging', icon: 'inbox' },
-    load: () => import('./pages/inbox/inbox.tsx').then((file) => file.InboxPage),
+    view: InboxPage,
   },
   {
     path: '/dashboard/inbox/sms',
     title: 'Received SMS',
     needs: 'read',
-    load: () => import('./pages/inbox/received-sms.tsx').then((file) => file.ReceivedSmsPage),
+    view: ReceivedSmsPage,
   },
   {
     path: '/dashboard/inbox/:customer',
     title: 'Conversation',
     needs: 'read',
-    load: () => import('./pages/inbox/conversation.tsx').then((file) => file.ConversationPage),
+    view: ConversationPage,
   },
   {
     path: '/dashboard/templates',
     title: 'Templates',
     needs: 'read',
     nav: { group: 'Messaging', icon: 'template' },
-    load: () => import('./pages/templates/templates.tsx').then((file) => file.TemplatesPage),
+    view: TemplatesPage,
   },
   {
     path: '/dashboard/templates/chatapp',
     title: 'Templates',
     needs: 'read',
-    load: () => import('./pages/templates/chat-templates.tsx').then((file) => file.ChatTemplatesPage),
+    view: ChatTemplatesPage,
   },
   {
     path: '/dashboard/credits',
     title: 'Credits',
     needs: 'read',
     nav: { group: '', icon: 'credits' },
-    load: () => import('./pages/credits/credits.tsx').then((file) => file.CreditsPage),
+    view: CreditsPage,
   },
   {
     path: '/dashboard/keys',
     title: 'API keys',
     needs: 'read',
     nav: { group: 'Settings', icon: 'key' },
-    load: () => import('./pages/keys/keys.tsx').then((file) => file.KeysPage),
+    view: KeysPage,
   },
   {
     path: '/dashboard/webhooks',
     title: 'Webhooks',
     needs: 'read',
     nav: { group: 'Settings', icon: 'webhook' },
-    load: () => import('./pages/webhooks/webhooks.tsx').then((file) => file.WebhooksPage),
+    view: WebhooksPage,
   },
   {
     path: '/dashboard/webhooks/:webhook_id',
     title: 'Webhook',
     needs: 'read',
-    load: () => import('./pages/webhooks/webhook-page.tsx').then((file) => file.WebhookPage),
+    view: WebhookPage,
   },
   {
     path: '/dashboard/users',
     title: 'Users',
     needs: 'owner',
     nav: { group: 'Settings', icon: 'users' },
-    load: () => import('./pages/users/users.tsx').then((file) => file.UsersPage),
+    view: UsersPage,
   },
   {
     path: '/dashboard/audit',
     title: 'Audit',
     needs: 'manage',
     nav: { group: 'Settings', icon: 'audit' },
-    load: () => import('./pages/audit/audit.tsx').then((file) => file.AuditPage),
+    view: AuditPage,
   },
   {
     path: '/dashboard/admin',
     title: 'Operations',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'overview' },
-    load: () => import('./pages/operators/overview/overview.tsx').then((file) => file.OperatorOverviewPage),
+    view: OperatorOverviewPage,
   },
   {
     path: '/dashboard/admin/accounts',
     title: 'Accounts',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'accounts' },
-    load: () => import('./pages/operators/accounts/accounts.tsx').then((file) => file.AccountsPage),
+    view: AccountsPage,
   },
   {
     path: '/dashboard/admin/accounts/:account_id',
     title: 'Account',
     needs: 'admin',
-    load: () => import('./pages/operators/accounts/account-page.tsx').then((file) => file.AccountPage),
+    view: AccountPage,
   },
   {
     path: '/dashboard/admin/approvals',
     title: 'Approvals',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'check' },
-    load: () => import('./pages/operators/approvals/approvals.tsx').then((file) => file.ApprovalsPage),
+    view: ApprovalsPage,
   },
   {
     path: '/dashboard/admin/carriers',
     title: 'Carriers',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'carrier' },
-    load: () => import('./pages/operators/carriers/carriers.tsx').then((file) => file.CarriersPage),
+    view: CarriersPage,
   },
   {
     path: '/dashboard/admin/carriers/:carrier_id',
     title: 'Carrier',
     needs: 'admin',
-    load: () => import('./pages/operators/carriers/carrier-page.tsx').then((file) => file.CarrierPage),
+    view: CarrierPage,
   },
   {
     path: '/dashboard/admin/routes',
     title: 'Routes',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'send' },
-    load: () => import('./pages/operators/routes/routes.tsx').then((file) => file.RoutesPage),
+    view: RoutesPage,
   },
   {
     path: '/dashboard/admin/providers',
     title: 'Chat-app providers',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'provider' },
-    load: () => import('./pages/operators/traffic/providers.tsx').then((file) => file.ProvidersPage),
+    view: ProvidersPage,
   },
   {
     path: '/dashboard/admin/orphans',
     title: 'Orphans',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'orphan' },
-    load: () => import('./pages/operators/traffic/orphans.tsx').then((file) => file.OrphansPage),
+    view: OrphansPage,
   },
   {
     path: '/dashboard/admin/ledger-checks',
     title: 'Ledger check',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'credits' },
-    load: () => import('./pages/operators/ledger/ledger-checks.tsx').then((file) => file.LedgerChecksPage),
+    view: LedgerChecksPage,
   },
   {
     path: '/dashboard/admin/users',
     title: 'Users of all accounts',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'users' },
-    load: () => import('./pages/users/all-users.tsx').then((file) => file.AllUsersPage),
+    view: AllUsersPage,
   },
   {
     path: '/dashboard/admin/audit',
     title: 'Audit of everything',
     needs: 'admin',
     nav: { group: 'Operators', icon: 'audit' },
-    load: () => import('./pages/audit/operators-audit.tsx').then((file) => file.OperatorsAuditPage),
+    view: OperatorsAuditPage,
   },
   {
     path: '/dashboard/profile',
     title: 'Your profile',
-    load: () => import('./pages/profile/profile.tsx').then((file) => file.ProfilePage),
+    view: ProfilePage,
   },
   {
     path: '/dashboard/link',
     title: 'Set your password',
     needs: 'open',
-    load: () => import('./pages/sign-in/link.tsx').then((file) => file.LinkPage),
+    view: LinkPage,
   },
 ];

@@ -20,6 +20,5 @@ export interface Page {
   readonly needs?: Permission | 'open';
   /** Its place in the navigation. Pages that are reached from another page have none. */
   readonly nav?: { readonly group: (typeof GROUPS)[number]; readonly icon: IconName };
-  /** `() => import('./pages/keys/keys.tsx').then((file) => file.KeysPage)` */
-  readonly load: () => Promise<ComponentType<PageProps>>;
+  readonly view: ComponentType<PageProps>;
 }
