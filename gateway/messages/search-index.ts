@@ -43,7 +43,7 @@ export function orderOf({ byDay }: Search): Readonly<Record<string, -1>> {
   return byDay === undefined ? { _id: -1 } : { account: -1, day: -1, [byDay]: -1, _id: -1 };
 }
 
-/** Messages of earlier versions have no `day`. They come after all others, as they are older. */
+/** A process of an earlier version may have accepted a message without `day` while the store was migrated. They come last. */
 const EARLIER_VERSIONS = null;
 
 /** The days on which messages from `oldest` to `newest` were made, for the field `day`. One look into the index for each. */

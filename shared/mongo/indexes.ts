@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
 import { BATCH_INDEXES } from './batch-indexes.ts';
-import { isIndexNotFound } from './errors.ts';
 import { type Index, MESSAGE_INDEXES } from './message-indexes.ts';
 import { TEMPLATE_INDEXES } from './template-indexes.ts';
 import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
@@ -249,27 +248,13 @@ export const INDEXES: readonly Index[] = [
   },
 ];
 
-/** Indexes of earlier versions that no query uses any more. */
-const RETIRED: readonly { readonly collection: string; readonly name: string }[] = [
-  { collection: 'messages', name: 'events' },
-];
-
 /**
- * Creates missing indexes and drops unused ones. May run in several processes at once. Throws when an index of that name exists
+ * Creates missing indexes. May run in several processes at once. Throws when an index of that name exists
  * with another shape.
  */
 export async function ensureIndexes(db: Db): Promise<void> {
   for (const collection of new Set(INDEXES.map((index) => index.collection))) {
     const wanted = INDEXES.filter((index) => index.collection === collection);
     await db.collection(collection).createIndexes(wanted.map(({ key, options }) => ({ key, ...options })));
-  }
-  for (const { collection, name } of RETIRED) await dropIndex(db, collection, name);
-}
-
-async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
-  try {
-    await db.collection(collection).dropIndex(name);
-  } catch (error) {
-    if (!isIndexNotFound(error)) throw error;
   }
 }

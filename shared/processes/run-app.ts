@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Lifecycle } from '../runtime/lifecycle.ts';
 import type { Log } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { ensureSchema } from '../schema/migrate.ts';
 import { reportProcess } from './report.ts';
 
 /** What every process of the product has from the start. */
@@ -32,6 +33,7 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
     const metrics = new Metrics();
     const store = await connectStore(config);
     life.onStop('store', () => store.close());
+    await ensureSchema({ db: store.db, clock: systemClock, log });
     await ensureIndexes(store.db);
     life.onStop('report', reportProcess(app, store.db, metrics, systemClock, log));
     const listen =

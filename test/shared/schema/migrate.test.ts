@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { idDay, newId } from '../../../shared/runtime/ids.ts';
+import { thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { ensureSchema } from '../../../shared/schema/migrate.ts';
+import type { Step } from '../../../shared/schema/steps.ts';
+import { silentLog as log } from '../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+interface Stored {
+  readonly _id: string;
+  readonly version?: number;
+  readonly walked?: string;
+  readonly day?: number;
+}
+
+describe('the schema of the store', () => {
+  let store: TestStore;
+  let db: Db;
+  beforeEach(async () => {
+    store = await openTestStore();
+    db = store.db;
+  });
+  afterEach(() => store.close());
+
+  const schema = () => db.collection<Stored>('store_state').findOne({ _id: 'schema' });
+  const numbered = (version: number) => db.collection<Stored>('store_state').insertOne({ _id: 'schema', version });
+  const used = () => db.collection<Stored>('accounts').insertOne({ _id: 'acc_1' });
+
+  it('of an empty store is the newest at once: no step runs', async () => {
+    await ensureSchema({ db, clock, log }, [{ to: 2, run: () => Promise.reject(new Error('nothing to migrate')) }]);
+
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 2 });
+  });
+
+  it('of a store from before it had a number is brought to the newest', async () => {
+    const ids = Array.from({ length: 2_500 }, (_, i) => newId('msg', 1_700_000_000_000 + i * 3_600_000));
+    const messages = db.collection<Stored>('messages');
+    await messages.insertMany(ids.map((_id, i) => ({ _id, ...(i % 2 === 0 && { day: idDay(_id) }) })));
+    await messages.createIndex({ account: 1, 'history.at': 1 }, { name: 'events' });
+
+    await ensureSchema({ db, clock, log });
+
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 3 });
+    const days = await messages.find().sort({ _id: 1 }).toArray();
+    expect(days.map(({ day }) => day)).to.deep.equal([...ids].sort().map(idDay));
+    expect((await messages.indexes()).map(({ name }) => name)).not.to.include('events');
+  });
+
+  it('that is newer than the program is refused, and stays as it is', async () => {
+    await numbered(4);
+
+    const refused = await ensureSchema({ db, clock, log }).catch((error: unknown) => error);
+
+    expect(refused).to.be.instanceOf(Error).with.property('code', 'start_failed');
+    expect(String(refused)).to.include('schema 4').and.include('only 3');
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
+  });
+
+  it('is migrated by one of several processes, step by step, while the others wait', async () => {
+    await used();
+    const ran: string[] = [];
+    let running = 0;
+    const step = (to: number, process: number): Step => ({
+      to,
+      run: async ({ passed }) => {
+        running += 1;
+        ran.push(`to ${to}, ${running} at work`);
+        await passed(`slice of ${process}`);
+        running -= 1;
+      },
+    });
+    const identities = [1, 2, 3].map((n) => ({ ...thisProcess(), machine: `machine ${n}` }));
+
+    await Promise.all(
+      identities.map((identity, n) => ensureSchema({ db, clock, log, identity }, [step(2, n), step(3, n), step(4, n)])),
+    );
+
+    expect(ran).to.deep.equal(['to 2, 1 at work', 'to 3, 1 at work', 'to 4, 1 at work']);
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
+  });
+
+  it('is migrated on from where an interrupted step had come to', async () => {
+    await numbered(2);
+    const walked: (string | undefined)[] = [];
+    const step = (breaks: boolean): Step => ({
+      to: 3,
+      run: async (deps) => {
+        walked.push(deps.walked);
+        await deps.passed('m');
+        if (breaks) throw new Error('killed here');
+      },
+    });
+    const interrupted = await ensureSchema({ db, clock, log }, [step(true)]).catch((error: unknown) => error);
+    const between = await schema();
+
+    await ensureSchema({ db, clock, log }, [step(false)]);
+
+    expect(String(interrupted)).to.include('killed here');
+    expect(between).to.deep.equal({ _id: 'schema', version: 2, walked: 'm' });
+    expect(walked).to.deep.equal([undefined, 'm']);
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 3 });
+  });
+});
