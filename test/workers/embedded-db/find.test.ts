@@ -164,65 +164,35 @@ describe('embedded-db find', () => {
     expect(await errorOf(all.findOne({}, { projection: { a: 0, b: 1 } }))).to.include({ code: 31253 });
   });
 
-  it('counts, with a filter, a skip and a limit', async () => {
+  it('counts, with a filter and a limit', async () => {
     const all = store.collection();
     await all.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, even: i % 2 === 0 })));
 
     expect(await all.countDocuments()).to.equal(10);
     expect(await all.countDocuments({ even: true })).to.equal(5);
-    expect(await all.countDocuments({ even: true }, { skip: 1, limit: 3 })).to.equal(3);
+    expect(await all.countDocuments({ even: true }, { limit: 3 })).to.equal(3);
     expect(await all.countDocuments({ even: 'none' })).to.equal(0);
     expect(await all.estimatedDocumentCount()).to.equal(10);
-    expect((await store.db.command({ count: all.collectionName, query: { even: true }, limit: 2 })).n).to.equal(2);
   });
 
-  it('lists distinct values, those of arrays one by one', async () => {
-    const all = store.collection();
-    await all.insertMany([{ a: 1 }, { a: [1, 2] }, { a: 'x' }, { b: 1 }, { a: { c: 1 } }, { a: Long.fromNumber(2) }]);
-
-    expect(await all.distinct('a')).to.have.deep.members([1, 2, 'x', { c: 1 }]);
-    expect(await all.distinct('a', { a: { $type: 'string' } })).to.deep.equal(['x']);
-  });
-
-  it('aggregates: match, group, sort, project, count', async () => {
+  it('aggregates: match, sort, limit, group', async () => {
     const all = store.collection();
     await all.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, k: i % 3, v: i })));
 
     const groups = await all
       .aggregate([
         { $match: { v: { $gt: 0 } } },
-        { $sort: { v: 1 } },
-        {
-          $group: {
-            _id: '$k',
-            n: { $sum: 1 },
-            sum: { $sum: '$v' },
-            min: { $min: '$v' },
-            max: { $max: '$v' },
-            first: { $first: '$v' },
-            last: { $last: '$v' },
-            all: { $push: '$v' },
-          },
-        },
+        { $group: { _id: '$k', n: { $sum: 1 }, sum: { $sum: '$v' } } },
         { $sort: { _id: 1 } },
       ])
       .toArray();
-    const page = await all
-      .aggregate([{ $sort: { v: -1 } }, { $skip: 2 }, { $limit: 2 }, { $project: { v: 1, _id: 0 } }])
-      .toArray();
-    const counted = await all.aggregate([{ $match: { k: 0 } }, { $count: 'n' }]).toArray();
-    const computed = await all
-      .aggregate([{ $match: { _id: 3 } }, { $set: { w: { $add: ['$v', 1] } } }, { $unset: 'k' }])
-      .toArray();
+    const greatest = await all.aggregate([{ $sort: { v: -1 } }, { $limit: 2 }]).toArray();
 
     expect(groups).to.deep.equal([
-      { _id: 0, n: 3, sum: 18, min: 3, max: 9, first: 3, last: 9, all: [3, 6, 9] },
-      { _id: 1, n: 3, sum: 12, min: 1, max: 7, first: 1, last: 7, all: [1, 4, 7] },
-      { _id: 2, n: 3, sum: 15, min: 2, max: 8, first: 2, last: 8, all: [2, 5, 8] },
+      { _id: 0, n: 3, sum: 18 },
+      { _id: 1, n: 3, sum: 12 },
+      { _id: 2, n: 3, sum: 15 },
     ]);
-    expect(page).to.deep.equal([{ v: 7 }, { v: 6 }]);
-    expect(counted).to.deep.equal([{ n: 4 }]);
-    expect(computed).to.deep.equal([{ _id: 3, v: 3, w: 4 }]);
-    expect(await all.aggregate([{ $match: { k: 9 } }, { $count: 'n' }]).toArray()).to.deep.equal([]);
+    expect(greatest.map((doc) => doc.v)).to.deep.equal([9, 8]);
   });
 });

@@ -35,7 +35,6 @@ const updates: fc.Arbitrary<Document> = fc.oneof(
   fc.record({ $set: fc.record({ l: list }) }),
   fc.record({ $unset: fc.constantFrom({ a: 1 }, { b: 1 }, { s: 1 }, { l: 1 }, { 'l.0.k': 1 }) }),
   fc.record({ $push: fc.record({ l: fc.record({ k: scalar }) }) }),
-  fc.record({ $rename: fc.constantFrom({ a: 'b' }, { s: 'a' }) }),
   fc.record({ $min: fc.record({ b: scalar }), $max: fc.record({ s: scalar }) }),
 );
 

@@ -97,9 +97,9 @@ function bitLength(number: bigint): number {
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-export type Arithmetic = 'add' | 'subtract' | 'multiply';
+export type Arithmetic = 'add' | 'subtract';
 
-/** The sum, difference or product of int32, int64 or double; undefined when an int64 overflows. */
+/** The sum or difference of int32, int64 or double; undefined when an int64 overflows. */
 export function arithmetic(operation: Arithmetic, a: Value, b: Value): Value | undefined {
   if (a.type === TYPE.double || b.type === TYPE.double) {
     return double(onNumbers(operation, toDouble(a), toDouble(b)));
@@ -110,12 +110,12 @@ export function arithmetic(operation: Arithmetic, a: Value, b: Value): Value | u
   }
   const x = toInteger(a);
   const y = toInteger(b);
-  const result = operation === 'add' ? x + y : operation === 'subtract' ? x - y : x * y;
+  const result = operation === 'add' ? x + y : x - y;
   return result < INT64_MIN || result > INT64_MAX ? undefined : int64(result);
 }
 
 function onNumbers(operation: Arithmetic, x: number, y: number): number {
-  return operation === 'add' ? x + y : operation === 'subtract' ? x - y : x * y;
+  return operation === 'add' ? x + y : x - y;
 }
 
 function toDouble({ type, buf, pos }: Value): number {

@@ -1,5 +1,5 @@
 import { StoreError } from './errors.ts';
-import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE, valueEnd } from './read.ts';
+import { byteAt, Elements, findElement, isContainer, isEmptyContainer, TYPE } from './read.ts';
 
 /** A dotted path, split once: `parts.0.key`. */
 export interface Path {
@@ -11,9 +11,6 @@ export interface Path {
 
 /** mongod's limit on nested documents (`BSONDepth::kDefaultMaxAllowableDepth`). */
 export const MAX_DEPTH = 200;
-
-/** The path of a value itself, for operators inside `$elemMatch`. */
-export const SELF: Path = { text: '', parts: [], indexes: [] };
 
 const paths = new Map<string, Path>();
 /** Programs use few paths, but ids inside paths (`pending.g_…`) must not grow the cache without limit. */
@@ -185,18 +182,4 @@ function collect(
   } else {
     add(into, TYPE.null, 0, element);
   }
-}
-
-/** The value at a path without arrays in between, as updates and upserts see it; position -1 when there is none. */
-export function plainElement(path: Path, buf: Buffer, doc: number): { type: number; pos: number; end: number } {
-  let type: number = TYPE.object;
-  let pos = doc;
-  for (const part of path.parts) {
-    if (!isContainer(type)) return { type: TYPE.missing, pos: -1, end: -1 };
-    const at = findElement(buf, pos, part);
-    if (at < 0) return { type: TYPE.missing, pos: -1, end: -1 };
-    type = byteAt(buf, at);
-    pos = at + part.length + 2;
-  }
-  return { type, pos, end: valueEnd(type, buf, pos) };
 }

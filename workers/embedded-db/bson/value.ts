@@ -46,9 +46,19 @@ export function isTruthy(value: Value): boolean {
       return false;
     case TYPE.bool:
       return byteAt(value.buf, value.pos) === 1;
+    case TYPE.decimal:
+      return !isZeroDecimal(value);
     default:
       return asNumber(value) !== 0;
   }
+}
+
+/** A zero of any sign and exponent; a coefficient that is too large counts as zero (IEEE 754-2008, 3.5.2). */
+function isZeroDecimal({ buf, pos }: Value): boolean {
+  const top = byteAt(buf, pos + 15);
+  if ((top & 0x60) === 0x60) return (top & 0x78) !== 0x78; // else an infinity or NaN
+  for (let i = 0; i < 14; i++) if (buf[pos + i] !== 0) return false;
+  return (byteAt(buf, pos + 14) & 1) === 0;
 }
 
 export function isNullish(type: number): boolean {
@@ -136,12 +146,6 @@ const TYPE_NAMES: Readonly<Record<number, string>> = {
 
 export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? 'unknown';
-}
-
-export function typeByName(name: string): number | undefined {
-  for (const [type, known] of Object.entries(TYPE_NAMES))
-    if (known === name && known !== 'missing') return Number(type);
-  return undefined;
 }
 
 /** A value as error messages show it, in the shell's manner: `{ a: 1, b: "x" }`. */

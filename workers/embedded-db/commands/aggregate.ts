@@ -1,16 +1,13 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import { asNumber, asString } from '../bson/value.ts';
+import { asNumber, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { isPlainCount, parseGroup } from '../plan/group.ts';
-import { collecting, fromList, mapping, projected, type Results, sorted, window } from '../plan/results.ts';
+import { filtered, fromList, type Results, sorted, window } from '../plan/results.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
-import { parseProjection } from '../query/projection.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
-import { applyTree } from '../update/apply.ts';
-import { parseStage as parseUpdateStage } from '../update/pipeline.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { type FindQuery, findResults } from './find.ts';
 import { cursorReply } from './reply.ts';
@@ -19,8 +16,11 @@ import type { Store } from './store.ts';
 const DEFAULT_BATCH = 101;
 const EVERYTHING: Filter = { kind: 'and', filters: [] };
 
+const REFUSED = ['collation', 'let', 'explain', 'allowDiskUse', 'bypassDocumentValidation'];
+export const AGGREGATE_FIELDS = `pipeline cursor hint ${REFUSED.join(' ')}`;
+
 export function aggregate(store: Store, command: Command): Buffer | Promise<Buffer> {
-  refuseOptions((name) => command.get(name), ['collation', 'let', 'explain']);
+  refuseOptions((name) => command.get(name), REFUSED);
   if (command.get('aggregate').type !== TYPE.string) throw notSupported('An aggregation without a collection');
   const ns = `${command.db}.${command.collection()}`;
   const cursor = command.document('cursor');
@@ -45,18 +45,17 @@ function batchSizeOf(cursor: Value): number {
   return DEFAULT_BATCH;
 }
 
-export interface Stage {
+interface Stage {
   readonly name: string;
   readonly argument: Value;
-  readonly stage: Value;
 }
 
-export function stagesOf(pipeline: Value): Stage[] {
+function stagesOf(pipeline: Value): Stage[] {
   if (pipeline.type !== TYPE.array) throw new StoreError(14, "'pipeline' option must be specified as an array");
   return valuesOf(pipeline).map((stage) => {
     if (stage.type !== TYPE.object) throw new StoreError(14, "Each element of the 'pipeline' array must be an object");
     const elements = new Elements(stage.buf, stage.pos);
-    const found = elements.next() ? { name: elements.name(), argument: elements.value(), stage } : undefined;
+    const found = elements.next() ? { name: elements.name(), argument: elements.value() } : undefined;
     if (found === undefined || elements.next()) {
       throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
     }
@@ -65,7 +64,7 @@ export function stagesOf(pipeline: Value): Stage[] {
 }
 
 /** What the first stages ask of the collection: `$match`, then `$sort`, then `$limit`, as far as they stand in front. */
-export function leadingQuery(stages: readonly Stage[], hint: Value): { query: FindQuery; rest: readonly Stage[] } {
+function leadingQuery(stages: readonly Stage[], hint: Value): { query: FindQuery; rest: readonly Stage[] } {
   let rest = stages;
   let filter = EVERYTHING;
   let sort: readonly SortField[] = [];
@@ -79,7 +78,7 @@ export function leadingQuery(stages: readonly Stage[], hint: Value): { query: Fi
     rest = rest.slice(1);
   }
   if (rest[0]?.name === '$limit') {
-    limit = positive('$limit', rest[0].argument, 1);
+    limit = parseLimit(rest[0].argument);
     rest = rest.slice(1);
   }
   return { query: { filter, sort, skip: 0, limit, hint }, rest };
@@ -114,54 +113,34 @@ function countDocument(group: Value, count: number): Buffer {
   return out.finish(handle);
 }
 
-function addStage(inner: Results, { name, argument, stage }: Stage, context: ExpressionContext): Results {
+function addStage(inner: Results, { name, argument }: Stage, context: ExpressionContext): Results {
   switch (name) {
     case '$match': {
       const matches = predicate(parseMatch(argument), context);
-      return mapping(inner, (doc) => (matches(TYPE.object, doc, 0) ? doc : undefined));
+      return filtered(inner, (doc) => matches(TYPE.object, doc, 0));
     }
     case '$sort':
       return sorted(inner, parseStageSort(argument), 0);
-    case '$skip':
-      return window(inner, positive('$skip', argument, 0), 0);
     case '$limit':
-      return window(inner, 0, positive('$limit', argument, 1));
-    case '$count':
-      return counted(inner, argument);
+      return window(inner, 0, parseLimit(argument));
     case '$group':
       return parseGroup(argument, context)(inner);
-    case '$project': {
-      if (argument.type !== TYPE.object || isEmptyContainer(argument.buf, argument.pos)) {
-        throw new StoreError(
-          51272,
-          'Invalid $project :: caused by :: projection specification must have at least one field',
-        );
-      }
-      return projected(inner, parseProjection(argument));
-    }
-    case '$set':
-    case '$addFields':
-    case '$unset': {
-      const tree = parseUpdateStage(stage);
-      const writer = new BsonWriter();
-      return mapping(inner, (doc) => {
-        applyTree(tree.root, { buf: doc, pos: 0, context, inserting: true }, writer, true);
-        return Buffer.from(writer.buf.subarray(0, writer.length));
-      });
-    }
     case '$changeStream':
       throw new StoreError(40573, 'The $changeStream stage is only supported on replica sets');
     default:
-      throw KNOWN_STAGES.has(name)
+      throw ELSEWHERE.has(name)
         ? notSupported(`The stage ${name}`)
         : new StoreError(40324, `Unrecognized pipeline stage name: '${name}'`);
   }
 }
 
-const KNOWN_STAGES = new Set(
-  ['$bucket', '$bucketAuto', '$collStats', '$densify', '$facet', '$fill', '$geoNear', '$graphLookup', '$indexStats']
-    .concat(['$lookup', '$merge', '$out', '$redact', '$replaceRoot', '$replaceWith', '$sample', '$search'])
-    .concat(['$setWindowFields', '$sortByCount', '$unionWith', '$unwind', '$documents', '$listSessions']),
+/** MongoDB has them, nothing of the product sends them (docs/decisions/0075). */
+const ELSEWHERE = new Set(
+  ['$addFields', '$bucket', '$bucketAuto', '$collStats', '$count', '$currentOp', '$densify', '$documents', '$facet']
+    .concat(['$fill', '$geoNear', '$graphLookup', '$indexStats', '$listLocalSessions', '$listSessions', '$lookup'])
+    .concat(['$merge', '$out', '$planCacheStats', '$project', '$redact', '$replaceRoot', '$replaceWith', '$sample'])
+    .concat(['$search', '$searchMeta', '$set', '$setWindowFields', '$shardedDataDistribution', '$skip', '$sortByCount'])
+    .concat(['$unionWith', '$unset', '$unwind', '$vectorSearch']),
 );
 
 function parseMatch(argument: Value): Filter {
@@ -179,36 +158,11 @@ function parseStageSort(argument: Value): readonly SortField[] {
   return parseSort(argument);
 }
 
-function positive(name: string, argument: Value, least: number): number {
+function parseLimit(argument: Value): number {
   const number = asNumber(argument);
-  if (number === undefined || !Number.isInteger(number) || number < least) {
-    throw new StoreError(
-      name === '$limit' ? 15958 : 5107200,
-      `invalid argument to ${name} stage: Expected a ${least === 0 ? 'non-negative' : 'positive'} number in: ${name}`,
-    );
+  if (number === undefined || !Number.isInteger(number)) {
+    throw new StoreError(5107201, `invalid argument to $limit stage: Expected a number in: $limit: ${show(argument)}`);
   }
+  if (number <= 0) throw new StoreError(15958, 'the limit must be positive');
   return number;
-}
-
-function counted(inner: Results, argument: Value): Results {
-  const field = asString(argument);
-  if (field === undefined) throw new StoreError(40156, 'the count field must be a non-empty string');
-  if (field === '') throw new StoreError(40157, 'the count field must be a non-empty string');
-  if (field.startsWith('$')) throw new StoreError(40158, 'the count field cannot be a $-prefixed path');
-  if (field.includes('\0')) throw new StoreError(40159, 'the count field cannot contain a null byte');
-  if (field.includes('.')) throw new StoreError(40160, "the count field cannot contain '.'");
-  let count = 0;
-  return collecting(
-    inner,
-    () => {
-      count++;
-    },
-    () => {
-      if (count === 0) return [];
-      const out = new BsonWriter(64);
-      const handle = out.begin();
-      out.int32(field, count);
-      return [out.finish(handle)];
-    },
-  );
 }

@@ -10,6 +10,7 @@ import type { Store } from './store.ts';
 const STATEMENT = new Set(['q', 'limit', 'hint', 'collation']);
 
 export function deleteDocuments(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), ['let']);
   const context = { nowMs: store.now() };
   const collection = store.catalog.get(`${command.db}.${command.collection()}`);
   let removed = 0;
@@ -17,7 +18,7 @@ export function deleteDocuments(store: Store, command: Command): Buffer {
     const fields = fieldsOf(new Elements(value.buf, value.pos));
     const get = (name: string): Value => fields.get(name) ?? MISSING;
     checkFields(fields.keys(), STATEMENT, 'delete.deletes');
-    refuseOptions(get, ['collation']);
+    refuseOptions(get, ['collation', 'hint']);
     const query = documentOf(get('q'), 'delete.deletes.q');
     if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
     const limit = asNumber(get('limit'));
@@ -26,12 +27,7 @@ export function deleteDocuments(store: Store, command: Command): Buffer {
     }
     const filter = parseFilter(query.buf, query.pos);
     if (collection === undefined) return;
-    for (const hit of findTargets(
-      store,
-      collection,
-      { filter, hint: get('hint'), sort: [], one: limit === 1 },
-      context,
-    )) {
+    for (const hit of findTargets(store, collection, { filter, sort: [], one: limit === 1 }, context)) {
       store.documents.remove(collection, hit.key, hit.doc);
       removed++;
     }

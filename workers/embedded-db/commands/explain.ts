@@ -1,28 +1,29 @@
-import { StoreError } from '../bson/errors.ts';
-import { documentBytes, Elements, MISSING, TYPE, type Value } from '../bson/read.ts';
+import { notSupported, StoreError } from '../bson/errors.ts';
+import { documentBytes, TYPE } from '../bson/read.ts';
 import type { BsonWriter } from '../bson/write.ts';
 import { type Plan, planQuery } from '../plan/plan.ts';
 import { PAUSE, Scan } from '../plan/scan.ts';
-import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
-import { parseSort, type SortField } from '../query/sort.ts';
+import type { SortField } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
-import { leadingQuery, stagesOf } from './aggregate.ts';
-import { Command } from './command.ts';
-import { queryOf } from './count.ts';
-import { type FindQuery, parseFind, passOver } from './find.ts';
+import { Command, checkFields } from './command.ts';
+import { FIND_FIELDS, type FindQuery, parseFind, passOver } from './find.ts';
 import { reply } from './reply.ts';
 import type { Store } from './store.ts';
 
+const FIELDS = new Set(['find', '$db', 'comment', 'maxTimeMS', 'readConcern', ...FIND_FIELDS.split(' ')]);
+
 /**
- * Says which index a command would use, in mongod's shape: `winningPlan` is COLLSCAN, IDHACK, or FETCH over an IXSCAN
+ * Says which index a `find` would use, in mongod's shape: `winningPlan` is COLLSCAN, IDHACK, or FETCH over an IXSCAN
  * with its `indexName`, under a SORT when the order has to be made. Always with the counts of a run of the query part.
  */
 export function explain(store: Store, outer: Command): Buffer {
   const inner = outer.document('explain');
   if (inner.type === TYPE.missing) throw new StoreError(14, "BSON field 'explain.explain' must be an object");
   const command = new Command(Buffer.from(documentBytes(inner)), outer.sequences);
-  const query = explainedQuery(command);
+  if (command.name !== 'find') throw notSupported(`explain of ${command.name}`);
+  checkFields(command.fields.keys(), FIELDS, 'find');
+  const query = parseFind(command);
   const ns = `${outer.db}.${command.collection()}`;
   const collection = store.catalog.get(ns);
   return reply((out) => {
@@ -42,39 +43,6 @@ export function explain(store: Store, outer: Command): Buffer {
 
 function plan(collection: Collection, query: FindQuery): Plan {
   return planQuery(collection, { ...query, limited: query.limit > 0 });
-}
-
-function explainedQuery(command: Command): FindQuery {
-  switch (command.name) {
-    case 'find':
-      return parseFind(command);
-    case 'aggregate':
-      return leadingQuery(stagesOf(command.get('pipeline')), command.get('hint')).query;
-    case 'count':
-    case 'distinct':
-      return queryOf(command);
-    case 'findAndModify':
-      return { ...queryOf(command), sort: parseSort(command.get('sort')), limit: 1 };
-    case 'update':
-      return statementQuery(command.statements('updates')[0]);
-    case 'delete':
-      return statementQuery(command.statements('deletes')[0]);
-    default:
-      throw new StoreError(59, `Explain failed due to unknown command: ${command.name}`);
-  }
-}
-
-function statementQuery(statement: Value | undefined): FindQuery {
-  if (statement?.type !== TYPE.object) throw new StoreError(2, 'explain needs a statement');
-  let q: Value = MISSING;
-  let hint: Value = MISSING;
-  const elements = new Elements(statement.buf, statement.pos);
-  while (elements.next()) {
-    if (elements.name() === 'q') q = elements.value();
-    if (elements.name() === 'hint') hint = elements.value();
-  }
-  if (q.type !== TYPE.object) throw new StoreError(14, 'the filter must be an object');
-  return { filter: parseFilter(q.buf, q.pos), sort: [], skip: 0, limit: 0, hint };
 }
 
 function describe(out: BsonWriter, chosen: Plan, sort: readonly SortField[]): void {

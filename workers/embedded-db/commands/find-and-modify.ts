@@ -13,8 +13,11 @@ import { changeDocument, upsertDocument } from './update.ts';
 const ID = Buffer.from('_id');
 const ALL: Filter = { kind: 'and', filters: [] };
 
+const REFUSED = ['bypassDocumentValidation', 'collation', 'arrayFilters', 'hint', 'let'];
+export const FIND_AND_MODIFY_FIELDS = `query sort remove update new fields upsert ${REFUSED.join(' ')}`;
+
 export function findAndModify(store: Store, command: Command): Buffer {
-  refuseOptions((name) => command.get(name), ['collation', 'arrayFilters', 'let']);
+  refuseOptions((name) => command.get(name), REFUSED);
   const context = { nowMs: store.now() };
   const remove = command.flag('remove', false);
   const giveNew = command.flag('new', false);
@@ -36,7 +39,7 @@ export function findAndModify(store: Store, command: Command): Buffer {
   const projection = parseProjection(command.get('fields'));
   const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));
   const parsed = remove ? undefined : parseUpdate(change, context);
-  const target = { filter, hint: command.get('hint'), sort: parseSort(command.get('sort')), one: true };
+  const target = { filter, sort: parseSort(command.get('sort')), one: true };
   const collection = upsert
     ? store.catalog.ensure(command.db, command.collection())
     : store.catalog.get(`${command.db}.${command.collection()}`);

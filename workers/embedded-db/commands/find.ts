@@ -17,23 +17,15 @@ import type { Store } from './store.ts';
 const DEFAULT_BATCH = 101;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-const FIND_REFUSED = [
-  'collation',
-  'let',
-  'min',
-  'max',
-  'returnKey',
-  'showRecordId',
-  'tailable',
-  'awaitData',
-  'oplogReplay',
-];
+const FIND_REFUSED =
+  'collation let min max returnKey showRecordId tailable awaitData oplogReplay noCursorTimeout allowPartialResults allowDiskUse';
+export const FIND_FIELDS = `filter sort projection hint skip limit batchSize singleBatch ${FIND_REFUSED}`;
 
 export function find(store: Store, command: Command): Buffer | Promise<Buffer> {
-  refuseOptions((name) => command.get(name), FIND_REFUSED);
   const ns = `${command.db}.${command.collection()}`;
+  const query = parseFind(command);
   const projection = parseProjection(command.get('projection'));
-  const results = projected(findResults(store, ns, parseFind(command)), projection);
+  const results = projected(findResults(store, ns, query), projection);
   const size = command.count('batchSize', DEFAULT_BATCH);
   return answer(store.cursors.first(ns, results, size, command.flag('singleBatch', false), store.now()), 'firstBatch');
 }
@@ -48,6 +40,7 @@ export interface FindQuery {
 }
 
 export function parseFind(command: Command): FindQuery {
+  refuseOptions((name) => command.get(name), FIND_REFUSED.split(' '));
   const filter = command.document('filter');
   return {
     filter: filter.type === TYPE.missing ? { kind: 'and', filters: [] } : parseFilter(filter.buf, filter.pos),

@@ -1,6 +1,6 @@
-import { StoreError } from '../bson/errors.ts';
-import { documentBytes, fieldOf, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import { asString, show } from '../bson/value.ts';
+import { notSupported, StoreError } from '../bson/errors.ts';
+import { documentBytes, fieldOf, TYPE, type Value } from '../bson/read.ts';
+import { asString, isNullish, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { fromList } from '../plan/results.ts';
 import type { Collection } from '../storage/catalog.ts';
@@ -17,6 +17,7 @@ const CHUNK = 1000;
 const KEY = Buffer.from('key');
 
 export function createIndexes(store: Store, command: Command): Buffer {
+  if (!isNullish(command.get('commitQuorum').type)) throw new StoreError(2, "Standalones can't specify commitQuorum");
   const specs = command.statements('indexes');
   if (specs.length === 0) throw new StoreError(2, 'Must specify at least one index to create');
   const ns = `${command.db}.${command.collection()}`;
@@ -118,29 +119,19 @@ export function dropIndexes(store: Store, command: Command): Buffer {
   const collection = store.catalog.get(ns);
   if (collection === undefined) throw new StoreError(26, `ns not found ${ns}`);
   const before = collection.indexes.length + 1;
-  for (const index of indexesToDrop(collection, command.get('index'))) {
-    removeEntries(store, index);
-    store.catalog.removeIndex(collection, index);
-  }
+  const index = indexToDrop(collection, command.get('index'));
+  removeEntries(store, index);
+  store.catalog.removeIndex(collection, index);
   return reply((out) => out.int32('nIndexesWas', before));
 }
 
-function indexesToDrop(collection: Collection, which: Value): Index[] {
-  if (asString(which) === '*') return [...collection.indexes];
-  const wanted = which.type === TYPE.array ? valuesOf(which) : [which];
-  return wanted.map((one) => {
-    const name = asString(one);
-    const key = one.type === TYPE.object ? documentBytes(one) : undefined;
-    if (name === '_id_' || (key !== undefined && isIdKey(key))) throw new StoreError(72, 'cannot drop _id index');
-    const index = collection.indexes.find(
-      (known) => known.name === name || (key !== undefined && known.key.equals(key)),
-    );
-    if (index !== undefined) return index;
-    throw new StoreError(
-      27,
-      name === undefined ? `can't find index with key: ${show(one)}` : `index not found with name [${name}]`,
-    );
-  });
+function indexToDrop(collection: Collection, which: Value): Index {
+  const name = asString(which);
+  if (name === undefined || name === '*') throw notSupported('dropIndexes of anything but one name');
+  if (name === '_id_') throw new StoreError(72, 'cannot drop _id index');
+  const index = collection.indexes.find((known) => known.name === name);
+  if (index === undefined) throw new StoreError(27, `index not found with name [${name}]`);
+  return index;
 }
 
 export function listIndexes(store: Store, command: Command): Buffer | Promise<Buffer> {

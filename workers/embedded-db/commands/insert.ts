@@ -1,9 +1,10 @@
-import type { Command } from './command.ts';
+import { type Command, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement } from './statements.ts';
 import type { Store } from './store.ts';
 
 export function insert(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), ['bypassDocumentValidation']);
   const collection = store.catalog.ensure(command.db, command.collection());
   const nowMs = store.now();
   let inserted = 0;

@@ -7,12 +7,13 @@ import { type Filter, parseFilter } from '../query/filter.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { parseUpdate, type Update } from '../update/update.ts';
 import { upsertSeed } from '../update/upsert.ts';
-import { type Command, documentOf, flagOf, refuseOption } from './command.ts';
+import { type Command, documentOf, flagOf, refuseOption, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement, findTargets } from './statements.ts';
 import type { Store } from './store.ts';
 
 export function update(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), ['bypassDocumentValidation', 'let']);
   const context = { nowMs: store.now() };
   const upserted: { index: number; id: Value }[] = [];
   const { db } = command;
@@ -58,14 +59,12 @@ interface Statement {
   readonly update: Update;
   readonly upsert: boolean;
   readonly one: boolean;
-  readonly hint: Value;
   readonly sort: readonly [];
 }
 
 function parseStatement(value: Value, context: ExpressionContext): Statement {
   let query = MISSING;
   let change = MISSING;
-  let hint = MISSING;
   let multi = false;
   let upsert = false;
   const fields = new Elements(value.buf, value.pos);
@@ -85,8 +84,6 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
         upsert = flagOf(fields.value(), name, false);
         break;
       case 'hint':
-        hint = fields.value();
-        break;
       case 'c':
       case 'collation':
       case 'arrayFilters':
@@ -100,7 +97,7 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
   if (change === MISSING) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
   const parsed = parseUpdate(change, context);
   if (multi && parsed.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
-  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, hint, sort: [] };
+  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, sort: [] };
 }
 
 const writer = new BsonWriter(64 * 1024);

@@ -48,9 +48,7 @@ function elementBounds(
   test: Extract<Test, { readonly op: 'elemMatch' }>,
   into: Map<string, Bounds>,
 ): void {
-  const { of, filter } = test;
-  if (of !== 'objects') return;
-  for (const [inner, bounds] of boundsOf(filter)) {
+  for (const [inner, bounds] of boundsOf(test.filter)) {
     const known = into.get(`${path}.${inner}`);
     // A number may name an element of an array that is an element itself: an index does not see that.
     if (known?.points !== undefined || known?.element !== undefined || NUMBERED.test(inner)) continue;
@@ -69,7 +67,7 @@ function narrow(bounds: Bounds, test: Test): void {
       if (!isNullish(test.value.type)) bounds.present = true;
       return;
     case 'in': {
-      if (test.patterns.length > 0 || test.values.some((value) => value.type === TYPE.array)) return;
+      if (test.values.some((value) => value.type === TYPE.array)) return;
       if (bounds.points === undefined || bounds.points.length > test.values.length) bounds.points = test.values;
       if (!test.values.some((value) => isNullish(value.type))) bounds.present = true;
       return;

@@ -2,33 +2,27 @@ import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { arithmetic } from '../bson/number.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
-import { asNumber, double, int32, isNullish, isNumber, NULL, show } from '../bson/value.ts';
+import { asNumber, double, int32, isNumber, NULL, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { type Expression, type ExpressionContext, parseExpression } from '../query/expression.ts';
-import { arrayValue, compareExpressions } from '../query/operations.ts';
 import { collecting, memoryLimit, type Results } from './results.ts';
-
-/** One group's state for one field. */
-interface Accumulator {
-  add(value: Value): void;
-  result(): Value;
-}
 
 interface Field {
   readonly name: string;
   readonly expression: Expression;
-  readonly make: () => Accumulator;
 }
 
-/** `$group` with the accumulators `$sum $min $max $first $last $push`. */
+/** `$group` with the accumulator `$sum`. */
 export function parseGroup(spec: Value, context: ExpressionContext): (inner: Results) => Results {
   if (spec.type !== TYPE.object) throw new StoreError(15947, "a group's fields must be specified in an object");
   let id: Expression | undefined;
   const fields: Field[] = [];
   const elements = new Elements(spec.buf, spec.pos);
   while (elements.next()) {
-    if (elements.name() === '_id') id = parseExpression(elements.value());
-    else fields.push(parseField(elements.name(), elements.value()));
+    const name = elements.name();
+    if (name !== '_id') fields.push(parseField(name, elements.value()));
+    else if (id === undefined) id = parseExpression(elements.value());
+    else throw new StoreError(15948, "a group's _id may only be specified once");
   }
   if (id === undefined) throw new StoreError(15955, 'a group specification must include an _id');
   const by = id;
@@ -36,17 +30,24 @@ export function parseGroup(spec: Value, context: ExpressionContext): (inner: Res
 }
 
 function parseField(name: string, value: Value): Field {
+  if (name.includes('.')) throw new StoreError(40235, `The field name '${name}' cannot contain '.'`);
+  if (name.startsWith('$')) throw new StoreError(40236, `The field name '${name}' cannot be an operator name`);
   if (value.type !== TYPE.object) throw new StoreError(40234, `The field '${name}' must be an accumulator object`);
   const elements = new Elements(value.buf, value.pos);
   const operator = elements.next() ? elements.name() : '';
-  const make = ACCUMULATORS.get(operator);
-  if (make === undefined) throw notSupported(`The accumulator ${operator} in ${show(value)}`);
-  return { name, expression: parseExpression(elements.value()), make };
+  if (!operator.startsWith('$')) throw new StoreError(40234, `The field '${name}' must be an accumulator object`);
+  const operand = elements.value();
+  if (elements.next()) throw new StoreError(40238, `The field '${name}' must specify one accumulator`);
+  if (operator !== '$sum') throw notSupported(`The accumulator ${operator}`);
+  if (operand.type === TYPE.array) {
+    throw new StoreError(40237, 'The $sum accumulator is a unary operator');
+  }
+  return { name, expression: parseExpression(operand) };
 }
 
 interface Group {
   readonly id: Value;
-  readonly accumulators: readonly Accumulator[];
+  readonly sums: Value[];
 }
 
 /** Bytes that a group costs beside its values; a guess on the safe side. */
@@ -66,12 +67,13 @@ function grouped(inner: Results, by: Expression, fields: readonly Field[], conte
       const text = key.view().toString('latin1');
       let group = groups.get(text);
       if (group === undefined) {
-        group = { id, accumulators: fields.map((field) => field.make()) };
+        group = { id, sums: fields.map(() => int32(0)) };
         groups.set(text, group);
         bytes += GROUP_BYTES + doc.length;
         memoryLimit(bytes, 'Group');
       }
-      for (const [i, field] of fields.entries()) group.accumulators[i]?.add(field.expression(scope));
+      for (const [i, field] of fields.entries())
+        group.sums[i] = plus(group.sums[i] ?? int32(0), field.expression(scope));
     },
     () => [...groups.values()].map((group) => groupDocument(group, fields)),
   );
@@ -81,73 +83,15 @@ function groupDocument(group: Group, fields: readonly Field[]): Buffer {
   const out = new BsonWriter(256);
   const handle = out.begin();
   out.value('_id', group.id);
-  for (const [i, field] of fields.entries()) {
-    const result = group.accumulators[i]?.result() ?? NULL;
-    out.value(field.name, result.type === TYPE.missing ? NULL : result);
-  }
+  for (const [i, field] of fields.entries()) out.value(field.name, group.sums[i] ?? int32(0));
   return out.finish(handle);
 }
 
-const ACCUMULATORS: ReadonlyMap<string, () => Accumulator> = new Map([
-  ['$sum', sum],
-  ['$min', () => extreme(-1)],
-  ['$max', () => extreme(1)],
-  ['$first', first],
-  ['$last', last],
-  ['$push', push],
-]);
-
-function sum(): Accumulator {
-  let total = int32(0);
-  return {
-    add(value) {
-      if (!isNumber(value.type)) return; // as in mongod, what is no number adds nothing
-      if (value.type === TYPE.decimal) throw notSupported('$sum of Decimal128');
-      total = arithmetic('add', total, value) ?? double((asNumber(total) ?? 0) + (asNumber(value) ?? 0));
-    },
-    result: () => total,
-  };
-}
-
-function extreme(direction: 1 | -1): Accumulator {
-  let best: Value = NULL;
-  return {
-    add(value) {
-      if (isNullish(value.type)) return;
-      if (best === NULL || compareExpressions(value, best) * direction > 0) best = value;
-    },
-    result: () => best,
-  };
-}
-
-function first(): Accumulator {
-  let found: Value | undefined;
-  return {
-    add(value) {
-      found ??= value;
-    },
-    result: () => found ?? NULL,
-  };
-}
-
-function last(): Accumulator {
-  let found: Value = NULL;
-  return {
-    add(value) {
-      found = value;
-    },
-    result: () => found,
-  };
-}
-
-function push(): Accumulator {
-  const values: Value[] = [];
-  return {
-    add(value) {
-      if (value.type !== TYPE.missing) values.push(value);
-    },
-    result: () => arrayValue(values),
-  };
+/** As in mongod, what is no number adds nothing, and an int64 that overflows becomes a double. */
+function plus(total: Value, value: Value): Value {
+  if (!isNumber(value.type)) return total;
+  if (value.type === TYPE.decimal) throw notSupported('$sum of Decimal128');
+  return arithmetic('add', total, value) ?? double((asNumber(total) ?? 0) + (asNumber(value) ?? 0));
 }
 
 /** `{ _id: 1, n: { $sum: 1 } }`: how drivers count. */

@@ -1,13 +1,13 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { parsePath } from '../bson/path.ts';
-import { documentBytes, TYPE, type Value } from '../bson/read.ts';
+import { documentBytes, findElement, MISSING, TYPE, type Value } from '../bson/read.ts';
 import { asString } from '../bson/value.ts';
 import type { Filter } from '../query/filter.ts';
 import type { SortField } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { KeyRange } from '../storage/database.ts';
-import type { Index, IndexField } from '../storage/index-definition.ts';
+import { type Index, type IndexField, isIdKey } from '../storage/index-definition.ts';
 import { type Bounds, boundsOf, implies } from './bounds.ts';
 import { keyRange } from './key-range.ts';
 
@@ -60,24 +60,28 @@ export function planQuery(collection: Collection, query: Query): Plan {
   return best.plan;
 }
 
+const NATURAL = Buffer.from('$natural');
+
+/** A hint is never followed to an index that lacks documents which the filter may match: mongod would give a part of them. */
 function hintedPlan(collection: Collection, query: Query, bounds: ReadonlyMap<string, Bounds>): Plan {
   const { hint } = query;
   const name = asString(hint);
-  if (name === '_id_') return candidate(collection, undefined, query, bounds).plan;
-  if (hint.type === TYPE.object) {
-    const key = documentBytes(hint);
-    if (key.includes('$natural')) throw notSupported('The hint $natural');
-    if (key.subarray(4, 9).equals(Buffer.from('\x10_id\0')) && key.length === 14) {
-      return candidate(collection, undefined, query, bounds).plan;
-    }
+  if (name === undefined && hint.type !== TYPE.object) throw new StoreError(9, 'Hint must be a string or an object');
+  if (name === '_id_' || (hint.type === TYPE.object && isIdKey(documentBytes(hint)))) {
+    return candidate(collection, undefined, query, bounds).plan;
   }
+  if (hint.type === TYPE.object && findElement(hint.buf, hint.pos, NATURAL) >= 0)
+    throw notSupported('The hint $natural');
   const index = collection.indexes.find((one) => one.name === name || sameKey(one, hint));
-  if (index === undefined || index.truncated) {
+  if (index === undefined) {
     throw new StoreError(
       2,
       'error processing query: planner returned error: hint provided does not correspond to an existing index',
     );
   }
+  // An index with hashed keys cannot serve; what it would find, others find.
+  if (index.truncated) return planQuery(collection, { ...query, hint: MISSING });
+  if (!usable(index, bounds)) throw notSupported(`A hint to ${index.name} where it lacks documents that may match`);
   return candidate(collection, index, query, bounds).plan;
 }
 

@@ -23,22 +23,25 @@ export function fromList(docs: readonly Buffer[]): Results {
   return { next: () => docs[at++] };
 }
 
-/** Lets each document through, changed or not at all. */
-export function mapping(inner: Results, change: (doc: Buffer) => Buffer | undefined): Results {
+export function filtered(inner: Results, matches: (doc: Buffer) => boolean): Results {
   return {
     next() {
       for (;;) {
         const doc = inner.next();
-        if (doc === undefined || doc === PAUSE) return doc;
-        const changed = change(doc);
-        if (changed !== undefined) return changed;
+        if (doc === undefined || doc === PAUSE || matches(doc)) return doc;
       }
     },
   };
 }
 
 export function projected(inner: Results, projection: Projection | undefined): Results {
-  return projection === undefined ? inner : mapping(inner, projection);
+  if (projection === undefined) return inner;
+  return {
+    next() {
+      const doc = inner.next();
+      return doc === undefined || doc === PAUSE ? doc : projection(doc);
+    },
+  };
 }
 
 /** `limit` 0 is none. */

@@ -1,18 +1,9 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE, typeName } from '../bson/value.ts';
+import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import {
-  add,
-  arrayValue,
-  compareExpressions,
-  concatenate,
-  extreme,
-  mergeObjects,
-  multiply,
-  subtract,
-} from './operations.ts';
+import { add, arrayValue, compareExpressions, extreme, mergeObjects, subtract } from './operations.ts';
 
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
 export type Expression = (scope: Scope) => Value;
@@ -52,16 +43,12 @@ export function parseExpression(value: Value): Expression {
 }
 
 function parseVariable(text: string): Expression {
-  const [name = '', ...path] = text.slice(2).split('.');
+  const name = text.slice(2);
   switch (name) {
     case 'NOW':
       return ({ context }) => date(context.nowMs);
     case 'REMOVE':
       return () => MISSING;
-    case 'ROOT':
-    case 'CURRENT':
-      if (path.length > 0) return fieldPath(path.join('.'));
-      return ({ buf, pos }) => ({ type: TYPE.object, buf, pos });
     default:
       throw /^[A-Z]/.test(name)
         ? notSupported(`$$${name}`)
@@ -147,8 +134,6 @@ function parseOperator(name: string, operand: Value): Expression {
       return () => operand;
     case '$add':
       return ofAll(operands(operand), add);
-    case '$multiply':
-      return ofAll(operands(operand), multiply);
     case '$subtract': {
       const [a, b] = pair(name, operand);
       return (scope) => subtract(a(scope), b(scope));
@@ -159,8 +144,6 @@ function parseOperator(name: string, operand: Value): Expression {
       return firstPresent(operand);
     case '$eq':
       return comparison(name, operand, (order) => order === 0);
-    case '$ne':
-      return comparison(name, operand, (order) => order !== 0);
     case '$lt':
       return comparison(name, operand, (order) => order < 0);
     case '$lte':
@@ -181,26 +164,11 @@ function parseOperator(name: string, operand: Value): Expression {
       const [part = () => NULL] = exactly(name, 1, operand);
       return (scope) => (isTrue(part, scope) ? FALSE : TRUE);
     }
-    case '$in': {
-      const [needle, list] = pair(name, operand);
-      return (scope) => {
-        const values = list(scope);
-        if (values.type !== TYPE.array) {
-          throw new StoreError(40081, `$in requires an array as a second argument, found: ${typeName(values.type)}`);
-        }
-        const wanted = needle(scope);
-        return valuesOf(values).some((value) => compareExpressions(value, wanted) === 0) ? TRUE : FALSE;
-      };
-    }
     case '$max':
     case '$min':
       return ofAll(operands(operand), (values) => extreme(values, name === '$max' ? 1 : -1));
-    case '$concat':
-      return ofAll(operands(operand), concatenate);
     case '$mergeObjects':
       return ofAll(operands(operand), mergeObjects);
-    case '$getField':
-      return getField(operand);
     default:
       throw notSupported(`The expression ${name}`);
   }
@@ -244,22 +212,5 @@ function firstPresent(operand: Value): Expression {
       if (!isNullish(value.type)) return value;
     }
     return last(scope);
-  };
-}
-
-function getField(operand: Value): Expression {
-  let field = operand;
-  let input: Expression = ({ buf, pos }) => ({ type: TYPE.object, buf, pos });
-  if (operand.type === TYPE.object) {
-    field = fieldOf(operand.buf, operand.pos, Buffer.from('field'));
-    input = parseExpression(fieldOf(operand.buf, operand.pos, Buffer.from('input')));
-  }
-  const name = asString(field);
-  if (name === undefined) throw notSupported('$getField with a computed field name');
-  if (name.includes('\0')) throw new StoreError(16411, "FieldPath field names may not contain '\\0'.");
-  const part = Buffer.from(name);
-  return (scope) => {
-    const from = input(scope);
-    return from.type === TYPE.object ? fieldOf(from.buf, from.pos, part) : MISSING;
   };
 }

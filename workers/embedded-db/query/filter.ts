@@ -1,7 +1,7 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { type Path, parsePath, SELF } from '../bson/path.ts';
+import { type Path, parsePath } from '../bson/path.ts';
 import { Elements, isEmptyContainer, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import { asNumber, asString, isTruthy, show, typeByName, typeName } from '../bson/value.ts';
+import { asString, isTruthy } from '../bson/value.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { compileRegex, type TextTest } from './regex.ts';
 
@@ -10,24 +10,15 @@ export type Filter =
   | { readonly kind: 'and' | 'or' | 'nor'; readonly filters: readonly Filter[] }
   | { readonly kind: 'not'; readonly filter: Filter }
   | { readonly kind: 'field'; readonly path: Path; readonly test: Test }
-  | { readonly kind: 'expr'; readonly expression: Expression }
-  | { readonly kind: 'nothing' };
+  | { readonly kind: 'expr'; readonly expression: Expression };
 
 export type Test =
   | { readonly op: 'eq' | 'gt' | 'gte' | 'lt' | 'lte'; readonly value: Value }
-  | { readonly op: 'in'; readonly values: readonly Value[]; readonly patterns: readonly Pattern[] }
-  | { readonly op: 'regex'; readonly pattern: Pattern }
+  | { readonly op: 'in'; readonly values: readonly Value[] }
+  | { readonly op: 'regex'; readonly matches: TextTest; readonly value: Value }
   | { readonly op: 'exists' }
-  | { readonly op: 'type'; readonly types: ReadonlySet<number> }
-  | { readonly op: 'size'; readonly size: number }
-  /** `elements` that are objects satisfy a whole filter, or values satisfy operators (whose paths are `SELF`). */
-  | { readonly op: 'elemMatch'; readonly of: 'objects' | 'values'; readonly filter: Filter };
-
-export interface Pattern {
-  readonly matches: TextTest;
-  /** The regular expression as a value: it matches itself, stored. */
-  readonly value: Value;
-}
+  /** One element that is an object satisfies the whole filter. */
+  | { readonly op: 'elemMatch'; readonly filter: Filter };
 
 /** Parses the filter document at `doc`. Throws what mongod answers: 2 for bad operators and operands, 238 for refusals. */
 export function parseFilter(buf: Buffer, doc: number): Filter {
@@ -79,7 +70,6 @@ function parseTopLevel(name: string, value: Value): Filter | undefined {
     case '$expr':
       return { kind: 'expr', expression: parseExpression(value) };
     case '$comment':
-      return undefined;
     case '$where':
     case '$text':
     case '$jsonSchema':
@@ -93,21 +83,19 @@ function parseTopLevel(name: string, value: Value): Filter | undefined {
   }
 }
 
+/** `{ name: /^a/ }` matches texts, and a stored expression that is the very same; `$eq` only the latter. */
 function equality(path: Path, value: Value): Filter {
-  if (value.type === TYPE.regex) return { kind: 'field', path, test: { op: 'regex', pattern: pattern(value) } };
+  if (value.type === TYPE.regex) return { kind: 'field', path, test: pattern(value) };
+  return equalTo(path, value);
+}
+
+function equalTo(path: Path, value: Value): Filter {
   if (value.type === TYPE.undefined) throw new StoreError(2, 'cannot compare to undefined');
   return { kind: 'field', path, test: { op: 'eq', value } };
 }
 
 function not(filter: Filter): Filter {
   return { kind: 'not', filter };
-}
-
-/** `{ $gt: 1, $lt: 5 }` about one value, for `$pull`. */
-export function parseElementOperators(path: Path, operators: Value): Filter {
-  const filters: Filter[] = [];
-  parseOperators(path, operators, filters);
-  return all(filters);
 }
 
 function parseOperators(path: Path, operators: Value, out: Filter[]): void {
@@ -122,54 +110,48 @@ function parseOperator(path: Path, op: string, value: Value, siblings: Value): F
   const field = (test: Test): Filter => ({ kind: 'field', path, test });
   switch (op) {
     case '$eq':
-      return equality(path, value);
+      return equalTo(path, value);
     case '$ne':
       if (value.type === TYPE.regex) throw new StoreError(2, "Can't have regex as arg to $ne.");
-      return not(equality(path, value));
+      return not(equalTo(path, value));
     case '$gt':
     case '$gte':
     case '$lt':
     case '$lte':
-      if (value.type === TYPE.regex) {
-        throw new StoreError(2, "Can't have RegEx as arg to predicate over field '".concat(path.text, "'."));
-      }
-      return field({ op: op === '$gt' ? 'gt' : op === '$gte' ? 'gte' : op === '$lt' ? 'lt' : 'lte', value });
+      return field(comparison(path, op, value));
     case '$in':
       return field(parseIn(op, value));
     case '$nin':
       return not(field(parseIn(op, value)));
     case '$exists':
       return isTruthy(value) ? field({ op: 'exists' }) : not(field({ op: 'exists' }));
-    case '$type':
-      return field({ op: 'type', types: parseTypes(path, value) });
     case '$regex':
-      return field({ op: 'regex', pattern: regexOperator(value, siblings) });
+      return field(regexOperator(value, siblings));
     case '$options':
       if (findIn(siblings, '$regex').type === TYPE.missing) throw new StoreError(2, '$options needs a $regex');
       return undefined;
     case '$not':
       return not(parseNot(path, value));
-    case '$size':
-      return field({ op: 'size', size: parseSize(value) });
-    case '$all':
-      return parseAll(path, value);
     case '$elemMatch':
       return field(parseElemMatch(value));
-    case '$comment':
-      return undefined;
-    case '$mod':
-    case '$bitsAllSet':
-    case '$bitsAllClear':
-    case '$bitsAnySet':
-    case '$bitsAnyClear':
-    case '$geoWithin':
-    case '$geoIntersects':
-    case '$near':
-    case '$nearSphere':
-      throw notSupported(op);
     default:
-      throw new StoreError(2, `unknown operator: ${op}`);
+      throw ELSEWHERE.has(op) ? notSupported(op) : new StoreError(2, `unknown operator: ${op}`);
   }
+}
+
+/** Operators that MongoDB has and nothing of the product sends (docs/decisions/0075). */
+const ELSEWHERE = new Set(
+  '$all $size $type $mod $comment $bitsAllSet $bitsAllClear $bitsAnySet $bitsAnyClear $geoWithin $geoIntersects $near $nearSphere'.split(
+    ' ',
+  ),
+);
+
+function comparison(path: Path, op: '$gt' | '$gte' | '$lt' | '$lte', value: Value): Test {
+  if (value.type === TYPE.regex) {
+    throw new StoreError(2, "Can't have RegEx as arg to predicate over field '".concat(path.text, "'."));
+  }
+  if (value.type === TYPE.undefined) throw new StoreError(2, 'cannot compare to undefined');
+  return { op: op === '$gt' ? 'gt' : op === '$gte' ? 'gte' : op === '$lt' ? 'lt' : 'lte', value };
 }
 
 function findIn(object: Value, name: string): Value {
@@ -180,48 +162,23 @@ function findIn(object: Value, name: string): Value {
 
 function parseIn(op: string, value: Value): Test {
   if (value.type !== TYPE.array) throw new StoreError(2, `${op} needs an array`);
-  const values: Value[] = [];
-  const patterns: Pattern[] = [];
-  for (const part of valuesOf(value)) {
+  const values = valuesOf(value);
+  for (const part of values) {
     if (isOperators(part)) throw new StoreError(2, `cannot nest $ under ${op}`);
     if (part.type === TYPE.undefined) throw new StoreError(2, `${op} cannot contain undefined`);
-    if (part.type === TYPE.regex) patterns.push(pattern(part));
-    else values.push(part);
+    if (part.type === TYPE.regex) throw notSupported(`A regular expression in ${op}`);
   }
-  return { op: 'in', values, patterns };
-}
-
-function parseTypes(path: Path, value: Value): ReadonlySet<number> {
-  const wanted = value.type === TYPE.array ? valuesOf(value) : [value];
-  if (wanted.length === 0) throw new StoreError(9, `${path.text} must match at least one type`);
-  const types = new Set<number>();
-  for (const one of wanted) {
-    const name = asString(one);
-    if (name === 'number') {
-      for (const type of [TYPE.double, TYPE.int32, TYPE.int64, TYPE.decimal]) types.add(type);
-      continue;
-    }
-    if (name !== undefined) {
-      const type = typeByName(name);
-      if (type === undefined) throw new StoreError(2, `Unknown type name alias: ${name}`);
-      types.add(type);
-      continue;
-    }
-    const number = asNumber(one);
-    if (number === undefined) throw new StoreError(14, 'type must be represented as a number or a string');
-    const type = number === -1 ? TYPE.minKey : number;
-    if (type === 0 || typeName(type) === 'unknown') throw new StoreError(2, `Invalid numerical type code: ${number}`);
-    types.add(type);
-  }
-  return types;
+  return { op: 'in', values };
 }
 
 function parseNot(path: Path, value: Value): Filter {
-  if (value.type === TYPE.regex) return equality(path, value);
+  if (value.type === TYPE.regex) throw notSupported('$not of a regular expression');
   if (value.type !== TYPE.object) throw new StoreError(2, '$not needs a regex or a document');
   if (isEmptyContainer(value.buf, value.pos)) throw new StoreError(2, '$not cannot be empty');
   if (!isOperators(value)) throw new StoreError(2, `unknown operator: ${firstName(value)}`);
-  return parseElementOperators(path, value);
+  const filters: Filter[] = [];
+  parseOperators(path, value, filters);
+  return all(filters);
 }
 
 function firstName(object: Value): string {
@@ -229,54 +186,35 @@ function firstName(object: Value): string {
   return elements.next() ? elements.name() : '';
 }
 
-function parseSize(value: Value): number {
-  const size = asNumber(value);
-  if (size === undefined || !Number.isInteger(size)) {
-    throw new StoreError(2, `Failed to parse $size. Expected an integer in: $size: ${show(value)}`);
-  }
-  if (size < 0) {
-    throw new StoreError(2, `Failed to parse $size. Expected a non-negative number in: $size: ${show(value)}`);
-  }
-  return size;
-}
-
-function parseAll(path: Path, value: Value): Filter {
-  if (value.type !== TYPE.array) throw new StoreError(2, '$all needs an array');
-  const parts = valuesOf(value);
-  if (parts.length === 0) return { kind: 'nothing' };
-  return all(
-    parts.map((part) => {
-      if (!isOperators(part)) return equality(path, part);
-      if (firstName(part) !== '$elemMatch') throw new StoreError(2, 'no $ expressions in $all');
-      return { kind: 'field', path, test: parseElemMatch(findIn(part, '$elemMatch')) };
-    }),
-  );
-}
-
 function parseElemMatch(value: Value): Test {
   if (value.type !== TYPE.object) throw new StoreError(2, '$elemMatch needs an Object');
   const first = firstName(value);
   if (isOperators(value) && first !== '$and' && first !== '$or' && first !== '$nor' && first !== '$expr') {
-    return { op: 'elemMatch', of: 'values', filter: parseElementOperators(SELF, value) };
+    throw notSupported('$elemMatch of elements that are no documents');
   }
-  return { op: 'elemMatch', of: 'objects', filter: parseFilter(value.buf, value.pos) };
+  return { op: 'elemMatch', filter: parseFilter(value.buf, value.pos) };
 }
 
-function regexOperator(value: Value, siblings: Value): Pattern {
+function regexOperator(value: Value, siblings: Value): Test {
   const options = findIn(siblings, '$options');
   const flags = options.type === TYPE.missing ? undefined : asString(options);
   if (options.type !== TYPE.missing && flags === undefined) throw new StoreError(2, '$options has to be a string');
-  if (value.type === TYPE.regex) return pattern(value, flags);
+  if (value.type === TYPE.regex) throw notSupported('$regex of anything but a text');
   const source = asString(value);
   if (source === undefined) throw new StoreError(2, '$regex has to be a string');
-  return { matches: compileRegex(source, flags ?? ''), value };
+  return { op: 'regex', matches: compileRegex(source, flags ?? ''), value: storedRegex(source, flags ?? '') };
 }
 
-function pattern(value: Value, flags?: string): Pattern {
+/** The expression as a value: it matches itself, stored. */
+function storedRegex(source: string, flags: string): Value {
+  return { type: TYPE.regex, buf: Buffer.from(`${source}\0${flags}\0`), pos: 0 };
+}
+
+function pattern(value: Value): Test {
   const sourceEnd = value.buf.indexOf(0, value.pos);
   const source = value.buf.toString('utf8', value.pos, sourceEnd);
-  const own = value.buf.toString('utf8', sourceEnd + 1, value.buf.indexOf(0, sourceEnd + 1));
-  return { matches: compileRegex(source, flags ?? own), value };
+  const flags = value.buf.toString('utf8', sourceEnd + 1, value.buf.indexOf(0, sourceEnd + 1));
+  return { op: 'regex', matches: compileRegex(source, flags), value };
 }
 
 /** `_id: <value>` of a filter whose `_id` is one plain value: the commonest filter needs no plan. */

@@ -1,20 +1,8 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { arithmetic } from '../bson/number.ts';
+import { type Arithmetic, arithmetic } from '../bson/number.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { Elements, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import {
-  asNumber,
-  asString,
-  date,
-  double,
-  int64,
-  isNullish,
-  isNumber,
-  NULL,
-  object,
-  string,
-  typeName,
-} from '../bson/value.ts';
+import { asNumber, date, double, int64, isNullish, isNumber, NULL, object, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 
 /** What expressions compute from values that are there already. */
@@ -71,25 +59,16 @@ function checked(name: string, value: Value): Value {
 }
 
 /** An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead). */
-function combine(operation: 'add' | 'subtract' | 'multiply', a: Value, b: Value): Value {
+function combine(operation: Arithmetic, a: Value, b: Value): Value {
   const exact = arithmetic(operation, a, b);
   if (exact !== undefined) return exact;
   const x = asNumber(a) ?? 0;
   const y = asNumber(b) ?? 0;
-  return double(operation === 'add' ? x + y : operation === 'subtract' ? x - y : x * y);
+  return double(operation === 'add' ? x + y : x - y);
 }
 
 function milliseconds(value: Value): number {
   return Number(value.buf.readBigInt64LE(value.pos));
-}
-
-export function multiply(values: readonly Value[]): Value {
-  let total: Value | undefined;
-  for (const value of values) {
-    if (isNullish(value.type)) return NULL;
-    total = total === undefined ? checked('$multiply', value) : combine('multiply', total, checked('$multiply', value));
-  }
-  return total ?? { type: TYPE.int32, buf: Buffer.from([1, 0, 0, 0]), pos: 0 };
 }
 
 export function subtract(a: Value, b: Value): Value {
@@ -114,17 +93,6 @@ export function extreme(values: readonly Value[], direction: 1 | -1): Value {
     if (best === NULL || compareExpressions(value, best) * direction > 0) best = value;
   }
   return best;
-}
-
-export function concatenate(values: readonly Value[]): Value {
-  let text = '';
-  for (const value of values) {
-    if (isNullish(value.type)) return NULL;
-    const piece = asString(value);
-    if (piece === undefined) throw new StoreError(16702, `$concat only supports strings, not ${typeName(value.type)}`);
-    text += piece;
-  }
-  return string(text);
 }
 
 export function mergeObjects(values: readonly Value[]): Value {

@@ -1,11 +1,12 @@
 import { KeyBuffer } from '../bson/key.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
-import { SELF, type Visit, visitPath } from '../bson/path.ts';
-import { byteAt, Elements, int32At, TYPE, type Value } from '../bson/read.ts';
+import { type Visit, visitPath } from '../bson/path.ts';
+import { byteAt, Elements, int32At, isContainer, TYPE, type Value } from '../bson/read.ts';
 import { asNumber, isNullish, stringAt } from '../bson/value.ts';
 import type { ExpressionContext } from './expression.ts';
 import { isTrue } from './expression.ts';
-import type { Filter, Pattern, Test } from './filter.ts';
+import type { Filter, Test } from './filter.ts';
+import type { TextTest } from './regex.ts';
 
 /** Says of a document (or of an array's element) in its bytes whether it matches. */
 export type Predicate = (type: number, buf: Buffer, pos: number) => boolean;
@@ -26,15 +27,13 @@ export function predicate(filter: Filter, context: ExpressionContext): Predicate
       const part = predicate(filter.filter, context);
       return (type, buf, pos) => !part(type, buf, pos);
     }
-    case 'nothing':
-      return () => false;
     case 'expr':
       return (_type, buf, pos) => isTrue(filter.expression, { buf, pos, context });
     case 'field': {
       const { path, test } = filter;
       const leaf = leafOf(test, context);
-      // `$exists`, `$size` and `$elemMatch` look at an array as a whole; the others at its elements too.
-      const expand = path !== SELF && test.op !== 'exists' && test.op !== 'size' && test.op !== 'elemMatch';
+      // `$exists` and `$elemMatch` look at an array as a whole; the others at its elements too.
+      const expand = test.op !== 'exists' && test.op !== 'elemMatch';
       return (type, buf, pos) => visitPath(path, type, buf, pos, expand, leaf);
     }
   }
@@ -61,25 +60,19 @@ function leafOf(test: Test, context: ExpressionContext): Visit {
     case 'lte':
       return ordered(test.op, test.value);
     case 'in':
-      return oneOf(test.values, test.patterns);
+      return oneOf(test.values);
     case 'regex':
-      return matching(test.pattern);
+      return matching(test.matches, test.value);
     case 'exists':
       return (type) => type !== TYPE.missing;
-    case 'type':
-      return (type) => test.types.has(type);
-    case 'size':
-      return (type, buf, pos) => type === TYPE.array && countElements(buf, pos) === test.size;
     case 'elemMatch': {
       const inner = predicate(test.filter, context);
-      const objects = test.of === 'objects';
       return (type, buf, pos) => {
         if (type !== TYPE.array) return false;
         const elements = new Elements(buf, pos);
         while (elements.next()) {
-          if (objects && elements.type !== TYPE.object && elements.type !== TYPE.array) continue;
           // An array among the elements is an object whose fields are numbers; nothing is looked for in its elements.
-          if (inner(objects ? TYPE.object : elements.type, buf, elements.pos)) return true;
+          if (isContainer(elements.type) && inner(TYPE.object, buf, elements.pos)) return true;
         }
         return false;
       };
@@ -130,15 +123,13 @@ function isNaNValue(type: number, buf: Buffer, pos: number): boolean {
 const LINEAR_LIMIT = 8;
 const scratch = new KeyBuffer();
 
-function oneOf(values: readonly Value[], patterns: readonly Pattern[]): Visit {
-  const leaves = patterns.map(matching);
-  const rest = (type: number, buf: Buffer, pos: number): boolean => leaves.some((leaf) => leaf(type, buf, pos));
+function oneOf(values: readonly Value[]): Visit {
   if (values.length <= LINEAR_LIMIT) {
     const equal = values.map(equalTo);
-    return (type, buf, pos) => equal.some((leaf) => leaf(type, buf, pos)) || rest(type, buf, pos);
+    return (type, buf, pos) => equal.some((leaf) => leaf(type, buf, pos));
   }
   const known = new Set(values.map((value) => lookupKey(value.type, value.buf, value.pos)));
-  return (type, buf, pos) => known.has(lookupKey(type, buf, pos)) || rest(type, buf, pos);
+  return (type, buf, pos) => known.has(lookupKey(type, buf, pos));
 }
 
 function lookupKey(type: number, buf: Buffer, pos: number): string {
@@ -146,16 +137,9 @@ function lookupKey(type: number, buf: Buffer, pos: number): string {
   return scratch.view().toString('latin1');
 }
 
-function matching({ matches, value }: Pattern): Visit {
+function matching(matches: TextTest, value: Value): Visit {
   return (type, buf, pos) =>
     type === TYPE.string || type === TYPE.symbol
       ? matches(stringAt(buf, pos))
       : type === TYPE.regex && compareAt(type, buf, pos, value.type, value.buf, value.pos) === 0;
-}
-
-function countElements(buf: Buffer, pos: number): number {
-  const elements = new Elements(buf, pos);
-  let count = 0;
-  while (elements.next()) count++;
-  return count;
 }

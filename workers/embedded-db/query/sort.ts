@@ -10,7 +10,6 @@ export interface SortField {
   readonly descending: boolean;
 }
 
-/** Parses a sort document; `$natural` alone is given back as no sort (documents lie in the order of `_id`). */
 export function parseSort(sort: Value): readonly SortField[] {
   const fields: SortField[] = [];
   if (sort.type === TYPE.missing) return fields;
@@ -18,14 +17,11 @@ export function parseSort(sort: Value): readonly SortField[] {
   const elements = new Elements(sort.buf, sort.pos);
   while (elements.next()) {
     const name = elements.name();
+    if (name.startsWith('$')) throw notSupported(`Sorting by ${name}`);
     if (elements.type === TYPE.object) throw notSupported('Sorting by an expression or by $meta');
     const direction = asNumber(elements.value());
     if (direction !== 1 && direction !== -1) {
       throw new StoreError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
-    }
-    if (name === '$natural') {
-      if (direction === -1) throw notSupported('Sorting by $natural: -1');
-      continue;
     }
     fields.push({ path: parsePath(name), descending: direction < 0 });
   }

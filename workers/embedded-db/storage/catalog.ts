@@ -4,7 +4,7 @@ import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { AffectedIndexes } from './affected-indexes.ts';
 import type { Database } from './database.ts';
-import { type Index, indexFromSpec, withExpiry } from './index-definition.ts';
+import { type Index, indexFromSpec } from './index-definition.ts';
 import { checkNamespace } from './namespace.ts';
 
 export interface Collection {
@@ -87,26 +87,6 @@ export class Catalog {
     this.collections.set(ns, collection);
     this.changed.add(collection);
     return collection;
-  }
-
-  rename(collection: Collection, db: string, name: string): void {
-    const renamed: Collection = { ...collection, db, name, ns: `${db}.${name}` };
-    this.collections.delete(collection.ns);
-    this.changed.delete(collection);
-    this.counted.delete(collection);
-    this.database.remove(this.database.meta, collectionKey(collection.ns));
-    this.collections.set(renamed.ns, renamed);
-    this.changed.add(renamed);
-    this.counted.add(renamed);
-  }
-
-  setExpiry(collection: Collection, index: Index, seconds: number): void {
-    const changed = indexFromSpec(index.id, withExpiry(index.spec, seconds));
-    changed.multikey.splice(0, changed.multikey.length, ...index.multikey);
-    changed.nested.splice(0, changed.nested.length, ...index.nested);
-    changed.truncated = index.truncated;
-    collection.indexes.splice(collection.indexes.indexOf(index), 1, changed);
-    this.indexesChanged(collection);
   }
 
   takeId(): number {

@@ -1,7 +1,6 @@
 import { type Path, parsePath } from '../bson/path.ts';
 import { byteAt, documentBytes, Elements, fieldOf, TYPE } from '../bson/read.ts';
 import { asFlag, asNumber, stringAt } from '../bson/value.ts';
-import { BsonWriter } from '../bson/write.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { type Predicate, predicate } from '../query/predicate.ts';
 
@@ -98,18 +97,9 @@ function pathsOf(filter: Filter): string[] {
   }
 }
 
-/** The specification with another expiry. */
-export function withExpiry(spec: Buffer, seconds: number): Buffer {
-  const writer = new BsonWriter(512);
-  const handle = writer.begin();
-  const elements = new Elements(spec, 0);
-  while (elements.next()) if (elements.name() !== 'expireAfterSeconds') writer.value(elements.name(), elements.value());
-  writer.int32('expireAfterSeconds', seconds);
-  return writer.finish(handle);
-}
-
 /** `{ _id: 1 }`, the index that every collection has: its table is the documents themselves. */
 export function isIdKey(key: Buffer): boolean {
   const elements = new Elements(key, 0);
-  return elements.next() && elements.name() === '_id' && byteAt(key, elements.end) === 0;
+  if (!elements.next() || elements.name() !== '_id' || byteAt(key, elements.end) !== 0) return false;
+  return asNumber(elements.value()) === 1;
 }

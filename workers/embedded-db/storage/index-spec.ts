@@ -1,11 +1,9 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { Elements, isEmptyContainer, TYPE, type Value } from '../bson/read.ts';
+import { byteAt, Elements, isEmptyContainer, TYPE, type Value } from '../bson/read.ts';
 import { asFlag, asNumber, asString, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 
-/** Accepted and without meaning here. */
-const IGNORED = new Set(['v', 'background', 'ns']);
 const REFUSED = new Set([
   'collation',
   'hidden',
@@ -71,12 +69,15 @@ function readSpec(spec: Value): Parts {
     const value = elements.value();
     if (name === 'key') parts.key = must(value, TYPE.object, name);
     else if (name === 'name') parts.name = asString(must(value, TYPE.string, name)) ?? '';
-    else if (name === 'unique') parts.unique = asFlag(value) ?? false;
-    else if (name === 'sparse') parts.sparse = asFlag(value) ?? false;
+    else if (name === 'unique') parts.unique = flag(name, value);
+    else if (name === 'sparse') parts.sparse = flag(name, value);
     else if (name === 'partialFilterExpression') parts.partial = must(value, TYPE.object, name);
     else if (name === 'expireAfterSeconds') parts.expire = expireSeconds(value);
     else if (REFUSED.has(name)) refuse(name, value);
-    else if (!IGNORED.has(name)) {
+    else if (name === 'background')
+      flag(name, value); // without meaning since MongoDB 4.2
+    else if (name === 'v') checkVersion(value);
+    else {
       throw new StoreError(
         197,
         `The field '${name}' is not valid for an index specification. Specification: ${show(spec)}`,
@@ -84,6 +85,16 @@ function readSpec(spec: Value): Parts {
     }
   }
   return parts;
+}
+
+function flag(name: string, value: Value): boolean {
+  const set = asFlag(value);
+  if (set !== undefined) return set;
+  throw new StoreError(14, `The field '${name}' has value ${name}: ${show(value)}, which is not convertible to bool`);
+}
+
+function checkVersion(value: Value): void {
+  if (asNumber(value) !== 2) throw notSupported(`An index of version ${show(value)}`);
 }
 
 function must(value: Value, type: number, name: string): Value {
@@ -105,7 +116,7 @@ function expireSeconds(value: Value): number {
       `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${typeName(value.type)}'`,
     );
   }
-  if (seconds < 0 || seconds > MAX_EXPIRE_SECONDS) {
+  if (!(seconds >= 0 && seconds <= MAX_EXPIRE_SECONDS)) {
     throw new StoreError(
       67,
       `TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than ${seconds}`,
@@ -132,6 +143,10 @@ function checkKey(key: Value): void {
         `Values in v:2 index key pattern must be non-zero numbers or strings, not ${show(value)}.`,
       );
     }
+    if (name === '_id' && fields === 1 && direction === -1 && byteAt(key.buf, elements.end) === 0) {
+      throw new StoreError(2, "The field 'key' for an _id index must be {_id: 1}, but got {_id: -1}");
+    }
+    if (direction !== 1 && direction !== -1) throw notSupported(`The direction ${show(value)} of an index`);
     if (name.split('.').some((part) => part === ''))
       throw new StoreError(67, 'Index keys cannot contain an empty field.');
     if (name.split('.').some((part) => part.startsWith('$'))) {
@@ -153,7 +168,7 @@ function checkCombination(parts: Parts, key: Value): void {
   if (
     fields.length === 1 &&
     fields[0] === '_id' &&
-    (parts.expire !== undefined || parts.partial !== undefined || parts.sparse === true)
+    (parts.expire !== undefined || parts.partial !== undefined || parts.sparse === true || parts.unique === true)
   ) {
     throw new StoreError(197, 'The _id index takes no options.');
   }
@@ -165,11 +180,13 @@ function checkCombination(parts: Parts, key: Value): void {
   if (parts.partial !== undefined) checkPartial(parseFilter(parts.partial.buf, parts.partial.pos), parts.partial);
 }
 
-const PARTIAL_OPS = new Set(['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'exists', 'type']);
+const PARTIAL_OPS = new Set(['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'exists']);
 
 function checkPartial(filter: Filter, spec: Value): void {
   if (filter.kind === 'and') {
     for (const part of filter.filters) checkPartial(part, spec);
+  } else if (filter.kind === 'or') {
+    throw notSupported('$or in a partial index');
   } else if (filter.kind !== 'field' || !PARTIAL_OPS.has(filter.test.op)) {
     throw new StoreError(67, `Expression not supported in partial index: ${show(spec)}`);
   }

@@ -52,7 +52,7 @@ function applyToObject(
   out.raw(buf, runStart, at);
   for (const [index, node] of nodes.entries()) {
     const done = index < 31 ? (seen & (1 << index)) !== 0 : late?.has(node) === true;
-    if (!done) create(node, node.bytes, scope, out);
+    if (!done) create(node, node.bytes, scope, out, replaceScalars);
   }
 }
 
@@ -88,7 +88,7 @@ function applyToElement(
     if (!creates(node, scope.inserting)) {
       out.value(node.bytes, current);
     } else if (replaceScalars) {
-      create(node, node.bytes, scope, out);
+      create(node, node.bytes, scope, out, true);
     } else {
       const inTheWay = node.children.find((child) => creates(child, scope.inserting));
       throw notViable(inTheWay?.name ?? '', node.name, current);
@@ -134,7 +134,7 @@ function applyToArray(node: UpdateNode, array: Value, scope: DocumentScope, out:
     if (child.index < length || !creates(child, scope.inserting)) continue;
     if (child.index - length > MAX_BACKFILL) throw new StoreError(2, "can't backfill more than 1500000 elements");
     for (; length < child.index; length++) out.null(String(length));
-    create(child, child.bytes, scope, out);
+    create(child, child.bytes, scope, out, false);
     length++;
   }
 }
@@ -155,8 +155,11 @@ function applyToEach(node: UpdateNode, array: Value, scope: DocumentScope, out: 
   }
 }
 
-/** Writes a node where there is no field yet. Leaves no empty object behind when its changes create nothing. */
-function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonWriter): void {
+/**
+ * Writes a node where there is no field yet. When its changes create nothing, an update operator leaves no empty object behind;
+ * a pipeline's `$set` of `a.b` to `$$REMOVE` does, as in mongod.
+ */
+function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonWriter, byPipeline: boolean): void {
   if (node.change !== undefined) {
     if (node.change.onInsertOnly && !scope.inserting) return;
     const next = node.change.next(MISSING, scope);
@@ -166,7 +169,7 @@ function create(node: UpdateNode, name: Buffer, scope: DocumentScope, out: BsonW
   const before = out.length;
   const handle = out.object(name);
   const empty = out.length;
-  for (const child of node.children) create(child, child.bytes, scope, out);
-  if (out.length === empty) out.length = before;
+  for (const child of node.children) create(child, child.bytes, scope, out, byPipeline);
+  if (out.length === empty && !(byPipeline && creates(node, scope.inserting))) out.length = before;
   else out.close(handle);
 }

@@ -1,11 +1,9 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { equals } from '../bson/order.ts';
-import { SELF } from '../bson/path.ts';
 import { Elements, TYPE, type Value, valueEnd, valuesOf } from '../bson/read.ts';
 import { asNumber, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { isOperators, parseElementOperators, parseFilter } from '../query/filter.ts';
-import { type Predicate, predicate } from '../query/predicate.ts';
+import { isOperators } from '../query/filter.ts';
 import { type Change, type DocumentScope, idOf } from './node.ts';
 
 type Next = Change['next'];
@@ -29,15 +27,13 @@ function mustBeArray(path: string, current: Value, document: DocumentScope): voi
   );
 }
 
-/** `$push: value`, or `{ $each: […], $slice: n, $position: n }`. */
+/** `$push: value`, or `{ $each: […], $slice: n }`. */
 export function push(path: string, argument: Value): Next {
-  const { each, position, slice } = parsePush(argument);
+  const { each, slice } = parsePush(argument);
   return (current, document) => {
     if (current.type !== TYPE.missing) mustBeArray(path, current, document);
-    if (position === undefined && slice === undefined && current.type === TYPE.array) return appended(current, each);
-    const values = current.type === TYPE.missing ? [] : valuesOf(current);
-    const at = position ?? values.length;
-    values.splice(at < 0 ? Math.max(0, values.length + at) : at, 0, ...each);
+    if (slice === undefined && current.type === TYPE.array) return appended(current, each);
+    const values = [...(current.type === TYPE.missing ? [] : valuesOf(current)), ...each];
     if (slice === undefined) return arrayValue(values);
     return arrayValue(slice < 0 ? values.slice(slice) : values.slice(0, slice));
   };
@@ -57,12 +53,11 @@ function appended(array: Value, each: readonly Value[]): Value {
 
 interface Push {
   each: readonly Value[];
-  position: number | undefined;
   slice: number | undefined;
 }
 
 function parsePush(argument: Value): Push {
-  const out: Push = { each: [argument], position: undefined, slice: undefined };
+  const out: Push = { each: [argument], slice: undefined };
   if (!isOperators(argument)) return out;
   let sawEach = false;
   const clauses = new Elements(argument.buf, argument.pos);
@@ -78,12 +73,10 @@ function parsePush(argument: Value): Push {
       }
       out.each = valuesOf(value);
       sawEach = true;
-    } else if (name === '$position') {
-      out.position = integerClause(name, value);
     } else if (name === '$slice') {
       out.slice = integerClause(name, value);
-    } else if (name === '$sort') {
-      throw notSupported('$push with $sort');
+    } else if (name === '$position' || name === '$sort') {
+      throw notSupported(`$push with ${name}`);
     } else {
       throw new StoreError(2, `Unrecognized clause in $push: ${name}`);
     }
@@ -108,82 +101,15 @@ function integerClause(name: string, value: Value): number {
   return number;
 }
 
-export function addToSet(path: string, argument: Value): Next {
-  const each = eachOf(argument);
-  return (current, document) => {
-    if (current.type !== TYPE.missing) mustBeArray(path, current, document);
-    const values = current.type === TYPE.missing ? [] : valuesOf(current);
-    const added: Value[] = [];
-    for (const value of each) {
-      if (!values.some((known) => equals(known, value)) && !added.some((known) => equals(known, value))) {
-        added.push(value);
-      }
-    }
-    if (current.type === TYPE.missing) return arrayValue(added);
-    return added.length === 0 ? current : appended(current, added);
-  };
-}
-
-function eachOf(argument: Value): readonly Value[] {
-  if (!isOperators(argument)) return [argument];
-  const clauses = new Elements(argument.buf, argument.pos);
-  clauses.next();
-  if (clauses.name() !== '$each') return [argument];
-  const each = clauses.value();
-  if (each.type !== TYPE.array) {
-    throw new StoreError(
-      14,
-      `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`,
-    );
-  }
-  if (clauses.next()) throw new StoreError(2, `Found unexpected fields after $each in $addToSet: ${clauses.name()}`);
-  return valuesOf(each);
-}
-
-/** Removes what equals the value, satisfies the operators, or (objects) matches the filter. */
+/** Removes what equals the value. A condition or an object, which is one too, is refused. */
 export function pull(argument: Value): Next {
-  const unwanted = pullPredicate(argument);
-  return (current) => removing(current, (element) => unwanted(element.type, element.buf, element.pos));
-}
-
-function pullPredicate(argument: Value): Predicate {
-  const context = { nowMs: 0 }; // `$expr` is refused in `$pull` by mongod too, so no time is needed.
-  if (isOperators(argument)) return predicate(parseElementOperators(SELF, argument), context);
-  if (argument.type === TYPE.object) {
-    const matches = predicate(parseFilter(argument.buf, argument.pos), context);
-    return (type, buf, pos) => type === TYPE.object && matches(type, buf, pos);
-  }
-  return (type, buf, pos) => equals({ type, buf, pos }, argument);
-}
-
-export function pullAll(argument: Value): Next {
-  if (argument.type !== TYPE.array) {
-    throw new StoreError(2, `$pullAll requires an array argument but was given a ${typeName(argument.type)}`);
-  }
-  const unwanted = valuesOf(argument);
-  return (current) => removing(current, (element) => unwanted.some((value) => equals(value, element)));
-}
-
-function removing(current: Value, unwanted: (element: Value) => boolean): Value {
-  if (current.type === TYPE.missing) return current;
-  if (current.type !== TYPE.array) throw new StoreError(2, 'Cannot apply $pull to a non-array value');
-  const values = valuesOf(current);
-  const kept = values.filter((value) => !unwanted(value));
-  return kept.length === values.length ? current : arrayValue(kept);
-}
-
-export function pop(path: string, argument: Value): Next {
-  const end = asNumber(argument);
-  if (end !== 1 && end !== -1) {
-    throw new StoreError(9, `$pop expects 1 or -1, found: ${show(argument)}`);
-  }
+  if (argument.type === TYPE.object || argument.type === TYPE.regex)
+    throw notSupported('$pull of anything but a value');
   return (current) => {
     if (current.type === TYPE.missing) return current;
-    if (current.type !== TYPE.array) {
-      throw new StoreError(14, `Path '${path}' contains an element of non-array type '${typeName(current.type)}'`);
-    }
+    if (current.type !== TYPE.array) throw new StoreError(2, 'Cannot apply $pull to a non-array value');
     const values = valuesOf(current);
-    if (values.length === 0) return current;
-    return arrayValue(end === 1 ? values.slice(0, -1) : values.slice(1));
+    const kept = values.filter((value) => !equals(value, argument));
+    return kept.length === values.length ? current : arrayValue(kept);
   };
 }

@@ -31,8 +31,8 @@ export function parsePipeline(stages: Value): Pipeline {
   };
 }
 
-/** One stage as a tree of changes: `$set`, `$addFields`, `$unset`. */
-export function parseStage(stage: Value): UpdateTree {
+/** One stage as a tree of changes: `$set`, `$unset`. */
+function parseStage(stage: Value): UpdateTree {
   if (stage.type !== TYPE.object) throw new StoreError(14, 'Each element of an update pipeline must be an object');
   const elements = new Elements(stage.buf, stage.pos);
   if (!elements.next())
@@ -45,13 +45,13 @@ export function parseStage(stage: Value): UpdateTree {
   const tree = newTree();
   switch (name) {
     case '$set':
-    case '$addFields':
       if (argument.type !== TYPE.object) throw new StoreError(40272, `${name} specification stage must be an object`);
       addFields(tree, '', argument);
       return tree;
     case '$unset':
       for (const path of unsetPaths(argument)) addChange(tree, path, REMOVE);
       return tree;
+    case '$addFields':
     case '$project':
     case '$replaceRoot':
     case '$replaceWith':

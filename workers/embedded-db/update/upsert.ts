@@ -1,4 +1,4 @@
-import { TYPE, type Value } from '../bson/read.ts';
+import type { Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Filter } from '../query/filter.ts';
 import { applyTree } from './apply.ts';
@@ -25,13 +25,13 @@ function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
   }
   if (filter.kind !== 'field') return;
   const value = pinned(filter.test);
-  if (value === undefined || value.type === TYPE.regex) return;
+  if (value === undefined) return;
   if (idOnly && filter.path.text !== '_id') return;
   addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
 }
 
 function pinned(test: (Filter & { kind: 'field' })['test']): Value | undefined {
   if (test.op === 'eq') return test.value;
-  if (test.op === 'in' && test.patterns.length === 0 && test.values.length === 1) return test.values[0];
+  if (test.op === 'in' && test.values.length === 1) return test.values[0];
   return undefined;
 }
