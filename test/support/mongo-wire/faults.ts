@@ -1,6 +1,8 @@
 import { answer, type Command, readAnswer, rewritten } from './framing.ts';
 import type { Handler } from './link.ts';
 
+export const WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
+
 /** What goes wrong with which commands. */
 export interface Fault {
   /** One name or several; any command when left out. */
@@ -109,10 +111,12 @@ export const refused =
 /** Done here, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
 export const unreplicated =
   (name: CodeName): Handler =>
-  async ({ message }, link) => {
-    const done = readAnswer(await link.ask(message));
-    link.tell(answer(message, { ...done, writeConcernError: errorOf(name) }));
-  };
+  async (command, link) =>
+    link.tell(withConcernError(command, await link.ask(command.message), name));
+
+export function withConcernError({ message }: Command, reply: Buffer, name: CodeName): Buffer {
+  return answer(message, { ...readAnswer(reply), writeConcernError: errorOf(name) });
+}
 
 /** Where the statements of a command are. */
 const STATEMENTS: Readonly<Record<string, string>> = { insert: 'documents', update: 'updates', delete: 'deletes' };

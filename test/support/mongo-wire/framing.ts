@@ -110,13 +110,13 @@ export function answer(to: Buffer, document: Document, more = false): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The same request with another document; nothing of it is in sequences any more. */
+/** The same request with another document, for one answer; nothing of it is in sequences any more. */
 export function rewritten({ message }: Command, document: Document): Buffer {
   if (opcodeOf(message) !== OP_MSG) throw new Error('only an OP_MSG is rewritten');
   const head = Buffer.from(message.subarray(0, HEADER + 5));
   const body = BSON.serialize(document, { ignoreUndefined: true });
   head.writeInt32LE(head.length + body.length, 0);
-  head.writeUInt32LE((head.readUInt32LE(HEADER) & ~CHECKSUM_PRESENT) >>> 0, HEADER);
+  head.writeUInt32LE((head.readUInt32LE(HEADER) & ~(CHECKSUM_PRESENT | EXHAUST_ALLOWED)) >>> 0, HEADER);
   head.writeUInt8(0, HEADER + 4);
   return Buffer.concat([head, body]);
 }

@@ -9,7 +9,9 @@ export interface Link {
   tell(message: Buffer): void;
   /** Ends the connection without a word. */
   cut(): void;
-  /** Resolves when the connection is at its end. */
+  /** Whether the driver's connection stands. */
+  readonly open: boolean;
+  /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 }
 
@@ -69,6 +71,9 @@ function join(client: Socket, store: Socket, handle: Handler): void {
       }),
     tell: (message) => void (client.writable && client.write(message)),
     cut: () => client.destroy(),
+    get open() {
+      return !client.destroyed;
+    },
     ended,
   };
   const [commands, answers] = [new MessageCutter(), new MessageCutter()];

@@ -1,4 +1,4 @@
-import { cutAfter, cutBefore, type Fault, Faults, type Injected, refused, silent } from './faults.ts';
+import { cutAfter, cutBefore, type Fault, Faults, type Injected, refused, silent, WRITES } from './faults.ts';
 import { type Handler, isHello, listen, plainHello } from './link.ts';
 
 /**
@@ -23,8 +23,6 @@ export interface WireProxy {
 
 /** Longer than `/readyz` waits, shorter than anybody's patience. */
 const SLOW_MS = 2_000;
-
-const WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
 
 /** A proxy of our own between processes and their store, which reads what they say to each other. */
 export async function startWireProxy(storeUri: string): Promise<WireProxy> {

@@ -1,0 +1,44 @@
+import type { Db, Document } from 'mongodb';
+import { type CodeName, withConcernError } from './faults.ts';
+import { type Command, readAnswer } from './framing.ts';
+import type { Handler } from './link.ts';
+
+/** Values come back as they were, with their BSON types. */
+const EXACT = { promoteValues: false, promoteBuffers: false, bsonRegExp: true };
+
+/**
+ * Done by a primary that loses its office before a majority has it: the write is rolled back (manual, "Rollbacks During Replica Set
+ * Failover"), and then the driver is told, or cut off. `db` is a way to the server of its own.
+ */
+export const rolledBack =
+  (db: Db, told: CodeName | 'cut'): Handler =>
+  async (command, link) => {
+    const undo = await undoOf(db, command);
+    const reply = await link.ask(command.message);
+    await undo(readAnswer(reply));
+    if (told === 'cut') link.cut();
+    else link.tell(withConcernError(command, reply, told));
+  };
+
+/** Remembers what a command is about to change. The function puts it back; its argument is the server's answer. */
+async function undoOf(db: Db, command: Command): Promise<(reply: Document) => Promise<void>> {
+  const body = command.body();
+  const collection = db.collection<Document>(command.collection ?? '');
+  if (command.name === 'insert') {
+    const ids = body.documents.map(({ _id }: Document) => _id);
+    const there = await collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+    const known = new Set(there.map(({ _id }) => String(_id)));
+    return async () =>
+      void (await collection.deleteMany({ _id: { $in: ids.filter((id: unknown) => !known.has(String(id))) } }));
+  }
+  const filters: Document[] = (body.updates ?? body.deletes)?.map(({ q }: Document) => q) ?? [body.query];
+  const before = await collection.find({ $or: filters }, EXACT).toArray();
+  return async (reply) => {
+    const upserted = [
+      ...(reply.upserted ?? []).map(({ _id }: Document) => _id),
+      ...(reply.lastErrorObject?.upserted === undefined ? [] : [reply.lastErrorObject.upserted]),
+    ];
+    if (upserted.length > 0) await collection.deleteMany({ _id: { $in: upserted } });
+    for (const document of before) await collection.replaceOne({ _id: document._id }, document, { upsert: true });
+  };
+}
