@@ -74,6 +74,8 @@ class Reader implements CallbackPost {
   readonly #provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>;
   readonly #now: Date;
   readonly #slice = new Slice();
+  /** Changes of templates so far. */
+  #templates = 0;
 
   constructor(provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>, now: Date) {
     this.#provider = provider;
@@ -103,7 +105,12 @@ class Reader implements CallbackPost {
     const what = readTemplateChange(value);
     if (entry.id !== this.#provider.businessId) this.ignored.foreign++;
     else if (what === undefined) this.ignored.unreadable++;
-    else this.#keep('template', hash('sha256', JSON.stringify([entry.time, value]), 'base64url'), what);
+    else {
+      const known = hash('sha256', JSON.stringify([entry.time, value]), 'base64url');
+      // Changes of one post are worked off in its order: the last one is what holds.
+      const due = new Date(this.#now.getTime() + this.#templates++);
+      this.#keep('template', known, what, due);
+    }
   }
 
   /** Lets the event loop do other work when the slice's time is over. */
@@ -162,13 +169,13 @@ class Reader implements CallbackPost {
     return false;
   }
 
-  #keep(kind: string, upstreamId: string, what: InboxItemDocument['what']): void {
+  #keep(kind: string, upstreamId: string, what: InboxItemDocument['what'], due = this.#now): void {
     const { _id: account } = this.#provider;
     this.items.push({
       _id: `${account}:${kind}:${upstreamId}`,
       account,
       at: this.#now,
-      due: this.#now,
+      due,
       tries: 0,
       what,
       weight: weightOf(what, ITEM_WEIGHT_MAX),

@@ -40,4 +40,17 @@ describe('chatapp/read-template-change', () => {
     const nameless = await told(STATUS, { event: 'APPROVED' });
     expect([nameless.items, nameless.ignored.unreadable]).to.deep.equal([[], 1]);
   });
+
+  it('changes of one post are due one after the other, in its order', async () => {
+    const change = (event: string) => ({
+      field: 'message_template_status_update',
+      value: { event, message_template_name: 'cart', message_template_language: 'en_US' },
+    });
+    const changes = [change('APPROVED'), change('PAUSED'), change('DISABLED')];
+
+    const { items } = await read({ entry: [{ id: '2055', time: 1_795_255_190, changes }] });
+
+    const [first = 0, ...later] = items.map(({ due }) => due?.getTime() ?? 0);
+    expect(later).to.deep.equal([first + 1, first + 2]);
+  });
 });
