@@ -35,8 +35,7 @@ function apps(env: Record<string, string> = {}): readonly Readonly<Record<string
   return JSON.parse(stdout);
 }
 
-describe('ecosystem.config.js', function () {
-  this.timeout(100_000);
+describe('ecosystem.config.js', () => {
   before(() => buildIfNeeded(ROOT, new AbortController().signal, () => {}));
 
   const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);

@@ -194,8 +194,7 @@ describe('house rules', () => {
     expect(strays).to.deep.equal([]);
   });
 
-  it('the client of the dashboard has types of its own, for browsers', function () {
-    this.timeout(30_000);
+  it('the client of the dashboard has types of its own, for browsers', () => {
     const client = join(ROOT, 'gateway/dashboard/client/tsconfig.json');
     const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', client], { encoding: 'utf8' });
 

@@ -12,8 +12,7 @@ import { walkStates } from './walks/states.ts';
 import { walkTemplates } from './walks/templates.ts';
 import { createWorld, type World } from './world.ts';
 
-describe('the specification, table by table, against the running product', function () {
-  this.timeout(60_000);
+describe('the specification, table by table, against the running product', () => {
   let made: World | undefined;
   const world = (): World => {
     if (made === undefined) throw new Error('the product did not start');

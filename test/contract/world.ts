@@ -32,7 +32,7 @@ export interface World {
 }
 
 /** Statuses and receipts come from other processes, on a machine that may be busy. */
-export const SETTLE_MS = 30_000;
+export const SETTLE_MS = 60_000;
 
 const POOR_NUMBER = '20655';
 

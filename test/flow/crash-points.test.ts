@@ -18,7 +18,7 @@ describe('kill at every named place between two effects', function () {
       gateways: 1,
       chatapp: {},
       smsc: { receiptDelayMs: 100 },
-      carrier: { paths: ['transactional'], responseTimeoutMs: 2_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
+      carrier: { paths: ['transactional'], responseTimeoutMs: 30_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
     });
   });
   after(() => product?.stop());

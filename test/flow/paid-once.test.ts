@@ -48,7 +48,7 @@ describe('four gateways and two of each worker on one account', function () {
         paths: ['transactional'],
         // The batch is stopped long before all of it has left.
         perSecond: 40,
-        responseTimeoutMs: 2_000,
+        responseTimeoutMs: 30_000,
         unknownWaitMs: 3_000,
         unknownPolicy: 'resend',
       },

@@ -8,8 +8,7 @@ import { type Product, startProduct } from '../support/product.ts';
 const LIMIT = 1_000;
 const ASKED = 1_500;
 
-describe('the rate limit of real gateway processes', function () {
-  this.timeout(120_000);
+describe('the rate limit of real gateway processes', () => {
   let product: Product;
   before(async () => {
     product = await startProduct({ gateways: 2 });

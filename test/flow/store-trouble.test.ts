@@ -76,7 +76,7 @@ describe('when the store is in trouble', function () {
     const amid = await Promise.all([...Array.from({ length: AMID }, () => world.send()), world.send()]);
     const ready = await world.statusOf('/readyz');
     const alive = await world.statusOf('/healthz');
-    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused', 20_000);
+    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused');
     proxy.become('well');
 
     expect(before.map(({ status }) => status)).to.deep.equal(Array.from({ length: BEFORE }, () => 200));
@@ -144,7 +144,7 @@ describe('when the store is in trouble', function () {
     proxy.become('readonly');
     world.smsc.release();
     const amid = await Promise.all(Array.from({ length: AMID }, () => world.send()));
-    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused', 20_000);
+    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused');
     const ready = await world.statusOf('/readyz');
     proxy.become('well');
 

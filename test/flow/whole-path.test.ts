@@ -43,7 +43,7 @@ describe('the whole path of a message, through real processes', function () {
   let product: Product;
 
   before(async () => {
-    product = await startProduct({ carrier: { name: 'Simulated Carrier', responseTimeoutMs: 1_500 } });
+    product = await startProduct({ carrier: { name: 'Simulated Carrier', responseTimeoutMs: 5_000 } });
   });
   after(() => product?.stop());
 

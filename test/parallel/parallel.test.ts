@@ -6,8 +6,7 @@ import { MochaProcess, type Outcome } from './mocha-process.ts';
 import { LONG, plan } from './plan.ts';
 import { runUnits } from './run.ts';
 
-describe('the test runner', function () {
-  this.timeout(60_000);
+describe('the test runner', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'harkara-parallel-'));

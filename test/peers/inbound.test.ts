@@ -31,7 +31,7 @@ describe('the product and handsets behind a carrier made of Net::SMPP', () => {
     await addNumber(world.db, systemClock, { number: '919000000001', keyword: '', account: world.account });
 
     const answers = (): string[] => lines.filter((line) => line.startsWith('answer '));
-    await eventually(() => answers().length === 10, 'all are answered', 30_000);
+    await eventually(() => answers().length === 10, 'all are answered');
     const ended = once(perl, 'exit');
     await world.worker.stop();
     await ended;

@@ -5,7 +5,7 @@ const PAUSE_MS_MAX = 100;
  * Waits until `check` returns something truthy and gives it back; fails with the last error or value when `timeoutMs`
  * is over. The only way a test waits for another process: a condition with a deadline, never a sleep.
  */
-export async function eventually<T>(check: () => T | Promise<T>, what: string, timeoutMs = 10_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, what: string, timeoutMs = 60_000): Promise<T> {
   const began = performance.now();
   let waitedMs = 0;
   let last: unknown;

@@ -26,7 +26,7 @@ export interface HostileGateway {
 
 const CREDITS = 100;
 /** Of every connection: nobody waits for longer. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export async function openHostileGateway(): Promise<HostileGateway> {
   const store = await openTestStore();

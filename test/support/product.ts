@@ -197,7 +197,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 /** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */
-const ANSWER_MS = 15_000;
+const ANSWER_MS = 30_000;
 
 /** One request of the API with any key; rejects when there was no HTTP answer. */
 export async function ask(

@@ -10,7 +10,7 @@ import { debianProgram } from './debian.ts';
 import { eventually } from './eventually.ts';
 
 const CONFIGURATIONS = join(import.meta.dirname, '../../docs/proxy');
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 /** A proxy of docs/proxy with its shipped configuration, before a gateway of the test. */
 export interface ProxyProcess {

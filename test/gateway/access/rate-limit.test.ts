@@ -48,7 +48,7 @@ describe('the rate limit', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).to.have.length(500);
     for (const { headers } of refused) expect(Number(headers['retry-after'])).to.be.within(1, 60);
-  }).timeout(60_000);
+  });
 
   it('counts a read that costs the store much as several, and refuses it when fewer are left', async () => {
     const key = await limitedKey(12);

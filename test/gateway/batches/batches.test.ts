@@ -14,8 +14,7 @@ import { expectProblem } from '../../support/problem.ts';
 
 const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
 
-describe('/v2/batches/{id}', function () {
-  this.timeout(30_000);
+describe('/v2/batches/{id}', () => {
   const site = accountAtGateway(2_000);
 
   const ask = (method: 'get' | 'delete' | 'post', id: string, as = site.key): request.Test =>

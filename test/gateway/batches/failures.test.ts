@@ -9,8 +9,7 @@ import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 
-describe('GET /v2/batches/{batch_id}/failures', function () {
-  this.timeout(30_000);
+describe('GET /v2/batches/{batch_id}/failures', () => {
   const site = accountAtGateway(2_000);
 
   const ask = (id: string, query = '', as = site.key): request.Test =>

@@ -8,8 +8,7 @@ import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 
-describe('GET /v2/batches', function () {
-  this.timeout(30_000);
+describe('GET /v2/batches', () => {
   const site = accountAtGateway(30_000);
 
   const ask = (query: Readonly<Record<string, string>> = {}, as = site.key): request.Test =>

@@ -17,8 +17,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
   const world = callbackWorld();
   const { gateway, itemsOf, post } = world;
 
-  it('takes 3 MB with thousands of entries, and no more', async function () {
-    this.timeout(30_000);
+  it('takes 3 MB with thousands of entries, and no more', async () => {
     const messages = Array.from({ length: 8_000 }, (_, i) => ({
       ...textMessage(`wamid.${i}`, `9198765${String(i).padStart(5, '0')}`),
       context: { pad: 'x'.repeat(220) },
@@ -78,8 +77,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
     expect(told).to.deep.include({ event: 'callback_items_cut', account: gateway.account, items: 3 });
   });
 
-  it('says 400 to more values than any post has, and to megabytes that are no JSON object', async function () {
-    this.timeout(30_000);
+  it('says 400 to more values than any post has, and to megabytes that are no JSON object', async () => {
     const list = (entry: string) => `[${Array(1_000_000).fill(entry).join()}]`;
     const post3 = (value: string) => JSON.stringify(callbackPost({ x: 'X' })).replace('"x":"X"', value);
 
@@ -99,8 +97,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
     expect(await itemsOf()).to.deep.equal([]);
   });
 
-  it('stores each of a flood of duplicates, shuffled and forged once, and answers each', async function () {
-    this.timeout(60_000);
+  it('stores each of a flood of duplicates, shuffled and forged once, and answers each', async () => {
     const many = new ManyRequests(20);
     const genuine = Array.from({ length: 300 }, (_, i) => {
       const value =

@@ -122,8 +122,7 @@ describe('/chatapp/callback/{callback}', () => {
     expect(item?.what).to.deep.include({ type: 'hologram', more: { hologram: { ok: 3 } } });
   });
 
-  it('is 503 while the store is away, so that the provider posts again, and stored when it is back', async function () {
-    this.timeout(30_000);
+  it('is 503 while the store is away, so that the provider posts again, and stored when it is back', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'harkara-callback-'));
     const start = () => startEmbeddedStore({ dir, durability: 'none' });
     let server = await start();

@@ -5,9 +5,7 @@ import { GatewayServer } from '../../../gateway/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWire, statusesOf, type Wire } from '../../support/hostile-gateway.ts';
 
-describe('requests sent ahead of the answers to those before them', function () {
-  this.timeout(30_000);
-
+describe('requests sent ahead of the answers to those before them', () => {
   it('requests sent in one packet are handled one after the other, and another connection has its turn between them', async () => {
     const handled: string[] = [];
     let open = 0;

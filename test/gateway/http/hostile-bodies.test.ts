@@ -70,8 +70,7 @@ const LARGE: readonly (readonly [what: string, body: string])[] = [
   ['200,000 digits', `{"to":${'9'.repeat(200_000)}}`],
 ];
 
-describe('hostile HTTP: bodies, paths and queries', function () {
-  this.timeout(30_000);
+describe('hostile HTTP: bodies, paths and queries', () => {
   let gateway: HostileGateway;
   before(async () => {
     gateway = await openHostileGateway();

@@ -5,8 +5,7 @@ const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 const HEX = BODY.length.toString(16);
 const CHUNKS = `${HEX}\r\n${BODY}\r\n0\r\n\r\n`;
 
-describe('hostile HTTP: what arrives over the wire', function () {
-  this.timeout(30_000);
+describe('hostile HTTP: what arrives over the wire', () => {
   let gateway: HostileGateway;
   before(async () => {
     gateway = await openHostileGateway();

@@ -69,7 +69,7 @@ describe('the HTTP server', () => {
 
       const stopped = gateway.close();
 
-      await eventually(() => idle.closed() && silent.closed(), 'both are closed', 8_000);
+      await eventually(() => idle.closed() && silent.closed(), 'both are closed');
       await stopped;
     });
 
@@ -85,7 +85,7 @@ describe('the HTTP server', () => {
       const silent = await open(port);
 
       const stopped = slow.drain();
-      await eventually(silent.closed, 'the silent one is closed', 8_000);
+      await eventually(silent.closed, 'the silent one is closed');
       answer?.();
       await stopped;
       await gateway.close();

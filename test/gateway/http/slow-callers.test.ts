@@ -5,8 +5,7 @@ import { GatewayServer } from '../../../gateway/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HostileGateway, openHostileGateway, openWire, statusesOf } from '../../support/hostile-gateway.ts';
 
-describe('callers who are slow', function () {
-  this.timeout(30_000);
+describe('callers who are slow', () => {
   let gateway: HostileGateway;
   before(async () => {
     gateway = await openHostileGateway();
@@ -139,7 +138,7 @@ describe('callers who are slow', function () {
         200,
       ]);
 
-      await eventually(() => slow.every((socket) => socket.closed), 'all are closed', 15_000);
+      await eventually(() => slow.every((socket) => socket.closed), 'all are closed');
     });
   });
 });

@@ -168,5 +168,5 @@ describe('Idempotency-Key: whose request is not finished', () => {
     expect(await messagesOf(customer)).to.have.length(100);
     expect(await balanceOf(customer)).to.equal(900);
     expect((await verifyLedger(world.store.db, customer.account)).problems).to.deep.equal([]);
-  }).timeout(120_000);
+  });
 });

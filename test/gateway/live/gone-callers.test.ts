@@ -10,8 +10,7 @@ import { makeAccount } from '../../support/make.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-describe('live: callers who go or read late', function () {
-  this.timeout(30_000);
+describe('live: callers who go or read late', () => {
   let store: TestStore;
   before(async () => {
     store = await openTestStore();

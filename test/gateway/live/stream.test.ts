@@ -187,11 +187,11 @@ describe('GET /v2/account/stream', () => {
 
     proxy.become('down');
     const { beats } = live;
-    await eventually(() => live.beats > beats + 3, 'it lives', 30_000);
+    await eventually(() => live.beats > beats + 3, 'it lives');
     proxy.become('well');
     await topUp(db, account, 1, 'meanwhile');
 
-    await eventually(() => live.events.length === 2, 'the new balance is told', 30_000);
+    await eventually(() => live.events.length === 2, 'the new balance is told');
     expect(live.ended).to.equal(false);
     await through.close();
     await close();

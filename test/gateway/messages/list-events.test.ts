@@ -15,8 +15,7 @@ type Query = Readonly<Record<string, string>>;
 type ToldState = Exclude<HistoryEntry['state'], 'opted_out' | 'opted_in'>;
 type Told = readonly (readonly [state: ToldState, at: Date])[];
 
-describe('GET /v2/events', function () {
-  this.timeout(30_000);
+describe('GET /v2/events', () => {
   const site = accountAtGateway(0);
   const ask = (query: Query | string = {}, as = site.key): request.Test =>
     request(site.url)

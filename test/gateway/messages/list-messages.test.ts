@@ -11,8 +11,7 @@ import { expectProblem } from '../../support/problem.ts';
 
 type Query = Readonly<Record<string, string>>;
 
-describe('GET /v2/messages', function () {
-  this.timeout(30_000);
+describe('GET /v2/messages', () => {
   const site = accountAtGateway(0);
 
   const ask = (query: Query | string = {}, as = site.key): request.Test =>

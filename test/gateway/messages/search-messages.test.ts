@@ -13,8 +13,7 @@ import { expectProblem } from '../../support/problem.ts';
 const TO = '447700900123';
 const DAY_MS = 86_400_000;
 
-describe('GET /v2/messages: search', function () {
-  this.timeout(30_000);
+describe('GET /v2/messages: search', () => {
   const site = accountAtGateway(0);
 
   const ask = (query: Readonly<Record<string, string>>): request.Test =>

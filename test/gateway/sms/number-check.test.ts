@@ -9,8 +9,7 @@ const [BAD, GOOD] = ['9812345678', CUSTOMER];
 const WORDS = { message: 'hello', sender: 'HARKRA' };
 const later = () => new Date(Date.now() + 3_600_000).toISOString();
 
-describe('an account that has its recipients checked', function () {
-  this.timeout(20_000);
+describe('an account that has its recipients checked', () => {
   const world = chatAtGateway(20_000);
   beforeEach(async () => {
     const settings = { numberCheck: 'on', country: 'IN' } as const;

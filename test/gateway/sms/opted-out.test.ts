@@ -15,8 +15,7 @@ const MESSAGE = { to: OUT, message: 'Sale today', sender: 'HARKRA', route: 'prom
 const BULK = { ...MESSAGE, to: [OTHER, OUT, OTHER, OUT] };
 const LATER = { schedule_time: new Date(Date.now() + 3_600_000).toISOString() };
 
-describe('sends to customers who opted out', function () {
-  this.timeout(20_000);
+describe('sends to customers who opted out', () => {
   const site = accountAtGateway(10);
   const post = (path: string, body: object): request.Test =>
     request(site.url).post(path).set('Authorization', `Bearer ${site.key}`).send(body);

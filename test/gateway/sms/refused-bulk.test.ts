@@ -23,8 +23,7 @@ const ENDPOINTS = [
 ];
 const STORED = ['batches', 'batch_chunks', 'idempotency', 'messages', 'schedules', 'ledger'];
 
-describe('bulk requests that are refused after they were stored', function () {
-  this.timeout(30_000);
+describe('bulk requests that are refused after they were stored', () => {
   let store: TestStore;
   let gateways: readonly TestGateway[];
   before(async () => {

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { expectProblem } from '../../support/problem.ts';
 import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
-describe('POST /v2/send-bulk', function () {
-  this.timeout(20_000);
+describe('POST /v2/send-bulk', () => {
   const { send, caller, withTemplate, batches, balanceOf } = bulkWorld();
 
   describe('400', () => {

@@ -8,8 +8,7 @@ import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
-describe('POST /v2/send-bulk', function () {
-  this.timeout(20_000);
+describe('POST /v2/send-bulk', () => {
   const { store, send, caller, withTemplate, batches, balanceOf } = bulkWorld();
   const batchOf = (id: unknown) => batches().findOne({ _id: id as BatchId });
   const chunksOf = (id: string) =>

@@ -12,8 +12,7 @@ interface View {
   readonly paintMs: number;
 }
 
-describe('the first view of the dashboard', function () {
-  this.timeout(60_000);
+describe('the first view of the dashboard', () => {
   let world: GatewayWithDashboard;
   let owner: Browser;
   before(async () => {

@@ -9,8 +9,7 @@ import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts'
 
 const TO = '447700900123';
 
-describe('messages, batches and schedules in the dashboard', function () {
-  this.timeout(120_000);
+describe('messages, batches and schedules in the dashboard', () => {
   let world: GatewayWithDashboard;
   let sender: Browser;
   before(async () => {

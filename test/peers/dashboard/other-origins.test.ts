@@ -25,8 +25,7 @@ const ATTACKS: Readonly<Record<string, (url: string) => string>> = {
 };
 
 /** ASVS 3.5.1, 3.5.2: a page of somebody else, in the browser of a user who has signed in, changes nothing. */
-describe('a hostile page in the browser of a user who has signed in', function () {
-  this.timeout(60_000);
+describe('a hostile page in the browser of a user who has signed in', () => {
   let world: GatewayWithDashboard;
   let owner: Browser;
   let hostile: Server;

@@ -15,8 +15,7 @@ import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts'
 const CUSTOMER = '919876543210';
 const HOUR_MS = 3_600_000;
 
-describe('overview, credits and inbox in the dashboard', function () {
-  this.timeout(120_000);
+describe('overview, credits and inbox in the dashboard', () => {
   let world: GatewayWithDashboard;
   let sender: Browser;
   let viewer: Browser;

@@ -4,8 +4,7 @@ import { signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
 /** ASVS 5.0, 6.2.6 and 6.2.7: passwords are hidden as one types, managers may fill them in, and they may be pasted. */
-describe('fields for passwords in the browser', function () {
-  this.timeout(120_000);
+describe('fields for passwords in the browser', () => {
   let world: GatewayWithDashboard;
   before(async () => {
     world = await openGatewayWithDashboard();

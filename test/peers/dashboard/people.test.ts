@@ -7,8 +7,7 @@ import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './wo
 
 const PASSWORD = 'lamp orchard twelve rivers';
 
-describe('people on the dashboard', function () {
-  this.timeout(120_000);
+describe('people on the dashboard', () => {
   let world: GatewayWithDashboard;
   let owner: Browser;
   before(async () => {

@@ -4,8 +4,7 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-describe('sending in the dashboard', function () {
-  this.timeout(120_000);
+describe('sending in the dashboard', () => {
   let world: GatewayWithDashboard;
   let sender: Browser;
   before(async () => {

@@ -13,8 +13,7 @@ import { openReceiver, type Receiver } from '../../workers/webhooks/receiver.ts'
 import { verify } from '../../workers/webhooks/world.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-describe('the dashboard: settings', function () {
-  this.timeout(120_000);
+describe('the dashboard: settings', () => {
   let world: GatewayWithDashboard;
   let developer: Browser;
   let viewer: Browser;

@@ -4,8 +4,7 @@ import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
-describe('the frame around all pages of the dashboard', function () {
-  this.timeout(120_000);
+describe('the frame around all pages of the dashboard', () => {
   let world: GatewayWithDashboard;
   let owner: Browser;
   before(async () => {

@@ -4,8 +4,7 @@ import type { UserDocument } from '../../../shared/users/user.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-describe('signing in to the dashboard', function () {
-  this.timeout(120_000);
+describe('signing in to the dashboard', () => {
   let world: GatewayWithDashboard;
   before(async () => {
     world = await openGatewayWithDashboard();

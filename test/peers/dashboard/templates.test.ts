@@ -13,8 +13,7 @@ const ID = '1107160000000012345';
 const SMS = '/dashboard/templates';
 const CHATAPP = '/dashboard/templates/chatapp';
 
-describe('the dashboard: templates', function () {
-  this.timeout(120_000);
+describe('the dashboard: templates', () => {
   const world = chatWorld();
   let site: TemplateWorld;
   let dashboard: DashboardWorld;

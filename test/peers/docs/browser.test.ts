@@ -4,8 +4,7 @@ import { PROBLEMS } from '../../../gateway/http/problem.ts';
 import { focusFaults } from '../dashboard/keyboard.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from '../dashboard/world.ts';
 
-describe('/docs, used in Chromium', function () {
-  this.timeout(120_000);
+describe('/docs, used in Chromium', () => {
   let world: GatewayWithDashboard;
   let page: Page;
   before(async () => {

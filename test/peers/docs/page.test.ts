@@ -14,8 +14,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const execute = promisify(execFile);
 
-describe('GET /docs in Chromium', function () {
-  this.timeout(120_000);
+describe('GET /docs in Chromium', () => {
   let profile: string;
   let store: TestStore;
   let gateway: TestGateway;

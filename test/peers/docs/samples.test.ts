@@ -23,8 +23,7 @@ interface Seen {
 }
 
 /** All samples of one language run as one program: a start of an interpreter for each would take minutes. */
-describe('the samples of /docs, run as they are printed', function () {
-  this.timeout(60_000);
+describe('the samples of /docs, run as they are printed', () => {
   let folder: string;
   let store: TestStore;
   let gateway: TestGateway;

@@ -210,8 +210,7 @@ describe('conversations/charge', () => {
     }
 
     for (const riders of [0, 1, 2]) {
-      it(`with ${riders} riders: paid while something was taken, given back once when nothing was`, function () {
-        this.timeout(120_000);
+      it(`with ${riders} riders: paid while something was taken, given back once when nothing was`, () => {
         let states = 0;
         for (const lives of livesOf(riders + 1)) {
           const walkers = lives.map((life) => ({ life, at: 0, moved: false, owed: false }));
@@ -223,8 +222,7 @@ describe('conversations/charge', () => {
       });
     }
 
-    it('with 3 riders that end in the ways in which a charge passes on', function () {
-      this.timeout(120_000);
+    it('with 3 riders that end in the ways in which a charge passes on', () => {
       const some = [0, 1, 2, 5].filter((life) => LIVES[life] !== undefined);
       for (const a of some)
         for (const b of some)

@@ -111,8 +111,7 @@ describe('conversations/open, when things break', () => {
     expect(await chatMessagesOf(store.db, account)).to.have.lengthOf(2);
   });
 
-  it('says that the outcome is unknown when debits do not get through, and may be asked again', async function () {
-    this.timeout(30_000);
+  it('says that the outcome is unknown when debits do not get through, and may be asked again', async () => {
     const account = await makeAccount(store.db, 10);
     const lost = proxy.loseAll('findAndModify', 'accounts');
 
@@ -124,8 +123,7 @@ describe('conversations/open, when things break', () => {
     expect(await accepterOn(cut.db).accept(account, makeTemplateDraft())).to.include({ kind: 'accepted' });
   });
 
-  it('lets nothing leave that came too late to ride, also when it is cut off before that is cleared away', async function () {
-    this.timeout(30_000);
+  it('lets nothing leave that came too late to ride, also when it is cut off before that is cleared away', async () => {
     const account = await makeAccount(store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const draft = makeTemplateDraft();
@@ -154,8 +152,7 @@ describe('conversations/open, when things break', () => {
       }
     };
 
-    it('leaves all that the sweep needs: conversation, message and ledger are stored, once', async function () {
-      this.timeout(30_000);
+    it('leaves all that the sweep needs: conversation, message and ledger are stored, once', async () => {
       const account = await makeAccount(store.db, 10);
       await customerWrites(store.db, account, '919876543299');
       const draft = makeTemplateDraft();
@@ -179,8 +176,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('has opened the conversation: what other gateways accept meanwhile rides in it', async function () {
-      this.timeout(30_000);
+    it('has opened the conversation: what other gateways accept meanwhile rides in it', async () => {
       const account = await makeAccount(store.db, 10);
       const { conversation } = await payAndVanish(account);
 
@@ -192,8 +188,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('is not followed up by the sweep while it may still be at work, nor are others in its way', async function () {
-      this.timeout(30_000);
+    it('is not followed up by the sweep while it may still be at work, nor are others in its way', async () => {
       const account = await makeAccount(store.db, 10);
       await payAndVanish(account);
       const other = await accepterOn().accept(account, makeTemplateDraft({ to: '919876543299' }));

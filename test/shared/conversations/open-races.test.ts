@@ -11,8 +11,7 @@ describe('conversations/open: at the same moment', () => {
   const world = openingWorld();
   const { newAccepter, accountOf, conversationOf, chargesOf, expectWholeLedger } = world;
 
-  it('opens one conversation and charges once when two gateways accept the first message at once, 200 times', async function () {
-    this.timeout(120_000);
+  it('opens one conversation and charges once when two gateways accept the first message at once, 200 times', async () => {
     const account = await makeAccount(world.store.db, 400);
     const gateways = [newAccepter(), newAccepter()];
 
@@ -36,8 +35,7 @@ describe('conversations/open: at the same moment', () => {
     await expectWholeLedger(account);
   });
 
-  it('lets four gateways of one account through that all open conversations without a pause', async function () {
-    this.timeout(60_000);
+  it('lets four gateways of one account through that all open conversations without a pause', async () => {
     const account = await makeAccount(world.store.db, 400);
     const gateways = Array.from({ length: 4 }, () => newAccepter());
 
@@ -55,8 +53,7 @@ describe('conversations/open: at the same moment', () => {
     await expectWholeLedger(account);
   });
 
-  it('keeps the ledger whole at every moment while SMS, conversations and top-ups change one balance', async function () {
-    this.timeout(60_000);
+  it('keeps the ledger whole at every moment while SMS, conversations and top-ups change one balance', async () => {
     const account = await makeAccount(world.store.db, 200);
     const sms = new GroupAccepter({ db: world.store.db, clock: systemClock, log: silentLog });
     const gateways = [newAccepter(), newAccepter()];

@@ -16,8 +16,7 @@ describe('conversations/void: at the same moment, late, or again', () => {
   const world = voidWorld();
   const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
 
-  it('gives back once when many follow up at the same instant, and when it is all done again', async function () {
-    this.timeout(30_000);
+  it('gives back once when many follow up at the same instant, and when it is all done again', async () => {
     const [opener] = await sendTwo();
     await settle(opener, 'rejected', [{ state: 'refused' }]);
     const [settled] = await chatMessagesOf(world.store.db, world.account);
@@ -32,8 +31,7 @@ describe('conversations/void: at the same moment, late, or again', () => {
     await expectGivenBackOnce(opener);
   });
 
-  it('races itself 50 times and gives each back once', async function () {
-    this.timeout(60_000);
+  it('races itself 50 times and gives each back once', async () => {
     for (let i = 0; i < 50; i++) {
       const to = `9198765432${String(i).padStart(2, '0')}`;
       await accepter().accept(world.account, makeTemplateDraft({ to }));

@@ -88,7 +88,7 @@ describe('partitions by lease', () => {
   });
 
   it('a partition that is given away has its new owner before a round is over', async () => {
-    const roundMs = 3_000;
+    const roundMs = 5_000;
     const first = await worker('a', undefined, roundMs);
     workers = 2;
     const second = await worker('b', undefined, roundMs);

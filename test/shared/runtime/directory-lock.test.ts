@@ -14,8 +14,7 @@ process.send(kind);
 setInterval(() => {}, 1000);
 `;
 
-describe('takeDirectory', function () {
-  this.timeout(30_000);
+describe('takeDirectory', () => {
   let dir: string;
   const locks: DirectoryLock[] = [];
   const children: ChildProcess[] = [];

@@ -21,8 +21,7 @@ import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount } from '../../support/make.ts';
 import { batchesWorld, PLAIN } from './world.ts';
 
-describe('stopping a batch in groups', function () {
-  this.timeout(60_000);
+describe('stopping a batch in groups', () => {
   const { store, messages, read, tellRejected } = batchesWorld();
   const depsOf = (db: Db): StopDeps => ({
     db,

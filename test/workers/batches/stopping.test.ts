@@ -13,9 +13,7 @@ import { openGates } from '../../support/gates.ts';
 import { makeAccount } from '../../support/make.ts';
 import { batchesWorld, PLAIN } from './world.ts';
 
-describe('batches worker: stops', function () {
-  this.timeout(60_000);
-
+describe('batches worker: stops', () => {
   const { store, messages, messagesOf, read, work, closed, stoppedOnce, tellRejected } = batchesWorld();
 
   const balanceOf = (account: AccountId) => ledgerBalanceOf(store.db, account);

@@ -9,9 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';
 import { batchesWorld, PLAIN } from './world.ts';
 
-describe('batches worker', function () {
-  this.timeout(60_000);
-
+describe('batches worker', () => {
   const { store, messages, messagesOf, read, work, closed } = batchesWorld();
 
   describe('splits', () => {
@@ -116,7 +114,7 @@ describe('batches worker', function () {
 
       await work();
 
-      await eventually(async () => (await read(second._id)).state === 'split', 'the small one', 30_000);
+      await eventually(async () => (await read(second._id)).state === 'split', 'the small one');
       expect((await read(first._id)).state).to.equal('paid');
       await closed(first._id);
     });

@@ -9,7 +9,7 @@ import { startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-const SETTLED_MS = 30_000;
+const SETTLED_MS = 60_000;
 
 export const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
 

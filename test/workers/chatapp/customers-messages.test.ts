@@ -9,9 +9,7 @@ import { chatWorld } from './world.ts';
 
 const ASHA = '919999999999';
 
-describe('chatapp worker: customers’ messages', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: customers’ messages', () => {
   const world = chatWorld();
 
   const due = () => world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } });

@@ -113,8 +113,7 @@ describe('conversations/depart: another conversation', () => {
     };
     const sweep = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
-    it('has paid: the next one finds the conversation and its opener, and the sweep writes it', async function () {
-      this.timeout(30_000);
+    it('has paid: the next one finds the conversation and its opener, and the sweep writes it', async () => {
       const opener = await accept();
       const rider = await accept();
       await refuse(opener);
@@ -134,8 +133,7 @@ describe('conversations/depart: another conversation', () => {
       await expectWholeLedger();
     });
 
-    it('is given back once when that message is refused before the sweep, which brings nothing back', async function () {
-      this.timeout(30_000);
+    it('is given back once when that message is refused before the sweep, which brings nothing back', async () => {
       const opener = await accept();
       const rider = await accept();
       await refuse(opener);
@@ -154,8 +152,7 @@ describe('conversations/depart: another conversation', () => {
       await expectWholeLedger();
     });
 
-    it('is followed up by the sweep alone when nobody asks again', async function () {
-      this.timeout(30_000);
+    it('is followed up by the sweep alone when nobody asks again', async () => {
       const opener = await accept();
       const rider = await accept();
       await refuse(opener);

@@ -8,9 +8,7 @@ import { newId } from '../../../shared/runtime/ids.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { chatWorld, customers } from './world.ts';
 
-describe('chatapp worker: what may leave', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: what may leave', () => {
   const world = chatWorld();
 
   it('messages of an account that is held wait until it is not', async () => {

@@ -8,8 +8,7 @@ import { makeItem } from './make.ts';
 import { chatWorld, customers } from './world.ts';
 
 /** The worker reaches its store on a way where commands or their answers get lost; the test does not. */
-describe('chatapp worker: a store that loses answers', function () {
-  this.timeout(60_000);
+describe('chatapp worker: a store that loses answers', () => {
   const world = chatWorld();
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

@@ -4,8 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { flood } from '../../support/hostile-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-describe('chatapp worker: a provider that is out for harm', function () {
-  this.timeout(60_000);
+describe('chatapp worker: a provider that is out for harm', () => {
   const world = chatWorld();
 
   it('answers without an end: its sends are unknown long before their timeout, and other accounts’ go out', async () => {

@@ -8,9 +8,7 @@ import { customers } from './world.ts';
 
 const ASHA = '919999999999';
 
-describe('chatapp worker: the inbox', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: the inbox', () => {
   const { world, sent, item, workedOff } = inboxWorld();
 
   it('an item that cannot be stored holds up no other', async () => {

@@ -12,8 +12,7 @@ const KEY = Buffer.alloc(32, 7).toString('hex');
 const WINDOW = 5;
 const EACH = 120;
 
-describe('chatapp worker: process', function () {
-  this.timeout(120_000);
+describe('chatapp worker: process', () => {
   const world = chatWorld();
   const workers = new WorkerProcesses('chatapp');
 
@@ -57,7 +56,7 @@ describe('chatapp worker: process', function () {
 
     for (const share of [0.2, 0.4, 0.6]) {
       const child = await startProcess();
-      await eventually(() => sends(opened) > opened.length * EACH * share, 'sending', 30_000);
+      await eventually(() => sends(opened) > opened.length * EACH * share, 'sending');
       child.kill('SIGKILL');
       await ended(child);
     }
@@ -95,7 +94,7 @@ describe('chatapp worker: process', function () {
     await startProcess();
     await bothHaveShares();
     for (const { id } of opened) await setAccountStatus(world.store.db, id, 'active');
-    await eventually(() => sends(opened) > opened.length * EACH * 0.3, 'sending', 30_000);
+    await eventually(() => sends(opened) > opened.length * EACH * 0.3, 'sending');
     return { opened, first };
   }
 

@@ -12,9 +12,7 @@ function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }
 
-describe('chatapp worker: what the provider refuses', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: what the provider refuses', () => {
   const world = chatWorld();
 
   const FINAL: readonly (readonly [code: number, ours: string])[] = [

@@ -14,9 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { inboxWorld } from './inbox-world.ts';
 
-describe('chatapp worker: receiving', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: receiving', () => {
   const { world, sent, item, workedOff } = inboxWorld();
 
   it('statuses in any order, twice and skipped, settle each message once for each state', async () => {

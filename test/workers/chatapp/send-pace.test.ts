@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { graphError, json } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-describe('chatapp worker: pace of the sends', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: pace of the sends', () => {
   const world = chatWorld();
 
   it('131056: this customer waits, in its order, the others go on', async () => {

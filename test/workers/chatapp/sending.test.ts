@@ -9,9 +9,7 @@ function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }
 
-describe('chatapp worker: sending', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: sending', () => {
   const world = chatWorld();
 
   it('a queued message leaves once, is sent with the provider’s id, and its event is told', async () => {

@@ -118,8 +118,7 @@ function holdEnd({ message, copies, trace }: World): void {
 
 describe('a chat-app message that is sent again', () => {
   for (const first of copiesOf()) {
-    it(`first ${first.truth} (${first.statuses.join(', then ')}), whatever becomes of the second, in every order`, function () {
-      this.timeout(60_000);
+    it(`first ${first.truth} (${first.statuses.join(', then ')}), whatever becomes of the second, in every order`, () => {
       const seconds = copiesOf();
       const message = makeChatMessage({ account: ACCOUNT, state: 'submitting', claim: first.claim, history: [] });
       const open: World[] = [{ message, copies: [first], trace: [] }];

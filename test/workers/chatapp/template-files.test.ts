@@ -9,8 +9,7 @@ import { chatWorld } from './world.ts';
 const KEY = Buffer.alloc(32, 7).toString('hex');
 const ENV = { HARKARA_SECRET_KEY: KEY, WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' };
 
-describe('chatapp worker: templates with a file in their header', function () {
-  this.timeout(30_000);
+describe('chatapp worker: templates with a file in their header', () => {
   const world = chatWorld();
   const workers = new WorkerProcesses('chatapp');
   let site: TemplateWorld;

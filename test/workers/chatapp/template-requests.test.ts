@@ -10,8 +10,7 @@ import { chatWorld } from './world.ts';
 /** The key of `TEST_BOX`. */
 const KEY = Buffer.alloc(32, 7).toString('hex');
 
-describe('chatapp worker: templates are asked for at the provider', function () {
-  this.timeout(30_000);
+describe('chatapp worker: templates are asked for at the provider', () => {
   const world = chatWorld();
   const workers = new WorkerProcesses('chatapp');
   let site: TemplateWorld;

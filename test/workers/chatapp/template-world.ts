@@ -54,7 +54,7 @@ export class TemplateWorld {
 
   static async open(
     world: ChatWorld,
-    reviewMs = 50,
+    reviewMs = 250,
     ourAppId: string = PROVIDER_DEFAULTS.appId,
   ): Promise<TemplateWorld> {
     const { db } = world.store;

@@ -7,9 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';
 import { chatWorld } from './world.ts';
 
-describe('chatapp worker: copies of the templates', function () {
-  this.timeout(60_000);
-
+describe('chatapp worker: copies of the templates', () => {
   const world = chatWorld();
 
   it('copies the provider’s templates, page by page; what is not listed any more goes', async () => {

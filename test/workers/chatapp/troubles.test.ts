@@ -9,8 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-describe('chatapp worker: what does not work is told', function () {
-  this.timeout(60_000);
+describe('chatapp worker: what does not work is told', () => {
   const world = chatWorld();
 
   const troubles = async (id: AccountId) => (await findProvider(world.store.db, id))?.troubles ?? {};

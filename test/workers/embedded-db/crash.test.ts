@@ -18,8 +18,7 @@ interface Doc {
 }
 
 if (EMBEDDED) {
-  describe('embedded-db process', function () {
-    this.timeout(60_000);
+  describe('embedded-db process', () => {
     let dir: string;
     let child: ChildProcess | undefined;
     beforeEach(() => {
@@ -168,7 +167,7 @@ if (EMBEDDED) {
       expect(ended).to.equal(false);
       await client.close();
 
-      await eventually(() => ended, 'the store ends after its last client', 20_000);
+      await eventually(() => ended, 'the store ends after its last client');
       expect(first.exitCode).to.equal(0);
     });
   });

@@ -112,7 +112,7 @@ describe('embedded-db database', () => {
       }),
       { numRuns: 40 },
     );
-  }).timeout(60_000);
+  });
 
   it('opens what an earlier start had to do again, as often as it is stopped at it', async () => {
     write(opened(join(dir, 'first')), { a: '1', b: '2' });

@@ -72,8 +72,7 @@ function pairs(count: number): Document[] {
 }
 
 if (EMBEDDED) {
-  describe('embedded-db, asked by somebody hostile', function () {
-    this.timeout(60_000);
+  describe('embedded-db, asked by somebody hostile', () => {
     let dir: string;
     let store: StoreProcess;
     let client: RawClient;

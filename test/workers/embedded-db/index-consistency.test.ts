@@ -91,8 +91,7 @@ const sort = fc.constantFrom<Record<string, 1 | -1> | undefined>(
   { b: 1, a: 1, _id: -1 },
 );
 
-describe('embedded-db index consistency', function () {
-  this.timeout(90_000); // some thousand small writes, each on the disk before it is answered
+describe('embedded-db index consistency', () => {
   let store: StoreUnderTest;
   before(async () => {
     store = await storeUnderTest();

@@ -16,8 +16,7 @@ setTimeout(() => {
 }, 2000);
 `;
 
-describe('embedded-db watchdog', function () {
-  this.timeout(60_000);
+describe('embedded-db watchdog', () => {
   let child: ChildProcess | undefined;
   afterEach(() => child?.kill('SIGKILL'));
 

@@ -16,9 +16,7 @@ import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('schedules worker: process', function () {
-  this.timeout(90_000);
-
+describe('schedules worker: process', () => {
   const workers = new WorkerProcesses('schedules');
   let store: TestStore;
 
@@ -65,7 +63,7 @@ describe('schedules worker: process', function () {
     const account = await book(4, [...bookings, makeBooking(inMs(34 * DAY_MS))]);
 
     const child = await startProcess();
-    await eventually(async () => (await sent(account)) === 3, 'the three are sent', 20_000);
+    await eventually(async () => (await sent(account)) === 3, 'the three are sent');
 
     for (const { at, releasedAt } of await schedules().find({ account, state: 'sent' }).toArray()) {
       expect(Number(releasedAt)).to.be.at.least(at.getTime() - 1);
@@ -97,7 +95,7 @@ describe('schedules worker: process', function () {
     const [one, two] = await Promise.all([startProcess(), startProcess()]);
     const account = await book(1_500, bookings);
 
-    await eventually(async () => (await sent(account)) === 1_500, 'all are sent', 40_000);
+    await eventually(async () => (await sent(account)) === 1_500, 'all are sent');
 
     await expectEachOnce(account, bookings);
     await Promise.all([stop(one), stop(two)]);
@@ -118,7 +116,7 @@ describe('schedules worker: process', function () {
       await ended(child);
     }
     await startProcess();
-    await eventually(async () => (await sent(account)) === 3_000, 'all are sent', 60_000);
+    await eventually(async () => (await sent(account)) === 3_000, 'all are sent');
 
     const made = await messages().find({ account }).toArray();
     expect(made.map(({ _id }) => _id)).to.have.members(bookings.map(scheduledMessageId));
@@ -130,14 +128,14 @@ describe('schedules worker: process', function () {
     const bookings = Array.from({ length: 500 }, () => makeBooking(at));
     await Promise.all([startProcess(), startProcess()]);
     const account = await book(500, bookings);
-    await eventually(async () => (await sent(account)) > 0, 'releasing', 20_000);
+    await eventually(async () => (await sent(account)) > 0, 'releasing');
 
     const answers = await Promise.all(
       bookings.toReversed().map(({ _id }) => cancelSchedule(store.db, systemClock, account, _id)),
     );
 
     const cancelled = answers.filter(({ kind }) => kind === 'cancelled').length;
-    await eventually(async () => (await sent(account)) === 500 - cancelled, 'the others are sent', 20_000);
+    await eventually(async () => (await sent(account)) === 500 - cancelled, 'the others are sent');
     expect(await messages().countDocuments({ account })).to.equal(500 - cancelled);
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: cancelled, problems: [] });
   });

@@ -103,7 +103,7 @@ describe('smpp worker: receipts in the dialects of carriers', () => {
 
     const id = await world.send({ to: '919876500105' });
 
-    await world.reaches(id, 'delivered', 15_000);
+    await world.reaches(id, 'delivered');
     expect(world.smsc.stats().deliveries.retried).to.equal(0);
   });
 

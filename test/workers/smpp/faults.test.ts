@@ -19,7 +19,7 @@ describe('smpp worker: when things break', () => {
     let answering = false;
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 60_000, windowSize: 20 },
-      smsc: { receiptDelayMs: 1_500, behaviour: () => (answering ? undefined : { answer: 'never' }) },
+      smsc: { receiptDelayMs: 5_000, behaviour: () => (answering ? undefined : { answer: 'never' }) },
     });
     const ids = await here.sendMany(numbered(20));
     await eventually(() => here.smsc.stats().peakUnanswered === 20, '20 are unanswered');
@@ -55,7 +55,7 @@ describe('smpp worker: when things break', () => {
   it('an answer that comes too late still settles its message', async () => {
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 150 },
-      smsc: { behaviour: () => ({ responseDelayMs: 600, receipts: [] }) },
+      smsc: { behaviour: () => ({ responseDelayMs: 4_000, receipts: [] }) },
     });
 
     const id = await here.send({});
@@ -68,7 +68,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('a timed-out submit frees its slot: one dead submit does not stop a window of one', async () => {
-    const here = await open({ carrier: { ...QUICK, responseTimeoutMs: 150, windowSize: 1 } });
+    const here = await open({ carrier: { ...QUICK, responseTimeoutMs: 2_000, windowSize: 1 } });
 
     await here.send({ to: '919876500109' });
     const next = await here.send({ to: '919876500000' });
@@ -77,7 +77,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('a carrier that hangs is noticed by enquire_link, and bound again when it lives', async () => {
-    const here = await open({ carrier: { ...QUICK, enquireLinkMs: 100 } });
+    const here = await open({ carrier: { enquireLinkMs: 100, responseTimeoutMs: 2_000 } });
     await here.reaches(await here.send({}), 'delivered');
 
     here.smsc.pause();

@@ -71,9 +71,7 @@ function decoded(frame: Buffer): unknown {
   }
 }
 
-describe('fuzz: the PDU reader', function () {
-  this.timeout(60_000);
-
+describe('fuzz: the PDU reader', () => {
   it('reads any frame or refuses it, and nothing that stands beside it', async () => {
     const inputs = await fuzz('pdu', (random) => {
       const frame = hostileFrame(random);
@@ -196,9 +194,7 @@ function hostileText(random: Prng): string {
   }
 }
 
-describe('fuzz: the receipt parser', function () {
-  this.timeout(60_000);
-
+describe('fuzz: the receipt parser', () => {
   it('makes something sane of any text and TLVs, or nothing, and never of the words of the customer', async () => {
     const inputs = await fuzz('receipt', (random) => {
       const text = hostileText(random);

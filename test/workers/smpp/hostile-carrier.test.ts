@@ -61,9 +61,7 @@ async function openScene(script: HostileScript = {}, more: object = {}): Promise
   };
 }
 
-describe('smpp worker: a carrier that breaks the stream', function () {
-  this.timeout(40_000);
-
+describe('smpp worker: a carrier that breaks the stream', () => {
   const half = pdu(0x15, 0, 7).subarray(0, 9);
   const CUT: readonly (readonly [what: string, act: (evil: HostileCarrier) => void])[] = [
     ['a length of 0', (evil) => evil.send(Buffer.from('00000000000000150000000000000001', 'hex'))],
@@ -94,7 +92,7 @@ describe('smpp worker: a carrier that breaks the stream', function () {
 
         act(scene.evil);
         await scene.othersWork();
-        await eventually(() => scene.evil.binds() >= 2, 'it binds again', 20_000);
+        await eventually(() => scene.evil.binds() >= 2, 'it binds again');
 
         await scene.world.reaches(await scene.sendEvil(), 'sent');
         expect(scene.world.smsc.stats().binds).to.equal(1);
@@ -105,8 +103,7 @@ describe('smpp worker: a carrier that breaks the stream', function () {
   }
 });
 
-describe('smpp worker: a carrier that sends nonsense in good frames', function () {
-  this.timeout(40_000);
+describe('smpp worker: a carrier that sends nonsense in good frames', () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene();
@@ -153,7 +150,7 @@ describe('smpp worker: a carrier that sends nonsense in good frames', function (
 
       scene.evil.send(bytes);
       await scene.othersWork();
-      if (answer !== undefined) await eventually(() => answers() - before >= times, `${times} answers`, 20_000);
+      if (answer !== undefined) await eventually(() => answers() - before >= times, `${times} answers`);
 
       await scene.world.reaches(await scene.sendEvil(), 'sent');
       expect(answers() - before).to.equal(times);
@@ -189,8 +186,7 @@ describe('smpp worker: a carrier that sends nonsense in good frames', function (
   }
 });
 
-describe('smpp worker: a carrier that lies in its answers', function () {
-  this.timeout(40_000);
+describe('smpp worker: a carrier that lies in its answers', () => {
   let scene: Scene | undefined;
   afterEach(async () => {
     await scene?.close();
@@ -268,7 +264,7 @@ describe('smpp worker: a carrier that lies in its answers', function () {
     evil.setDeaf(true);
     for (let i = 0; i < 60; i++) evil.send(flood);
     await scene.othersWork();
-    await eventually(() => evil.binds() >= 2, 'it binds again', 25_000);
+    await eventually(() => evil.binds() >= 2, 'it binds again');
 
     await scene.world.reaches(await scene.sendEvil(), 'sent');
     expect(evil.heard()).not.to.include(UNBIND_RESP);

@@ -50,5 +50,5 @@ describe('smpp worker: what it keeps of a carrier for timelines', () => {
     );
 
     expect(records?.map(({ kind }) => kind)).to.deep.equal(['answer', 'receipt']);
-  }).timeout(20_000);
+  });
 });

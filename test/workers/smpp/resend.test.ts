@@ -43,16 +43,16 @@ describe('smpp worker: what a resend may not forget', () => {
 
   it('the first is answered late, the second is refused: sent and delivered by the first, not refunded', async () => {
     const here = await open({
-      // The late answer comes between the refusal, after some 7.5 s, and the end of its wait, after some 11.5 s.
-      carrier: { ...RESEND, responseTimeoutMs: 2_000, unknownWaitMs: 4_000 },
+      // The late answer comes between the refusal, after 6 to 12 s, and the end of its wait, after 18 to 24 s.
+      carrier: { ...RESEND, responseTimeoutMs: 2_000, unknownWaitMs: 6_000 },
       smsc: {
-        behaviour: inTurn({ responseDelayMs: 9_000 }, { ...REFUSED, responseDelayMs: 1_500 }, undefined),
+        behaviour: inTurn({ responseDelayMs: 15_000 }, REFUSED, undefined),
         holdReceipts: true,
       },
     });
 
     const id = await here.send({});
-    await here.reaches(id, 'sent', 20_000);
+    await here.reaches(id, 'sent');
     here.smsc.release();
     const message = await here.reaches(id, 'delivered');
     await settleAnother(here);

@@ -59,7 +59,7 @@ describe('smpp worker: submits whose answer never came', () => {
       ...QUICK,
       responseTimeoutMs: 60_000,
       windowSize: WINDOW,
-      unknownWaitMs: 2_500,
+      unknownWaitMs: 10_000,
     };
     const here = await open({
       carrier: { ...waiting, paths: ['transactional'], unknownPolicy: 'assume_sent' },
@@ -119,7 +119,7 @@ describe('smpp worker: submits whose answer never came', () => {
   it('an answer after the policy was applied still tells the id, and its receipt settles', async () => {
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 150, unknownWaitMs: 400 },
-      smsc: { receiptDelayMs: 2_500, behaviour: () => ({ responseDelayMs: 2_000 }) },
+      smsc: { receiptDelayMs: 6_500, behaviour: () => ({ responseDelayMs: 6_000 }) },
     });
 
     const id = await here.send({});
@@ -135,8 +135,8 @@ describe('smpp worker: submits whose answer never came', () => {
   it('a segment that was refused for now, too late to be in time: only that one is sent again', async () => {
     let submits = 0;
     const here = await open({
-      carrier: { ...QUICK, unknownWaitMs: 60_000 },
-      smsc: { behaviour: () => (++submits === 2 ? { status: 0x14, responseDelayMs: 1_000 } : undefined) },
+      carrier: { ...QUICK, responseTimeoutMs: 1_000, unknownWaitMs: 60_000 },
+      smsc: { behaviour: () => (++submits === 2 ? { status: 0x14, responseDelayMs: 5_000 } : undefined) },
     });
     const text = 'segments '.repeat(25);
 
@@ -152,8 +152,8 @@ describe('smpp worker: submits whose answer never came', () => {
   it('a late answer to a submit that was sent again changes nothing: one sent, one delivered', async () => {
     let submits = 0;
     const here = await open({
-      carrier: { ...QUICK, responseTimeoutMs: 400, unknownWaitMs: 400, unknownPolicy: 'resend' },
-      smsc: { behaviour: () => (++submits === 1 ? { responseDelayMs: 2_500, receipts: [] } : undefined) },
+      carrier: { ...QUICK, responseTimeoutMs: 1_500, unknownWaitMs: 400, unknownPolicy: 'resend' },
+      smsc: { behaviour: () => (++submits === 1 ? { responseDelayMs: 7_000, receipts: [] } : undefined) },
     });
 
     const id = await here.send({});
@@ -171,7 +171,7 @@ describe('smpp worker: submits whose answer never came', () => {
   it('a receipt of one that timed out settles it before any policy: never submitted again', async () => {
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 150, unknownWaitMs: 60_000, unknownPolicy: 'resend' },
-      smsc: { receiptDelayMs: 1_500 },
+      smsc: { receiptDelayMs: 5_000 },
     });
 
     const id = await here.send({ to: '919876500109' });

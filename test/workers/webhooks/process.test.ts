@@ -18,9 +18,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
-describe('webhooks worker: process', function () {
-  this.timeout(60_000);
-
+describe('webhooks worker: process', () => {
   const key = randomBytes(32);
   const workers = new WorkerProcesses('webhooks');
   let store: TestStore;

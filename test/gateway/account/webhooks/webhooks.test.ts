@@ -59,7 +59,7 @@ describe('webhooks by the API', () => {
     expect(body.errors[0]).to.include({ field: 'events[1]', code: 'invalid_value' });
     for (let n = 0; n < 10; n++) await create({ ...GOOD, url: `https://shop.example/${n}` });
     expectProblem(await ask('post', PATH, GOOD), 'too_many_webhooks');
-  }).timeout(20_000);
+  });
 
   it('says since when it fails, and why, in words', async () => {
     const { webhook_id: id } = await create();

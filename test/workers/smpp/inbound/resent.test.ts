@@ -127,7 +127,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
 
     for (const text of texts) here.says({ text });
     await received;
-    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged', 20_000);
+    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged');
 
     expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
   });
@@ -138,9 +138,9 @@ describe('smpp worker: messages of handsets that are sent again', () => {
 
     here.proxy.become('down');
     for (const text of texts) here.says({ text });
-    await eventually(async () => (await here.counted('failed')) > 0, 'some are refused for now', 30_000);
+    await eventually(async () => (await here.counted('failed')) > 0, 'some are refused for now');
     here.proxy.become('well');
-    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged', 30_000);
+    await eventually(() => here.smsc.stats().pending === 0, 'all are acknowledged');
 
     expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
   });
@@ -160,14 +160,13 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'no']);
   });
 
-  it('what is told and surely answered is kept no longer', async function () {
-    this.timeout(40_000);
+  it('what is told and surely answered is kept no longer', async () => {
     const here = await open({ carrier: { enquireLinkMs: 1_500 } });
 
     here.says({ text: 'yes' });
     await here.received(1);
 
     expect(await here.kept()).to.have.length(1);
-    await eventually(async () => (await here.kept()).length === 0, 'it is removed', 20_000);
+    await eventually(async () => (await here.kept()).length === 0, 'it is removed');
   });
 });
