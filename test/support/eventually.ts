@@ -1,11 +1,14 @@
+import { deadlineMs } from './deadlines.ts';
+
 const PAUSE_MS = 10;
 const PAUSE_MS_MAX = 100;
 
 /**
- * Waits until `check` returns something truthy and gives it back; fails with the last error or value when `timeoutMs`
- * is over. The only way a test waits for another process: a condition with a deadline, never a sleep.
+ * Waits until `check` returns something truthy and gives it back; fails with the last error or value when `forMs`
+ * are over. The only way a test waits for another process: a condition with a deadline, never a sleep.
  */
-export async function eventually<T>(check: () => T | Promise<T>, what: string, timeoutMs = 60_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, what: string, forMs = 60_000): Promise<T> {
+  const timeoutMs = deadlineMs(forMs);
   const began = performance.now();
   let waitedMs = 0;
   let last: unknown;

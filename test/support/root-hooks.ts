@@ -1,3 +1,7 @@
+import { scaleTimeouts } from './deadlines.ts';
+
+scaleTimeouts();
+
 /**
  * Root hooks of every mocha run: a rejected promise that nobody handles fails the run instead of vanishing; no process of a test reads
  * the `.env` of whoever runs it.
