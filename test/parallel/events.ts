@@ -1,6 +1,8 @@
 /** What a mocha process tells of its tests: a line of its output each, behind a mark that no test writes. */
 export type TestEvent =
-  | { readonly kind: 'begin' | 'pass' | 'fail' | 'skip'; readonly test: string }
+  | { readonly kind: 'begin' | 'pass' | 'skip'; readonly test: string }
+  /** `report`: its titles, error, difference and stack, as mocha shows them, under the number 1. */
+  | { readonly kind: 'fail'; readonly test: string; readonly report: string }
   /** All tests have ended; the process may still be kept open by what they left. */
   | { readonly kind: 'end' };
 

@@ -7,7 +7,7 @@ import { runUnits } from './run.ts';
 
 /**
  * `npm test`: all test files but those of the peers suite, several mocha processes at a time. Arguments, if any, are the files
- * and folders to run instead (`npm test -- test/workers/smpp`). The last lines are mocha's: `N passing`, `N failing`.
+ * and folders to run instead (`npm test -- test/workers/smpp`). The last lines are like mocha's: `N passing`, `N failing`, and what failed.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Many tests wait for processes and deadlines, so two for each core. */
@@ -34,7 +34,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // Once, and before: no process writes the build while another reads it.
 await buildForAll();
 console.log(`Node ${process.version}: ${files.length} files, ${JOBS} processes at a time\n`);
-const { passed, failed, skipped } = await runUnits(plan(files), {
+const { passed, failed, skipped, failures } = await runUnits(plan(files), {
   jobs: JOBS,
   stopping: stop.signal,
   say: (text) => process.stdout.write(text),
@@ -43,6 +43,6 @@ const { passed, failed, skipped } = await runUnits(plan(files), {
 const seconds = Math.round((performance.now() - began) / 1_000);
 console.log(`\n  ${passed} passing (${Math.floor(seconds / 60)}m ${seconds % 60}s)`);
 if (skipped > 0) console.log(`  ${skipped} pending`);
-if (failed > 0) console.log(`  ${failed} failing`);
+if (failed > 0) console.log(`  ${failed} failing\n\n${failures.join('\n\n')}\n`);
 if (stop.signal.aborted) process.exitCode = SIGINT_EXIT;
 else if (failed > 0) process.exitCode = 1;

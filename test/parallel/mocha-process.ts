@@ -25,7 +25,9 @@ export interface Outcome {
   readonly ms: number;
   /** Why the process itself counts as a failure: it broke off, hung, stayed, or ran nothing. */
   readonly trouble: string | undefined;
-  /** What its tests wrote, the failures whole at the end. */
+  /** What mocha says of each failed test, under the number 1. */
+  readonly reports: readonly string[];
+  /** What its tests wrote besides. */
   readonly output: string;
 }
 
@@ -36,6 +38,7 @@ export class MochaProcess {
   readonly #child: ChildProcess;
   readonly #patience: Patience;
   readonly #output: string[] = [];
+  readonly #reports: string[] = [];
   readonly #counts = { begin: 0, pass: 0, fail: 0, skip: 0 };
   #lastTest = 'before its first test';
   #ended = false;
@@ -77,6 +80,7 @@ export class MochaProcess {
       skipped: this.#counts.skip,
       ms: performance.now() - began,
       trouble: this.#trouble(code ?? signal),
+      reports: this.#reports,
       output: this.#output.join('\n'),
     };
   }
@@ -93,6 +97,7 @@ export class MochaProcess {
       return;
     }
     this.#counts[event.kind] += 1;
+    if (event.kind === 'fail') this.#reports.push(event.report);
     this.#lastTest = `at "${event.test}"`;
     this.#waitAtMost(this.#patience.quietMs, `told nothing for ${this.#patience.quietMs / 1_000} s`);
   }

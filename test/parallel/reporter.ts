@@ -1,28 +1,43 @@
+import { format } from 'node:util';
 import mocha, { type MochaOptions, type Runner, type Test } from 'mocha';
 import { eventLine, type TestEvent } from './events.ts';
 
-const { Base } = mocha.reporters;
+/** With what is in no types. */
+const Base = mocha.reporters.Base as typeof mocha.reporters.Base & {
+  /** Writes failures as mocha's own reporters do, by `consoleLog`. */
+  list(failures: readonly Test[]): void;
+  consoleLog(...args: unknown[]): void;
+};
 const { constants } = mocha.Runner;
 
-/** For a mocha process among others: an event line for each test, and the failures whole at the end. */
+/** For a mocha process among others: an event line for each test, a failed one's with all that mocha would say of it. */
 class EventReporter extends Base {
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
     const tell = (event: TestEvent) => process.stdout.write(eventLine(event));
-    const tellOf = (kind: 'begin' | 'pass' | 'fail' | 'skip') => (test: Test) => {
+    const tellOf = (kind: 'begin' | 'pass' | 'skip') => (test: Test) => {
       tell({ kind, test: test.fullTitle() });
     };
     runner
       .on(constants.EVENT_TEST_BEGIN, tellOf('begin'))
       .on(constants.EVENT_TEST_PASS, tellOf('pass'))
-      .on(constants.EVENT_TEST_FAIL, tellOf('fail'))
+      // `Base` was told before, and has stored the error with the test.
+      .on(constants.EVENT_TEST_FAIL, (test) => tell({ kind: 'fail', test: test.fullTitle(), report: reportOf(test) }))
       .on(constants.EVENT_TEST_PENDING, tellOf('skip'))
-      .once(constants.EVENT_RUN_END, () => {
-        // In no types: writes failures as mocha's own reporters do.
-        (Base as unknown as { list(failures: readonly Test[]): void }).list(this.failures);
-        tell({ kind: 'end' });
-      });
+      .once(constants.EVENT_RUN_END, () => tell({ kind: 'end' }));
   }
+}
+
+function reportOf(failed: Test): string {
+  const lines: string[] = [];
+  const { consoleLog } = Base;
+  Base.consoleLog = (...args) => lines.push(format(...args));
+  try {
+    Base.list([failed]);
+  } finally {
+    Base.consoleLog = consoleLog;
+  }
+  return lines.join('\n').trim();
 }
 
 // mocha takes a reporter's default export, whatever the house rule says.

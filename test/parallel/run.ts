@@ -6,6 +6,8 @@ export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** What is to be known of each failure: titles and error, or why a process counts as one. Numbered. */
+  readonly failures: readonly string[];
 }
 
 export interface RunOptions {
@@ -15,7 +17,10 @@ export interface RunOptions {
   say(text: string): void;
 }
 
-/** Runs all units, each in a mocha process; says a line for each as it ends, and what failed at the end. */
+/** Of what a process wrote before it broke off. */
+const LINES_OF_TROUBLE = 40;
+
+/** Runs all units, each in a mocha process; says a line for each as it ends. */
 export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: RunOptions): Promise<Totals> {
   const ended: [Unit, Outcome][] = [];
   const run = async (unit: Unit): Promise<void> => {
@@ -33,35 +38,34 @@ export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: 
   };
   await Promise.all(Array.from({ length: jobs }, worker));
 
-  for (const [unit, outcome] of ended.filter(([, outcome]) => isBad(outcome))) say(failuresOf(unit, outcome));
   const sum = (count: (outcome: Outcome) => number): number =>
     ended.reduce((total, [, outcome]) => total + count(outcome), 0);
   return {
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed, trouble }) => failed + (trouble === undefined ? 0 : 1)),
     skipped: sum(({ skipped }) => skipped),
+    failures: ended.flatMap(([unit, outcome]) => failuresOf(unit, outcome)).map((text, i) => `  ${i + 1}) ${text}`),
   };
 }
-
-const isBad = ({ failed, trouble }: Outcome): boolean => failed > 0 || trouble !== undefined;
 
 function lineOf({ name }: Unit, outcome: Outcome): string {
   const { passed, failed, skipped, trouble, ms, output } = outcome;
   const said = output.trim();
   return [
-    `  ${isBad(outcome) ? '✖' : '✔'} ${name}: ${passed} passed`,
+    `  ${failed > 0 || trouble !== undefined ? '✖' : '✔'} ${name}: ${passed} passed`,
     ...(failed > 0 ? [`, ${failed} failed`] : []),
     ...(skipped > 0 ? [`, ${skipped} skipped`] : []),
     ` (${Math.round(ms / 1_000)} s)`,
     ...(trouble === undefined ? [] : [`, ${trouble}`]),
-    // Failures come at the end; whatever else a test wrote nobody expects.
-    ...(said === '' || isBad(outcome) ? [] : [`\n${said}`]),
+    // Nobody expects it.
+    ...(said === '' ? [] : [`\n${said}`]),
     '\n',
   ].join('');
 }
 
-function failuresOf({ name, files }: Unit, { output, trouble }: Outcome): string {
-  const heading = trouble === undefined ? name : `${name}: ${trouble}`;
-  const which = files.length === 1 ? [] : [`  npx mocha ${files.join(' ')}`];
-  return ['', `== ${heading}`, ...which, output, ''].join('\n');
+function failuresOf({ name, files }: Unit, { reports, trouble, output }: Outcome): readonly string[] {
+  const tests = reports.map((report) => report.replace(/^1\) /, ''));
+  if (trouble === undefined) return tests;
+  const said = output.split('\n').slice(-LINES_OF_TROUBLE).join('\n');
+  return [...tests, `${name}: ${trouble}\n  npx mocha ${files.join(' ')}\n${said}`];
 }

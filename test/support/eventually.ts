@@ -1,5 +1,8 @@
+import { inspect } from 'node:util';
 import { deadlineMs } from './deadlines.ts';
 
+/** Of each side of a difference. */
+const CHARACTERS_MAX = 3_000;
 const PAUSE_MS = 10;
 const PAUSE_MS_MAX = 100;
 
@@ -25,5 +28,14 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     waitedMs = performance.now() - began;
   } while (waitedMs < timeoutMs);
-  throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
+  throw new Error(`not within ${timeoutMs} ms: ${what}${differenceOf(last)}`, { cause: last });
+}
+
+/** What mocha shows of an assertion, but not of one that is a cause. */
+function differenceOf(error: unknown): string {
+  if (!(error instanceof Error && 'actual' in error && 'expected' in error)) return '';
+  const [actual, expected] = [error.actual, error.expected].map((value) =>
+    inspect(value, { depth: 6, breakLength: 120, maxStringLength: 200 }).slice(0, CHARACTERS_MAX),
+  );
+  return `\nactual: ${actual}\nexpected: ${expected}`;
 }
