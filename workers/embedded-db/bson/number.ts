@@ -111,7 +111,11 @@ export function arithmetic(operation: Arithmetic, a: Value, b: Value): Value | u
   const x = toInteger(a);
   const y = toInteger(b);
   const result = operation === 'add' ? x + y : x - y;
-  return result < INT64_MIN || result > INT64_MAX ? undefined : int64(result);
+  return fitsInt64(result) ? int64(result) : undefined;
+}
+
+export function fitsInt64(number: bigint): boolean {
+  return number >= INT64_MIN && number <= INT64_MAX;
 }
 
 function onNumbers(operation: Arithmetic, x: number, y: number): number {

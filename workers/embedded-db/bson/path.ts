@@ -39,8 +39,8 @@ export type Visit = (type: number, buf: Buffer, pos: number) => boolean;
 
 /**
  * Calls `visit` with every value that `path` leads to from the container (or value) at `pos`, through arrays as MongoDB
- * does: objects in an array are entered, a number names an element, and, with `expand`, the elements of an array at the
- * path's end come before the array itself. True when a visit was.
+ * does: objects in an array are entered, a number names an element, and, with `expand`, the elements of an array that a field at
+ * the path's end has come before the array itself. True when a visit was.
  */
 export function visitPath(path: Path, type: number, buf: Buffer, pos: number, expand: boolean, visit: Visit): boolean {
   return walk(path, 0, type, buf, pos, expand, visit);
@@ -75,7 +75,10 @@ function walkArray(path: Path, level: number, buf: Buffer, pos: number, expand: 
   const elements = new Elements(buf, pos);
   for (let i = 0; elements.next(); i++) {
     const type = elements.type;
-    if (i === index && (last || isContainer(type))) {
+    if (i === index && last) {
+      // The element that a path ends with is looked at as it is: `{ 'a.0': 1 }` does not find `[[1, 2]]`.
+      if (visit(type, buf, elements.pos)) return true;
+    } else if (i === index && isContainer(type)) {
       if (walk(path, level + 1, type, buf, elements.pos, expand, visit)) return true;
     }
     if (type === TYPE.object && walk(path, level, type, buf, elements.pos, expand, visit)) return true;

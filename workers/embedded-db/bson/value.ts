@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { notSupported } from './errors.ts';
 import { byteAt, Elements, int32At, TYPE, type Value } from './read.ts';
 
 /** Creates and reads single values. A value of the wrong type gives undefined; the caller knows the right error. */
@@ -65,6 +66,15 @@ export function isNullish(type: number): boolean {
   return type === TYPE.null || type === TYPE.missing || type === TYPE.undefined;
 }
 
+/** mongod puts its own time in place of an empty timestamp in a field of a document that is stored; here it is refused. */
+export function refuseEmptyTimestamp(buf: Buffer, doc: number): void {
+  const elements = new Elements(buf, doc);
+  while (elements.next()) {
+    if (elements.type !== TYPE.timestamp || buf.readBigInt64LE(elements.pos) !== 0n) continue;
+    throw notSupported('An empty timestamp, which MongoDB replaces by the time,');
+  }
+}
+
 export const NULL: Value = { type: TYPE.null, buf: Buffer.alloc(0), pos: 0 };
 export const TRUE: Value = { type: TYPE.bool, buf: Buffer.from([1]), pos: 0 };
 export const FALSE: Value = { type: TYPE.bool, buf: Buffer.from([0]), pos: 0 };
@@ -87,7 +97,7 @@ export function double(number: number): Value {
   return { type: TYPE.double, buf, pos: 0 };
 }
 
-export function date(ms: number): Value {
+export function date(ms: number | bigint): Value {
   const buf = Buffer.allocUnsafe(8);
   buf.writeBigInt64LE(BigInt(ms), 0);
   return { type: TYPE.date, buf, pos: 0 };

@@ -1,3 +1,4 @@
+import { refuseEmptyTimestamp } from '../bson/value.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import { eachStatement } from './statements.ts';
@@ -9,6 +10,7 @@ export function insert(store: Store, command: Command): Buffer {
   const nowMs = store.now();
   let inserted = 0;
   const errors = eachStatement(command.statements('documents'), command.flag('ordered', true), ({ buf, pos }) => {
+    refuseEmptyTimestamp(buf, pos);
     store.documents.insert(collection, buf, pos, nowMs);
     inserted++;
   });

@@ -1,10 +1,10 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
-import { arithmetic } from '../bson/number.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
-import { asNumber, double, int32, isNumber, NULL, show } from '../bson/value.ts';
+import { isNumber, NULL, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { type Expression, type ExpressionContext, parseExpression } from '../query/expression.ts';
+import { Sum } from '../query/sum.ts';
 import { collecting, memoryLimit, type Results } from './results.ts';
 
 interface Field {
@@ -47,7 +47,7 @@ function parseField(name: string, value: Value): Field {
 
 interface Group {
   readonly id: Value;
-  readonly sums: Value[];
+  readonly sums: readonly Sum[];
 }
 
 /** Bytes that a group costs beside its values; a guess on the safe side. */
@@ -67,13 +67,15 @@ function grouped(inner: Results, by: Expression, fields: readonly Field[], conte
       const text = key.view().toString('latin1');
       let group = groups.get(text);
       if (group === undefined) {
-        group = { id, sums: fields.map(() => int32(0)) };
+        group = { id, sums: fields.map(() => new Sum()) };
         groups.set(text, group);
         bytes += GROUP_BYTES + doc.length;
         memoryLimit(bytes, 'Group');
       }
-      for (const [i, field] of fields.entries())
-        group.sums[i] = plus(group.sums[i] ?? int32(0), field.expression(scope));
+      for (const [i, field] of fields.entries()) {
+        const value = field.expression(scope);
+        if (isNumber(value.type)) group.sums[i]?.add(value); // as in mongod, what is no number adds nothing
+      }
     },
     () => [...groups.values()].map((group) => groupDocument(group, fields)),
   );
@@ -83,15 +85,8 @@ function groupDocument(group: Group, fields: readonly Field[]): Buffer {
   const out = new BsonWriter(256);
   const handle = out.begin();
   out.value('_id', group.id);
-  for (const [i, field] of fields.entries()) out.value(field.name, group.sums[i] ?? int32(0));
+  for (const [i, field] of fields.entries()) out.value(field.name, group.sums[i]?.value() ?? NULL);
   return out.finish(handle);
-}
-
-/** As in mongod, what is no number adds nothing, and an int64 that overflows becomes a double. */
-function plus(total: Value, value: Value): Value {
-  if (!isNumber(value.type)) return total;
-  if (value.type === TYPE.decimal) throw notSupported('$sum of Decimal128');
-  return arithmetic('add', total, value) ?? double((asNumber(total) ?? 0) + (asNumber(value) ?? 0));
 }
 
 /** `{ _id: 1, n: { $sum: 1 } }`: how drivers count. */

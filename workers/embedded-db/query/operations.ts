@@ -1,9 +1,10 @@
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { type Arithmetic, arithmetic } from '../bson/number.ts';
+import { arithmetic, fitsInt64 } from '../bson/number.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { Elements, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asNumber, date, double, int64, isNullish, isNumber, NULL, object, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
+import { Sum } from './sum.ts';
 
 /** What expressions compute from values that are there already. */
 
@@ -12,10 +13,12 @@ export function compareExpressions(a: Value, b: Value): number {
   const rankA = a.type === TYPE.missing ? MISSING_RANK : rankOf(a.type);
   const rankB = b.type === TYPE.missing ? MISSING_RANK : rankOf(b.type);
   if (rankA !== rankB) return rankA - rankB;
+  if (rankA === MISSING_RANK) return 0;
   return compareAt(a.type, a.buf, a.pos, b.type, b.buf, b.pos);
 }
 
-const MISSING_RANK = 2;
+/** That of the deprecated undefined, which equals a missing value. */
+const MISSING_RANK = rankOf(TYPE.undefined);
 
 export function arrayValue(values: readonly Value[]): Value {
   const writer = new BsonWriter(256);
@@ -26,61 +29,60 @@ export function arrayValue(values: readonly Value[]): Value {
   return { type: TYPE.array, buf: writer.finish(handle), pos: 0 };
 }
 
-function numeric(name: string, value: Value): void {
-  if (value.type === TYPE.decimal) throw notSupported(`${name} of Decimal128`);
-  if (!isNumber(value.type)) {
-    throw new StoreError(14, `${name} only supports numeric types, not ${typeName(value.type)}`);
-  }
-}
-
 /** `$add`: numbers, and at most one date. */
 export function add(values: readonly Value[]): Value {
-  let total: Value | undefined;
+  const sum = new Sum();
   let from: Value | undefined;
   for (const value of values) {
     if (isNullish(value.type)) return NULL;
     if (value.type === TYPE.date) {
       if (from !== undefined) throw new StoreError(16612, 'only one date allowed in an $add expression');
       from = value;
-      continue;
-    }
-    if (!isNumber(value.type)) {
+    } else if (isNumber(value.type)) {
+      sum.add(value);
+    } else {
       throw new StoreError(14, `$add only supports numeric or date types, not ${typeName(value.type)}`);
     }
-    total = total === undefined ? checked('$add', value) : combine('add', total, checked('$add', value));
   }
-  if (from === undefined) return total ?? { type: TYPE.int32, buf: Buffer.alloc(4), pos: 0 };
-  return date(milliseconds(from) + (total === undefined ? 0 : Math.round(asNumber(total) ?? 0)));
-}
-
-function checked(name: string, value: Value): Value {
-  numeric(name, value);
-  return value;
-}
-
-/** An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead). */
-function combine(operation: Arithmetic, a: Value, b: Value): Value {
-  const exact = arithmetic(operation, a, b);
-  if (exact !== undefined) return exact;
-  const x = asNumber(a) ?? 0;
-  const y = asNumber(b) ?? 0;
-  return double(operation === 'add' ? x + y : x - y);
-}
-
-function milliseconds(value: Value): number {
-  return Number(value.buf.readBigInt64LE(value.pos));
+  return from === undefined ? sum.value() : dateAt('$add', milliseconds(from) + wholeNumber('$add', sum.value()));
 }
 
 export function subtract(a: Value, b: Value): Value {
   if (isNullish(a.type) || isNullish(b.type)) return NULL;
-  if (a.type === TYPE.date) {
-    if (b.type === TYPE.date) return int64(BigInt(milliseconds(a) - milliseconds(b)));
-    if (isNumber(b.type)) return date(milliseconds(a) - Math.round(asNumber(checked('$subtract', b)) ?? 0));
+  if (a.type === TYPE.date && b.type === TYPE.date) return int64Of('$subtract', milliseconds(a) - milliseconds(b));
+  if (a.type === TYPE.date && isNumber(b.type)) {
+    return dateAt('$subtract', milliseconds(a) - wholeNumber('$subtract', b));
   }
   if (!isNumber(a.type) || !isNumber(b.type)) {
     throw new StoreError(14, `can't $subtract ${typeName(b.type)} from ${typeName(a.type)}`);
   }
-  return combine('subtract', checked('$subtract', a), checked('$subtract', b));
+  if (a.type === TYPE.decimal || b.type === TYPE.decimal) throw notSupported('$subtract of Decimal128');
+  // An int64 that overflows becomes a double, as in mongod's expressions (its `$inc` refuses instead).
+  return arithmetic('subtract', a, b) ?? double((asNumber(a) ?? 0) - (asNumber(b) ?? 0));
+}
+
+function milliseconds(date: Value): bigint {
+  return date.buf.readBigInt64LE(date.pos);
+}
+
+/** How far a date is moved. Versions of mongod round differently, so a fraction is refused. */
+function wholeNumber(name: string, value: Value): bigint {
+  if (value.type === TYPE.int64) return value.buf.readBigInt64LE(value.pos);
+  const number = asNumber(value);
+  if (number === undefined || !Number.isInteger(number)) {
+    throw notSupported(`${name} of a date and anything but whole milliseconds`);
+  }
+  return BigInt(number);
+}
+
+function dateAt(name: string, ms: bigint): Value {
+  if (!fitsInt64(ms)) throw new StoreError(15, `date overflow in ${name}`);
+  return date(ms);
+}
+
+function int64Of(name: string, number: bigint): Value {
+  if (!fitsInt64(number)) throw new StoreError(15, `overflow in ${name}`);
+  return int64(number);
 }
 
 /** `$max` (1) and `$min` (-1), of the values or of the elements of one array. */

@@ -58,10 +58,12 @@ export const REMOVE: Change = { next: () => MISSING, creates: false, onInsertOnl
 export interface UpdateTree {
   readonly root: UpdateNode;
   readonly paths: string[];
+  /** In which order new fields are added: update operators by name, a pipeline's stage as it names them. */
+  readonly newFields: 'by name' | 'as named';
 }
 
-export function newTree(): UpdateTree {
-  return { root: newNode(''), paths: [] };
+export function newTree(newFields: UpdateTree['newFields']): UpdateTree {
+  return { root: newNode(''), paths: [], newFields };
 }
 
 /** Places a change at a path. Two changes at one path, or one inside the other, are the conflict 40. */
@@ -69,7 +71,7 @@ export function addChange(tree: UpdateTree, path: string, change: Change): void 
   if (path === '') throw new StoreError(56, 'An empty update path is not valid.');
   tree.paths.push(path);
   if (!path.includes('.')) {
-    placeChild(tree.root, path, path, true, path).change = change;
+    placeChild(tree, tree.root, path, path, true, path).change = change;
     return;
   }
   let node = tree.root;
@@ -77,24 +79,34 @@ export function addChange(tree: UpdateTree, path: string, change: Change): void 
   if (names.length > MAX_DEPTH) throw new StoreError(15, 'FieldPath is too long');
   for (let level = 0; level < names.length; level++) {
     const last = level === names.length - 1;
-    node = placeChild(node, names[level] ?? '', path, last, names.slice(0, level + 1).join('.'));
+    node = placeChild(tree, node, names[level] ?? '', path, last, names.slice(0, level + 1).join('.'));
   }
   node.change = change;
 }
 
-function placeChild(node: UpdateNode, name: string, path: string, last: boolean, at: string): UpdateNode {
+function placeChild(
+  tree: UpdateTree,
+  node: UpdateNode,
+  name: string,
+  path: string,
+  last: boolean,
+  at: string,
+): UpdateNode {
   checkName(name, path);
   const known = childOf(node, name);
   if (known !== undefined) {
-    if (known.change !== undefined || last) throw conflict(path, at);
+    if (known.change !== undefined || last) throw conflict(tree, path, at);
     return known;
   }
   const child = newNode(name);
-  insertSorted(node.children, child);
+  if (tree.newFields === 'by name') insertSorted(node.children, child);
+  else node.children.push(child);
   return child;
 }
 
-function conflict(path: string, at: string): StoreError {
+function conflict(tree: UpdateTree, path: string, at: string): StoreError {
+  if (tree.newFields === 'as named')
+    return new StoreError(40176, `specification contains two conflicting paths, '${path}'`);
   return new StoreError(40, `Updating the path '${path}' would create a conflict at '${at}'`);
 }
 

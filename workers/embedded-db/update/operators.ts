@@ -8,7 +8,7 @@ import { addChange, type Change, idOf, newTree, REMOVE, type UpdateTree } from '
 
 /** Parses `{ $set: …, $inc: … }` into a tree. Errors: 9 and 14 for what is no update, 40 for conflicting paths. */
 export function parseOperators(update: Value): UpdateTree {
-  const tree = newTree();
+  const tree = newTree('by name');
   const operators = new Elements(update.buf, update.pos);
   while (operators.next()) {
     const operator = operators.name();

@@ -26,7 +26,7 @@ export function parsePipeline(stages: Value): Pipeline {
         applyTree(tree.root, current, writer, true);
         current = { ...scope, buf: writer.buf, pos: 0 };
       }
-      if (trees.length === 0) applyTree(newTree().root, scope, out, true);
+      if (trees.length === 0) applyTree(newTree('as named').root, scope, out, true);
     },
   };
 }
@@ -42,7 +42,7 @@ function parseStage(stage: Value): UpdateTree {
   if (elements.next()) {
     throw new StoreError(40323, 'A pipeline stage specification object must contain exactly one field.');
   }
-  const tree = newTree();
+  const tree = newTree('as named');
   switch (name) {
     case '$set':
       if (argument.type !== TYPE.object) throw new StoreError(40272, `${name} specification stage must be an object`);

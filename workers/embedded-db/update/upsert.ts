@@ -12,7 +12,7 @@ const writer = new BsonWriter(512);
  * inside `$and`, and in an `$or` or `$in` of one), in the order of their paths. For a replacement only `_id` counts.
  */
 export function upsertSeed(filter: Filter, idOnly: boolean): Buffer {
-  const tree = newTree();
+  const tree = newTree('by name');
   pin(filter, tree, idOnly);
   applyTree(tree.root, { buf: EMPTY, pos: 0, context: { nowMs: 0 }, inserting: true }, writer, false);
   return Buffer.from(writer.buf.subarray(0, writer.length));
