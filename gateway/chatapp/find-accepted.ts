@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { TOO_LATE_V } from '../../shared/conversations/rider-store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
 import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
 
@@ -11,15 +12,11 @@ export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversatio
  * is final.
  */
 export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
-  for (const { chatMessages } of (await readPaid(db, account)).values()) {
+  for (const { chatMessages } of (await readPaid(db, account, findForSure)).values()) {
     const pending = chatMessages.find((message) => message._id === id);
     if (pending !== undefined) return pending;
   }
-  const stored = await db
-    .collection<ChatMessageDocument>('messages')
-    .findOne<AcceptedChat>(
-      { _id: id, account, v: { $gt: TOO_LATE_V } },
-      { projection: { to: 1, conversation: 1, content: 1, opened: 1 } },
-    );
-  return stored ?? undefined;
+  const messages = db.collection<ChatMessageDocument>('messages');
+  const shown = { to: 1, conversation: 1, content: 1, opened: 1 };
+  return (await findForSure(messages, { _id: id, account, v: { $gt: TOO_LATE_V } }, shown)) ?? undefined;
 }

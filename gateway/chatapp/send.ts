@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ChatDraft } from '../../shared/conversations/draft.ts';
 import { wouldOpen } from '../../shared/conversations/open.ts';
+import { neverStore } from '../../shared/conversations/rider-store.ts';
 import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { declareOver } from '../../shared/payment/pay-by.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
@@ -102,6 +104,10 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
         return { kind: 'accepted', body: result({ _id: id, conversation: outcome.conversation }) };
       }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: chatRefusal(outcome, id) };
+    },
+    async end(account, id, payBy) {
+      // What opens a conversation is paid for; what rides in one is only stored.
+      return (await declareOver(db, account, payBy)) && (await neverStore(db, id));
     },
     async recover(account, id) {
       const message = await findAcceptedChat(db, account, id);

@@ -47,6 +47,14 @@ export interface Action<Id extends string> {
    * looks into it.
    */
   act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
-  /** Finds the answer of an accepted request by its id. Undefined when there is no such result. */
+  /**
+   * Makes sure that an attempt that had to pay before `payBy` never succeeds from now on; false while it may. Called before
+   * `recover` when the store's time says that it is over: that time may go back at a failover. Left out by actions that no
+   * account pays for: they look at the time themselves, right before they write.
+   */
+  end?(account: AccountId, id: Id, payBy: Date): Promise<boolean>;
+  /**
+   * Finds the answer of an accepted request by its id, for sure (mongo/find-one.ts). Undefined when there is no such result.
+   */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
 }

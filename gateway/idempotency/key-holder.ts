@@ -23,7 +23,7 @@ export type Held =
   | { readonly kind: 'answered'; readonly claim: KeyClaimDocument; readonly answer: KeptAnswer }
   | { readonly kind: 'refused'; readonly problem: Problem };
 
-type Recover = (account: AccountId, id: string) => Promise<Accepted | undefined>;
+type Recover = Pick<Action<string>, 'end' | 'recover'>;
 
 /** Another request can free the claim between two looks. After this many tries the key counts as in use. */
 const TRIES = 3;
@@ -48,8 +48,12 @@ export class KeyHolder {
 
   /** Registers an action, so that this process can look into its claims. */
   add<Id extends string>(action: Action<Id>): void {
+    const { end } = action;
     // A claim of this action has an id that the action's own `newId` made.
-    this.#recoveries.set(action.name, (account, id) => action.recover(account, id as Id));
+    this.#recoveries.set(action.name, {
+      recover: (account, id) => action.recover(account, id as Id),
+      ...(end === undefined ? {} : { end: (account, id, payBy) => end(account, id as Id, payBy) }),
+    });
   }
 
   /** Claims the key, or returns the state of the request that has claimed it. */
@@ -100,12 +104,13 @@ export class KeyHolder {
   async #stateOf(account: AccountId, claim: KeyClaimDocument, nowMs: number): Promise<KeyState> {
     if (claim.expiresAt.getTime() <= nowMs) return { kind: 'free' };
     if (claim.answer !== undefined) return { kind: 'answered', answer: claim.answer };
-    // Checked before the result is looked for: a request that was not paid for by then never will be.
-    const over = await this.#claims.isOver(claim);
-    const recover = this.#recoveries.get(claim.action);
+    const action = this.#recoveries.get(claim.action);
     // The action belongs to a newer version. Its own processes look into such claims.
-    if (recover === undefined) return { kind: 'in_flight' };
-    const accepted = await recover(account, claim.result);
+    if (action === undefined) return { kind: 'in_flight' };
+    // Before the result is looked for: a request that was not paid for by then never will be.
+    let over = await this.#claims.isOver(claim);
+    if (over && action.end !== undefined) over = await action.end(account, claim.result, claim.payBy);
+    const accepted = await action.recover(account, claim.result);
     if (accepted !== undefined) return { kind: 'answered', answer: await this.complete(claim, accepted) };
     return { kind: over ? 'free' : 'in_flight' };
   }

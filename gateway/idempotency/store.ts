@@ -55,8 +55,8 @@ export class KeyClaims {
   }
 
   /**
-   * Whether the time to pay is over, by the store's clock. Ask this *before* looking for the result: then "not found"
-   * is final.
+   * Whether the time to pay is over, by the store's clock, which may go back at a failover: see `Action.end`. Ask this
+   * *before* looking for the result.
    */
   async isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
     const over = await this.#claims.findOne(

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
 import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
 
@@ -12,12 +13,10 @@ export async function findAccepted(
   account: AccountId,
   id: MessageId,
 ): Promise<Pick<MessageDocument, '_id' | 'to'> | undefined> {
-  for (const { messages } of (await readPaid(db, account)).values()) {
+  for (const { messages } of (await readPaid(db, account, findForSure)).values()) {
     const pending = messages.find((message) => message._id === id);
     if (pending !== undefined) return pending;
   }
-  const stored = await db
-    .collection<MessageDocument>('messages')
-    .findOne<Pick<MessageDocument, '_id' | 'to'>>({ _id: id, account }, { projection: { to: 1 } });
-  return stored ?? undefined;
+  const messages = db.collection<MessageDocument>('messages');
+  return (await findForSure(messages, { _id: id, account }, { to: 1 })) ?? undefined;
 }

@@ -1,5 +1,7 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
 import { findBooked } from '../../shared/payment/find-booked.ts';
+import { declareOver } from '../../shared/payment/pay-by.ts';
 import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import {
   type Booking,
@@ -71,8 +73,9 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
       if (outcome.kind === 'accepted') return accepted(booking);
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: refusal(outcome, id) };
     },
+    end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {
-      const schedule = await findBooked(db, account, id);
+      const schedule = await findBooked(db, account, id, findForSure);
       return schedule === undefined ? undefined : accepted(schedule);
     },
   };

@@ -1,6 +1,8 @@
 import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
+import { declareOver } from '../../shared/payment/pay-by.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
@@ -51,8 +53,9 @@ export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
       }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: refusal(outcome, id) };
     },
+    end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {
-      const batch = await findPaidBatch(db, account, id);
+      const batch = await findPaidBatch(db, account, id, findForSure);
       return batch === undefined ? undefined : { kind: 'accepted', body: bulkResult(batch) };
     },
   };

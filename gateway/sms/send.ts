@@ -1,6 +1,7 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
+import { declareOver } from '../../shared/payment/pay-by.ts';
 import { type MessageId, newId } from '../../shared/runtime/ids.ts';
 import { messageOrTemplate } from '../fields/message-fields.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
@@ -43,6 +44,7 @@ export function createSend(deps: GatewayDeps & Sending): Action<MessageId> {
       }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: refusal(outcome, id) };
     },
+    end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {
       const message = await findAccepted(db, account, id);
       if (message === undefined) return undefined;

@@ -60,6 +60,8 @@ export interface AccountDocument {
   readonly opening?: Readonly<Record<string, Opening>>;
   /** The time since which something may be pending; unset when nothing is. The sweep finds accounts by it. */
   readonly pendingAt?: Date;
+  /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
+  readonly lapsed?: Date;
   readonly createdAt: Date;
 }
 
@@ -94,6 +96,6 @@ export type ChangeId = GroupId | `top_${string}` | `ref_${string}` | `cor_${stri
 
 /** The account as the audit shows it: without its balance and the fields of its changes. */
 export function accountInAudit(account: AccountDocument): object {
-  const { balance, seq, credits, chats, pending, opening, pendingAt, ...settings } = account;
+  const { balance, seq, credits, chats, pending, opening, pendingAt, lapsed, ...settings } = account;
   return settings;
 }

@@ -1,4 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { type FindOne, findNow } from '../mongo/find-one.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import {
   type BatchChunkDocument,
@@ -58,8 +59,13 @@ export async function removeUnreleased(db: Db, id: BatchId): Promise<void> {
 }
 
 /** A batch of the account in any state. */
-export async function readBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
-  return (await batchCollection(db).findOne({ _id: id, account })) ?? undefined;
+export async function readBatch(
+  db: Db,
+  account: AccountId,
+  id: BatchId,
+  find: FindOne = findNow,
+): Promise<BatchDocument | undefined> {
+  return (await find(batchCollection(db), { _id: id, account })) ?? undefined;
 }
 
 /** The states in which a worker has something to do, while `open`. */

@@ -4,8 +4,10 @@ import type { OpenConversation, Opening } from '../accounts/opening.ts';
 import { payerFilter } from '../ledger/refusal.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { findForSure } from '../mongo/find-one.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
+import { inTime } from '../payment/pay-by.ts';
 import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/pending.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { conversationKey } from './conversation.ts';
@@ -55,11 +57,11 @@ export async function payForOpenings(
         _id: account,
         chats: chats ?? { $exists: false },
         ...payerFilter(required, today),
-        ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
+        ...inTime(payBy),
       },
       openingPipeline(debit, required),
       { returnDocument: 'after', projection },
-    )) ?? (await accounts.findOne({ _id: account }, { projection }));
+    )) ?? (await findForSure(accounts, { _id: account }, projection));
   const paid = openings.flatMap(({ opening }) => {
     const decided = after?.pending?.[opening.group];
     return decided === undefined ? [] : [{ ...decided, ...openingEntry(opening) }];

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../accounts/account.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
+import { declareOver } from '../payment/pay-by.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
@@ -79,6 +80,7 @@ export async function payForOpeners(
 
 /**
  * Answers the openers whose own `payBy` has passed. The update used the earliest one; openers with time left are decided again.
+ * An earlier attempt with a lost answer may still reach the store: it cannot pay then.
  */
 async function tooLate(
   db: Db,
@@ -86,9 +88,7 @@ async function tooLate(
   openers: readonly PlannedOpener[],
   payBy: Date,
 ): Promise<readonly Answered[]> {
-  const filter = { _id: account, $expr: { $gte: ['$$NOW', payBy] } };
-  const accounts = db.collection<AccountDocument>('accounts');
-  if ((await accounts.findOne(filter, { projection: { _id: 1 } })) === null) return [];
+  if (!(await declareOver(db, account, payBy))) return [];
   return openers
     .filter(({ arrival }) => arrival.payBy !== undefined && arrival.payBy <= payBy)
     .map(({ arrival }) => [arrival, { kind: 'too_late' }]);

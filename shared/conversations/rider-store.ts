@@ -1,24 +1,36 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { findForSure } from '../mongo/find-one.ts';
+import { insertNew } from '../mongo/insert-new.ts';
+import type { MessageId } from '../runtime/ids.ts';
 
-/** Version of a message that came too late, until it is removed again. The versions of other messages begin at 0. */
+/**
+ * Version of what holds the place of a message that came too late, of which it has only the id. It belongs to no account, nobody is
+ * shown it, and it goes with the messages of its age. The versions of messages begin at 0.
+ */
 export const TOO_LATE_V = -1;
+
+/** A final state, so that it is removed with old messages. */
+const TOO_LATE = { v: TOO_LATE_V, state: 'rejected' } as const satisfies Partial<ChatMessageDocument>;
 
 /**
  * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. An insert cannot check the
- * clock. So when it comes too late, it stores a message that can never leave, and removes it again. False when it was too late.
- * May be repeated when the answer was lost.
+ * clock. So when it comes too late, it takes the message's place: an earlier attempt may still be on its way, to a server whose
+ * clock is behind. False when it was too late. May be repeated when the answer was lost.
  */
 export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
   const messages = db.collection<ChatMessageDocument>('messages');
   const { _id, ...rest } = message;
   const inTime = { $lt: ['$$NOW', payBy] };
-  const fields = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, { $literal: value }]));
+  const fields = Object.entries(rest).map(([name, value]) => [
+    name,
+    { $cond: [inTime, { $literal: value }, '$$REMOVE'] },
+  ]);
   const stored = {
-    ...fields,
-    v: { $cond: [inTime, message.v, TOO_LATE_V] },
-    state: { $cond: [inTime, message.state, 'rejected'] },
+    ...Object.fromEntries(fields),
+    v: { $cond: [inTime, message.v, TOO_LATE.v] },
+    state: { $cond: [inTime, message.state, TOO_LATE.state] },
   };
   let found: Pick<ChatMessageDocument, 'v'> | null;
   try {
@@ -29,9 +41,13 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
     });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    found = await messages.findOne({ _id }, { projection: { v: 1 } });
+    found = await findForSure(messages, { _id }, { v: 1 });
   }
-  if (found !== null && found.v !== TOO_LATE_V) return true;
-  await messages.deleteOne({ _id, v: TOO_LATE_V });
-  return false;
+  return found !== null && found.v !== TOO_LATE_V;
+}
+
+/** Takes the place of a message, unless it is stored: `insertBy` never stores it from then on. True; may be repeated. */
+export async function neverStore(db: Db, id: MessageId): Promise<true> {
+  await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);
+  return true;
 }

@@ -1,4 +1,4 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
@@ -87,7 +87,8 @@ export class Lease {
   /**
    * Takes the lease when it is free, when its holder on this machine is gone, or when it has run out and was not renewed for half
    * a TTL. That wait matters: after a long outage of the store all leases have run out, and their holders should renew them
-   * first, because they may know outcomes that nobody else knows. Renews our own lease with the same epoch, even when it has run
+   * first, because they may know outcomes that nobody else knows. One that was not renewed for a whole TTL is taken whatever the
+   * store's time is: it may have gone back with another primary, and then the lease would run out late. Renews our own lease with the same epoch, even when it has run
    * out, if nobody took it. Usually one round trip. Call it about every third of the TTL. Returns whether it is held now.
    */
   async keep(): Promise<boolean> {
@@ -153,6 +154,11 @@ export class Lease {
     return { epoch, until, sinceMs: unbroken ? before.sinceMs : lastMs, lastMs };
   }
 
+  /** Its holder stops by its own clock, a margin before a whole TTL without a renewal. */
+  #isOver({ sinceMs, lastMs }: Watched, until: object): Document | true {
+    return lastMs - sinceMs >= this.#ttlMs || { $lte: [until, '$$NOW'] };
+  }
+
   /**
    * One atomic update. It takes the lease for a TTL when it is free, when it is held by exactly `displace`, or when it has run
    * out and is unchanged since `watched`. A renewal (`displace` is this process) keeps the epoch; any other take raises it.
@@ -169,7 +175,7 @@ export class Lease {
         : { $and: [{ $eq: ['$epoch', displace.epoch] }, { $eq: ['$owner', displace.owner] }] };
     const until = { $ifNull: ['$until', NEVER] };
     const runOut =
-      watched === undefined ? false : { $and: [{ $eq: [until, watched.until] }, { $lte: [until, '$$NOW'] }] };
+      watched === undefined ? false : { $and: [{ $eq: [until, watched.until] }, this.#isOver(watched, until)] };
     const lease = await this.#leases.findOneAndUpdate(
       { _id: this.name },
       [

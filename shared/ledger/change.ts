@@ -2,6 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId } from '../runtime/ids.ts';
+import { isApplied } from './applied.ts';
 import type { LedgerEntryDocument } from './entry.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
 
@@ -37,6 +38,9 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
       .toArray();
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
+    // They are not asked for again after this call: an earlier one may still be rolled back (mongo/find-one.ts).
+    const sure = credits.filter(({ id }) => known.has(id)).map(({ id }) => isApplied(db, account, id));
+    if (!(await Promise.all(sure)).every(Boolean)) continue;
     // Removes repeats, in case the caller gives an id twice.
     const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];

@@ -3,15 +3,19 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER } from '../ledger/refusal.ts';
 import { ledgerCollection } from '../ledger/store.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
+import { type FindOne, findForSure, findNow } from '../mongo/find-one.ts';
 import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
-/** The result of each request of an answered `debitEach`, in order, when not all have paid. May be repeated. */
+/**
+ * The result of each request of an answered `debitEach`, in order, when not all have paid. Plain reads: who they say has paid has,
+ * as that is what was answered; whether they saw all of it shows in their number. May be repeated.
+ */
 export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
   const accounts = await readAccounts(db, requests);
   return Promise.all(
     requests.map(async (request) => {
       const debit = debitOf(accounts.get(request.account) ?? null, request);
-      return debit.kind === 'paid' || !(await isEntered(db, request)) ? debit : PAID;
+      return debit.kind === 'paid' || !(await isEntered(db, request, findNow)) ? debit : PAID;
     }),
   );
 }
@@ -27,14 +31,18 @@ const TRIES_MAX = 50;
  * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
  * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
  * account keeps changing too fast.
+ *
+ * What it finds is on a majority (`findForSure`): a payment that a plain read shows may still be rolled back when its server is
+ * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
+ * it goes to the same server; on a cluster messages and account may lie on different ones.
  */
 export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
   const accounts = db.collection<AccountDocument>('accounts');
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const before = (await readAccounts(db, [request])).get(request.account) ?? null;
+    const before = await readPayer(db, request);
     const found = debitOf(before, request);
     if (found.kind === 'paid') return found;
-    if (await isEntered(db, request)) return PAID;
+    if (await isEntered(db, request, findForSure)) return PAID;
     if (before === null) return found;
     const after = await accounts.findOneAndUpdate(
       { ...debitFilter(request), seq: before.seq },
@@ -42,7 +50,7 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
       { returnDocument: 'after', projection: projectionOf([request]) },
     );
     if (after !== null) return debitOf(after, request);
-    const now = (await readAccounts(db, [request])).get(request.account) ?? null;
+    const now = await readPayer(db, request);
     // Nothing changed in between, so the account itself, or the time, is the reason.
     if (now?.seq === before.seq) return debitOf(now, request);
   }
@@ -64,6 +72,11 @@ async function readAccounts(
   return new Map(found.map((account) => [account._id, account]));
 }
 
+function readPayer(db: Db, request: DebitRequest): Promise<Standing | null> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  return findForSure(accounts, { _id: request.account }, projectionOf([request]));
+}
+
 function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {
   const projection: Record<string, 1> = { ...PAYER, seq: 1 };
   for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
@@ -71,6 +84,6 @@ function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string
 }
 
 /** Whether it was paid and is no longer pending: its ledger entry exists. Read the account before calling this. */
-async function isEntered(db: Db, { account, group }: DebitRequest): Promise<boolean> {
-  return (await ledgerCollection(db).findOne({ account, change: group }, { projection: { _id: 1 } })) !== null;
+async function isEntered(db: Db, { account, group }: DebitRequest, find: FindOne): Promise<boolean> {
+  return (await find(ledgerCollection(db), { account, change: group }, { _id: 1 })) !== null;
 }

@@ -62,8 +62,14 @@ async function answersTogether(
   });
   if (first === 'unknown') return requests.map(() => UNKNOWN);
   if (typeof first.answer !== 'number') return first.answer;
+  const paying = first.answer;
   try {
-    const read = await untilAnswered(tools, () => readDebits(db, requests));
+    const read = await untilAnswered<readonly Answered[]>(tools, async () => {
+      const debits = await readDebits(db, requests);
+      // Fewer than the store has answered: the read came to a server that was replaced and does not know it.
+      if (debits.filter(({ kind }) => kind === 'paid').length >= paying) return debits;
+      return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));
+    });
     return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
   } catch (error) {
     if (!isStoreTrouble(error)) throw error;

@@ -3,6 +3,7 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER, type Payer, payerFilter, type Refusal, refusalOf } from '../ledger/refusal.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
+import { inTime } from './pay-by.ts';
 import { type Decided, encodePurchase, type Purchase, priceOf } from './pending.ts';
 
 /** The result of one attempt to pay for a group. */
@@ -66,7 +67,7 @@ export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
     _id: account,
     ...payerFilter(priceOf(request), today),
     [`pending.${group}`]: { $exists: false },
-    ...(payBy === undefined ? {} : { $expr: { $lt: ['$$NOW', payBy] } }),
+    ...inTime(payBy),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { type FindOne, findNow } from '../mongo/find-one.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId, ClaimId, ScheduleId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from './schedule.ts';
@@ -13,8 +14,13 @@ export async function insertSchedules(db: Db, schedules: readonly ScheduleDocume
 }
 
 /** A schedule of the account in any state. */
-export async function readSchedule(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
-  return (await scheduleCollection(db).findOne({ _id: id, account })) ?? undefined;
+export async function readSchedule(
+  db: Db,
+  account: AccountId,
+  id: ScheduleId,
+  find: FindOne = findNow,
+): Promise<ScheduleDocument | undefined> {
+  return (await find(scheduleCollection(db), { _id: id, account })) ?? undefined;
 }
 
 /** The time of the first schedule after `after`, up to `until`, that waits to be released. */

@@ -3,11 +3,13 @@ import type { AccountDocument, ChangeId, PendingChange } from '../../shared/acco
 import { storeOpenings } from '../../shared/conversations/opening-store.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/ledger/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
 import { REPEAT_MS } from '../../shared/mongo/until-answered.ts';
 import { storePaid } from '../../shared/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/payment/pending.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 
 /**
  * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose
@@ -31,14 +33,14 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
   const restedSince = new Date(now.getTime() - REST_MS);
   const found = await db
     .collection<AccountDocument>('accounts')
-    .find<Payer>({ pendingAt: { $lte: restedSince } }, { projection: { pending: 1, opening: 1, seq: 1 } })
+    .find<Pick<Payer, '_id'>>({ pendingAt: { $lte: restedSince } }, { projection: { _id: 1 } })
     .sort({ pendingAt: 1 })
     .limit(ACCOUNTS_MAX)
     .toArray();
   const failures: unknown[] = [];
-  for (const account of found) {
+  for (const { _id } of found) {
     try {
-      await finish(db, account, restedSince, now);
+      await finish(db, _id, restedSince, now);
     } catch (error) {
       if (isStoreTrouble(error)) throw error;
       failures.push(error);
@@ -48,7 +50,11 @@ export async function finishPending(db: Db, clock: Clock): Promise<number> {
   return found.length;
 }
 
-async function finish(db: Db, account: Payer, restedSince: Date, now: Date): Promise<void> {
+async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Promise<void> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
+  const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
+  if (account === null) return;
   // Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts).
   const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
   const rested = changes.filter(([, pending]) => pending.at <= restedSince);

@@ -116,6 +116,22 @@ describe('leases', () => {
     expect(looks).to.deep.equal([false, false, false, false, true]);
   });
 
+  it('is taken when it was not renewed for a whole TTL, also when the time of the store went back meanwhile', async () => {
+    const clock = new ManualClock();
+    const other = lease('j', { identity: elsewhere, clock });
+    await lease('j').keep();
+    const anHourAhead = new Date(Date.now() + 3_600_000);
+    await store.db.collection('leases').updateOne({ _id: 'j' as never }, { $set: { until: anHourAhead } });
+    const looks: boolean[] = [];
+    for (const ms of [0, 7_000, 7_000, 999, 1]) {
+      clock.turn(ms);
+      looks.push(await other.keep());
+    }
+
+    expect(looks).to.deep.equal([false, false, false, false, true]);
+    expect(other.epoch).to.equal(2);
+  });
+
   it('is taken at once when its holder on this machine is gone', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     await once(child, 'spawn');

@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
 import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
+import { findForSure } from '../../../shared/mongo/find-one.ts';
+import { declareOver } from '../../../shared/payment/pay-by.ts';
 import { readPaid } from '../../../shared/payment/read-paid.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
@@ -16,7 +18,7 @@ const BATCHES_MAX = 100;
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
  * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
- * is over. The debit asks the same clock, so clocks of machines do not matter. A batch whose debit is still pending
+ * is over, and the account keeps that (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
  * is left to finish-pending.ts.
  */
 export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
@@ -31,15 +33,17 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
           { unpaid: { $exists: false }, _id: { $lt: undated } },
         ],
       },
-      { projection: { account: 1 }, hint: 'unpaid' },
+      { projection: { account: 1, unpaid: 1 }, hint: 'unpaid' },
     )
     .limit(BATCHES_MAX)
     .toArray();
-  for (const { _id, account } of found) {
-    const pending = [...(await readPaid(db, account)).values()];
+  for (const { _id, account, unpaid: order } of found) {
+    // A debit that was held up must not find another clock.
+    if (order !== undefined && !(await declareOver(db, account, order.payBy))) continue;
+    const pending = [...(await readPaid(db, account, findForSure)).values()];
     if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
     // The batch may have been marked as paid since it was read, and its pending change cleared. Then it stays.
-    const unpaid = await batches.findOne({ _id, state: 'unpaid' }, { projection: { _id: 1 } });
+    const unpaid = await findForSure(batches, { _id, state: 'unpaid' }, { _id: 1 });
     if (unpaid === null) continue;
     await removeChunks(db, _id);
     await batches.deleteOne({ _id, state: 'unpaid' });

@@ -1,0 +1,34 @@
+import type { Collection, Document, Filter } from 'mongodb';
+
+/** Both ways to read one document; a caller is given one of them when only it knows what depends on the answer. */
+export type FindOne = <T extends Document>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+  projection?: Document,
+) => Promise<T | null>;
+
+/**
+ * The document as the server shows it now. It may come from a primary that was replaced and does not know it yet (for up to 10 s):
+ * newer changes may be missing, and what it shows may be rolled back.
+ */
+export const findNow: FindOne = async <T extends Document>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+  projection: Document = {},
+) => (await collection.findOne(filter, { projection })) as T | null; // `WithId<T>` is `T` for the documents of the product.
+
+/** No document has a field of this name. */
+const NO_FIELD = 'nothing';
+
+/**
+ * The document as a majority of the servers has it, or null when a majority has none: for decisions that must not be undone. It is
+ * a write that changes nothing. A write with `w: 'majority'`, also one that changes or matches nothing, is answered only when
+ * everything that its server had done before is on a majority (mongodb/mongo, src/mongo/db/ops/write_ops_exec.cpp, LastOpFixer);
+ * a replaced primary never answers it. One round trip as a read is, and as the only document that it looks at decides, a cluster
+ * is no different from one server. Rejects like every write; may be repeated.
+ */
+export const findForSure: FindOne = async <T extends Document>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+  projection: Document = {},
+) => (await collection.findOneAndUpdate(filter, { $unset: { [NO_FIELD]: '' } } as object, { projection })) as T | null; // As above.

@@ -1,0 +1,27 @@
+import type { Db, Filter } from 'mongodb';
+import type { AccountDocument } from '../accounts/account.ts';
+import type { AccountId } from '../runtime/ids.ts';
+
+/**
+ * The part of a debit's filter that lets it pay before `payBy` only. The store's time decides, but that may go back: another
+ * primary, or another router, may have a clock that is behind. So whoever acts on "it is over" says so in the account first
+ * (`declareOver`), and from then on the debit is refused whatever the time is.
+ */
+export function inTime(payBy: Date | undefined): Filter<AccountDocument> {
+  return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: ['$$NOW', payBy] } };
+}
+
+/**
+ * Whether the time to pay is over, for good: true means that no debit of the account with this `payBy`, or an earlier one, pays
+ * from now on, whatever clock it meets. What it had paid by then is found by `findForSure`. One atomic update of the account. Call
+ * this before looking for what was paid: then "not found" is final. May be repeated.
+ */
+export async function declareOver(db: Db, account: AccountId, payBy: Date): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<AccountDocument>('accounts')
+    .updateOne(
+      { _id: account, $or: [{ lapsed: { $gte: payBy } }, { $expr: { $gte: ['$$NOW', payBy] } }] },
+      { $max: { lapsed: payBy } },
+    );
+  return matchedCount === 1;
+}
