@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { faultAtEachCommand } from './each-command.ts';
+import { ACCEPTING, MONEY } from './money.ts';
+import { WORK } from './work.ts';
+
+/**
+ * What a MongoDB deployment does to a command, at every command of what changes money, messages and leases. Some end
+ * before the store has it; the others leave the driver without an answer that says whether it was done (docs/decisions/0071).
+ */
+describe('a fault of the store at each command', function () {
+  this.timeout(180_000);
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it(`${ACCEPTING.name}, with every code`, async () => {
+    expect(await faultAtEachCommand(store, ACCEPTING, 'all')).to.be.greaterThan(0);
+  });
+
+  for (const scenario of [...MONEY, ...WORK]) {
+    it(scenario.name, async () => {
+      expect(await faultAtEachCommand(store, scenario)).to.be.greaterThan(0);
+    });
+  }
+});

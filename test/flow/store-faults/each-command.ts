@@ -1,0 +1,186 @@
+import type { Db } from 'mongodb';
+import { connectStore } from '../../../shared/mongo/connect.ts';
+import { ensureIndexes } from '../../../shared/mongo/indexes.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  cutAfter,
+  cutBefore,
+  type Fault,
+  halfDone,
+  pass,
+  refused,
+  unreplicated,
+  WRITES,
+} from '../../support/mongo-wire/faults.ts';
+import { type Handler, isHello } from '../../support/mongo-wire/link.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
+import { rolledBack } from '../../support/mongo-wire/undo.ts';
+import type { TestStore } from '../../support/store.ts';
+
+/** A piece of work of the product, on data of its own. */
+export interface Scenario {
+  readonly name: string;
+  /** `faulty` is the way to the store that its process has; `db` has no faults. */
+  open(db: Db, faulty: Db): Promise<Work>;
+}
+
+export interface Work {
+  /** Does it as the product does: what the product repeats is repeated. */
+  act(): Promise<void>;
+  /** After it, whatever happened: nothing lost, nothing doubled, every credit accounted for. */
+  expectWhole(): Promise<void>;
+}
+
+/** One command of a piece of work: the nth of its name for that collection. */
+interface Place {
+  readonly command: string;
+  readonly collection: string;
+  readonly nth: number;
+  readonly statements: number;
+}
+
+/** What becomes of a command, by name. `db`: a way to its database without faults. */
+type Fates = Readonly<Record<string, (db: Db) => Handler>>;
+
+/** What the driver does not ask again by itself when it is a read. */
+const READ: Fates = {
+  'refused: overloaded': () => refused('IngressRequestRateLimitExceeded'),
+  'cut off before': () => cutBefore,
+};
+/** One of each kind: surely not done; done and unanswered; done and perhaps not to stay; answered, or cut off, and undone. */
+const WRITTEN: Fates = {
+  'refused: not primary': () => refused('NotWritablePrimary'),
+  'done and cut off': () => cutAfter,
+  'done, stepped down': () => unreplicated('InterruptedDueToReplStateChange'),
+  'rolled back, stepped down': (db) => rolledBack(db, 'InterruptedDueToReplStateChange'),
+  'rolled back and cut off': (db) => rolledBack(db, 'cut'),
+};
+/** What differs from those in its code alone. */
+const MORE: Fates = {
+  ...READ,
+  'refused: interrupted': () => refused('InterruptedDueToReplStateChange'),
+  'refused: shutting down': () => refused('ShutdownInProgress'),
+  'done, not on a majority': () => unreplicated('WriteConcernTimeout'),
+};
+const HALF: Fates = {
+  'half done, the rest refused': () => halfDone('each'),
+  'half done and interrupted': () => halfDone('all'),
+};
+
+/** Pieces of work that go on side by side. They wait most of the time: for a driver that looks for its server again. */
+const LANES = 4;
+const PATIENCE_MS = 30_000;
+
+/**
+ * Does the work once for each of its commands and each fault, that fault at that command. Resolves with how many times; rejects with
+ * every case that went wrong.
+ */
+export async function faultAtEachCommand(
+  store: TestStore,
+  scenario: Scenario,
+  codes: 'some' | 'all' = 'some',
+): Promise<number> {
+  const lanes = await Promise.all(Array.from({ length: LANES }, (_, i) => openLane(store, i)));
+  try {
+    const [first] = lanes;
+    if (first === undefined) throw new Error('there is one lane at least');
+    const places = await placesOf(scenario, first);
+    const cases = places.flatMap((place) => fatesOf(place, codes).map(([fate, happens]) => ({ place, fate, happens })));
+    const left = [...cases];
+    const failures: string[] = [];
+    const work = async (lane: Lane): Promise<void> => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) {
+        const { place, fate, happens } = next;
+        const { command, collection, nth } = place;
+        const fault = { command, collection, after: nth, happens: happens(lane.db) };
+        const failed = await tryOne(scenario, lane, fault);
+        if (failed !== undefined) failures.push(`${command} ${collection}#${nth + 1} ${fate}: ${failed}`);
+      }
+    };
+    await Promise.all(lanes.map(work));
+    if (failures.length > 0) throw new Error(`${failures.length} of ${cases.length}:\n${failures.sort().join('\n')}`);
+    return cases.length;
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.close()));
+  }
+}
+
+function fatesOf({ command, nth, statements }: Place, codes: 'some' | 'all') {
+  // Of reads the first: they are repeated with what they belong to.
+  if (!WRITES.has(command)) return nth === 0 ? Object.entries(READ) : [];
+  return Object.entries({ ...WRITTEN, ...(codes === 'all' ? MORE : {}), ...(statements > 1 ? HALF : {}) });
+}
+
+/** A way to the store with faults. */
+interface Lane {
+  readonly proxy: WireProxy;
+  readonly db: Db;
+  /** The same database, by the proxy. */
+  readonly faulty: Db;
+  close(): Promise<void>;
+}
+
+/** With a database of its own: the sweep of one lane must not finish what another is at. */
+async function openLane({ uri, db: { databaseName } }: TestStore, lane: number): Promise<Lane> {
+  const proxy = await startWireProxy(uri);
+  const to = { dataDir: '', mongodbDatabase: `${databaseName}_${lane}` };
+  const own = await connectStore({ ...to, mongodbUri: uri });
+  await ensureIndexes(own.db);
+  const faulty = await connectStore({ ...to, mongodbUri: proxy.uri });
+  return {
+    proxy,
+    db: own.db,
+    faulty: faulty.db,
+    close: async () => {
+      await faulty.close();
+      await proxy.close();
+      await own.db.dropDatabase();
+      await own.close();
+    },
+  };
+}
+
+/** The commands of the work when all goes well. */
+async function placesOf(scenario: Scenario, { proxy, db, faulty }: Lane): Promise<readonly Place[]> {
+  const places: Place[] = [];
+  const { act, expectWhole } = await scenario.open(db, faulty);
+  const watched = proxy.inject({
+    times: Number.POSITIVE_INFINITY,
+    happens: async (command, link) => {
+      const { name, collection } = command;
+      if (!isHello(command) && collection !== undefined) {
+        const nth = places.filter((place) => place.command === name && place.collection === collection).length;
+        const { documents, updates, deletes } = command.body();
+        places.push({ command: name, collection, nth, statements: (documents ?? updates ?? deletes ?? []).length });
+      }
+      await pass(command, link);
+    },
+  });
+  await act();
+  watched.end();
+  await expectWhole();
+  return places;
+}
+
+/** What went wrong, if anything. */
+async function tryOne(scenario: Scenario, { proxy, db, faulty }: Lane, fault: Fault): Promise<string | undefined> {
+  try {
+    // The last case may have cost this lane its server.
+    await untilDone(() => faulty.command({ ping: 1 }));
+    const { act, expectWhole } = await scenario.open(db, faulty);
+    const injected = proxy.inject(fault);
+    await act();
+    injected.end();
+    if (injected.met === 0) return 'the command did not come';
+    await expectWhole();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+}
+
+/** As a worker does what may be repeated: again, until the store takes it. */
+export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+  const done = await eventually(async () => ({ value: await work() }), 'it is done', PATIENCE_MS);
+  return done.value;
+}

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { batchCollection } from '../../../shared/batches/store.ts';
+import { conversationKey } from '../../../shared/conversations/conversation.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
+import { topUp } from '../../../shared/ledger/change.ts';
+import { refundMessages } from '../../../shared/ledger/refund.ts';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { makeBatch, storeBatch } from '../../support/batches.ts';
+import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
+import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { type Scenario, untilDone } from './each-command.ts';
+
+const CREDITS = 100;
+const clock = systemClock;
+const log = silentLog;
+
+/** `accepted`, `unknown`, or `nothing`: it was refused, or threw the store's error, which means that nothing happened. */
+type Answer = 'accepted' | 'unknown' | 'nothing';
+
+async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<Answer> {
+  try {
+    const { kind } = await outcome;
+    expect(kind).to.be.oneOf(['accepted', 'outcome_unknown']);
+    return kind === 'accepted' ? 'accepted' : 'unknown';
+  } catch (error) {
+    if (!isStoreTrouble(error) && !(error instanceof Error && error.name === 'MongoServerError')) throw error;
+    return 'nothing';
+  }
+}
+
+/** Later, when no process can be at it any more: what is still pending is finished. */
+const sweep = (db: Db) => finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
+
+/** The ledger is whole, nothing is pending, and the account was charged this. */
+async function expectCharged(db: Db, account: AccountId, charged: number): Promise<void> {
+  const { problems, balance } = await verifyLedger(db, account);
+  expect({ problems, charged: CREDITS - balance }).to.deep.equal({ problems: [], charged });
+  const stored = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
+  expect(stored?.pending ?? {}, 'nothing is pending').to.deep.equal({});
+}
+
+/** What the answer said is so: paid for and stored, or neither. */
+async function expectAnswered(
+  db: Db,
+  account: AccountId,
+  answer: Answer,
+  stored: number,
+  whole: number,
+  price = whole,
+) {
+  if (answer !== 'unknown') expect(stored, answer).to.equal(answer === 'accepted' ? whole : 0);
+  expect(stored).to.be.oneOf([0, whole]);
+  await expectCharged(db, account, stored === 0 ? 0 : price);
+}
+
+export const ACCEPTING: Scenario = {
+  name: 'messages are accepted: the debit, the messages, the ledger',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    let answer: Answer = 'nothing';
+    return {
+      async act() {
+        const accepter = new GroupAccepter({ db: faulty, clock, log });
+        const drafts = Array.from({ length: 3 }, () => makeDraft());
+        answer = await answerOf(accepter.accept(account, drafts));
+        if (answer === 'accepted') await untilEntered(db, account);
+      },
+      async expectWhole() {
+        await sweep(db);
+        await expectAnswered(db, account, answer, await db.collection('messages').countDocuments({ account }), 3);
+      },
+    };
+  },
+};
+
+/** The ledger entry follows the answer. Its process repeats it for some seconds, and then leaves it to the sweep. */
+const untilEntered = (db: Db, account: AccountId): Promise<unknown> =>
+  untilDone(async () => expect(await db.collection('ledger').countDocuments({ account, reason: 'send' })).to.equal(1));
+
+const batch: Scenario = {
+  name: 'a batch is paid for',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    const stored = makeBatch(account, 40);
+    await storeBatch(db, stored);
+    let answer: Answer = 'nothing';
+    return {
+      async act() {
+        const accepter = new GroupAccepter({ db: faulty, clock, log });
+        const payBy = new Date(Date.now() + 60_000);
+        answer = await answerOf(accepter.acceptBatch(account, { id: stored._id, total: 40 }, payBy));
+        if (answer === 'accepted') await untilEntered(db, account);
+      },
+      async expectWhole() {
+        await sweep(db);
+        const paid = (await batchCollection(db).findOne({ _id: stored._id }))?.state === 'paid';
+        await expectAnswered(db, account, answer, paid ? 40 : 0, 40);
+      },
+    };
+  },
+};
+
+const conversation: Scenario = {
+  name: 'a conversation is opened',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    const draft = makeTemplateDraft();
+    let answer: Answer = 'nothing';
+    return {
+      async act() {
+        const accepter = createChatAccepter({ db: faulty, clock, log, prices: CHAT_PRICES });
+        answer = await answerOf(accepter.accept(account, draft));
+      },
+      async expectWhole() {
+        await untilDone(() => sweep(db));
+        const stored = (await chatMessagesOf(db, account)).length;
+        const opened = await db.collection<{ _id: string }>('conversations').countDocuments({
+          _id: conversationKey(account, draft.to),
+        });
+        expect(opened).to.equal(stored);
+        await expectAnswered(db, account, answer, stored, 1, CHAT_PRICES.businessCredits);
+      },
+    };
+  },
+};
+
+const credits: Scenario = {
+  name: 'credits are added',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    const id = newId('req');
+    return {
+      act: async () => void (await untilDone(() => topUp(faulty, account, 7, id))),
+      async expectWhole() {
+        await sweep(db);
+        await expectCharged(db, account, -7);
+      },
+    };
+  },
+};
+
+const refunds: Scenario = {
+  name: 'messages that no carrier took are refunded',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    const messages = Array.from({ length: 3 }, () => makeMessage({ account, state: 'rejected' }));
+    return {
+      act: () => untilDone(() => refundMessages(faulty, messages)),
+      async expectWhole() {
+        await sweep(db);
+        await expectCharged(db, account, -3);
+      },
+    };
+  },
+};
+
+const finishing: Scenario = {
+  name: 'the sweep finishes what a gateway left',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
+    await untilEntered(db, account);
+    // As if it had died right behind the debit.
+    await db.collection('messages').deleteMany({ account });
+    await db.collection('ledger').deleteMany({ account, reason: 'send' });
+    return {
+      act: async () => void (await untilDone(() => sweep(faulty))),
+      async expectWhole() {
+        expect(await db.collection('messages').countDocuments({ account })).to.equal(2);
+        await expectCharged(db, account, 2);
+      },
+    };
+  },
+};
+
+export const MONEY: readonly Scenario[] = [batch, conversation, credits, refunds, finishing];
