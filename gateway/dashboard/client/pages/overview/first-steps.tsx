@@ -4,7 +4,7 @@ import { Card } from '../../parts/page.tsx';
 /** What to do with an account that has not sent anything. */
 export function FirstSteps() {
   return (
-    <Card title="Begin here" lead="Nothing was sent yet. Three steps, in any order.">
+    <Card title="Begin here" lead="Nothing was sent yet. Four steps, in any order.">
       <ol class="steps">
         <li>
           <a href="/dashboard/keys">Create an API key</a>
@@ -12,6 +12,10 @@ export function FirstSteps() {
         </li>
         <li>
           <a href="/dashboard/webhooks">Register a webhook</a>, so that your program learns what became of its messages.
+        </li>
+        <li>
+          Request a template, if your messages need one: <a href="/dashboard/templates">DLT</a> for SMS in India,{' '}
+          <a href="/dashboard/templates/chatapp">chat-app</a> for writing to customers first.
         </li>
         <li>
           <a href="/dashboard/send">Send a message</a> from here and watch it arrive.
