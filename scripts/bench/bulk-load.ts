@@ -1,8 +1,9 @@
-import { type LoadResult, nextDestination, type Target, TEXT } from './load.ts';
+import { type LoadResult, nextDestination } from './load.ts';
 import { machineMs } from './machine-time.ts';
+import { type ProductTarget, SENDER, TEXT } from './target.ts';
 
 /** Sends `batches` bulk requests of `size` recipients each, one after the other; each uses the next key. */
-export async function bulkLoad(target: Target, batches: number, size: number): Promise<LoadResult> {
+export async function bulkLoad(target: ProductTarget, batches: number, size: number): Promise<LoadResult> {
   const answerMs: number[] = [];
   const refused: Record<string, number> = {};
   const sentAt = new Map<string, number>();
@@ -12,7 +13,7 @@ export async function bulkLoad(target: Target, batches: number, size: number): P
   const firstMs = machineMs();
   for (let i = 0; i < batches; i++) {
     const to = Array.from({ length: size }, nextDestination);
-    const body = JSON.stringify({ to, message: TEXT, sender: 'HARKRA', route: target.route });
+    const body = JSON.stringify({ to, message: TEXT, sender: SENDER, route: target.route });
     const sentMs = machineMs();
     const answer = await fetch(`${target.url}/v2/send-bulk`, {
       method: 'POST',

@@ -37,12 +37,16 @@ export class HttpLane {
 
   /** Posts a body; `headers` are whole lines with their line ends. Rejects when the connection breaks. */
   post(path: string, headers: string, body: string): Promise<LaneAnswer> {
+    return this.send(postRequest(path, headers, body));
+  }
+
+  /** Sends a whole request. Rejects when the connection breaks. */
+  send(request: string): Promise<LaneAnswer> {
     if (this.busy) throw new Error('one request at a time');
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      const length = Buffer.byteLength(body);
       this.#socket ??= this.#connect();
-      this.#socket.write(`POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`);
+      this.#socket.write(request);
     });
   }
 
@@ -84,4 +88,10 @@ export class HttpLane {
     this.#waiting = undefined;
     waiting?.reject(error);
   }
+}
+
+/** A whole POST; `headers` are whole lines with their line ends. */
+export function postRequest(path: string, headers: string, body: string): string {
+  const length = Buffer.byteLength(body);
+  return `POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`;
 }

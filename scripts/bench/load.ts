@@ -1,18 +1,10 @@
 import { HttpLane } from './http-lane.ts';
 import { machineMs } from './machine-time.ts';
-
-/** Where the load goes and which keys it uses. */
-export interface Target {
-  /** `http://127.0.0.1:3000` */
-  readonly url: string;
-  /** Used in rotation. */
-  readonly keys: readonly string[];
-  readonly route: 'transactional' | 'promotional';
-}
+import type { Target } from './target.ts';
 
 export interface LoadResult {
   readonly accepted: number;
-  /** Answers that were not 200, by status. */
+  /** Answers that did not accept, by status. */
   readonly refused: Readonly<Record<string, number>>;
   /** `machineMs` of the first request and of the last answer. */
   readonly firstMs: number;
@@ -21,11 +13,9 @@ export interface LoadResult {
   readonly answerMs: readonly number[];
   /** When each destination's request left (in an open loop: was due to leave). */
   readonly sentAt: ReadonlyMap<string, number>;
-  /** When each destination's request was answered with 200. */
+  /** When each destination's request was accepted. */
   readonly acceptedAt: ReadonlyMap<string, number>;
 }
-
-export const TEXT = 'Your one-time code for Harkara is 482913. It is valid for ten minutes. Tell it to nobody.';
 
 /** Number of destinations used by this process; each is used once. They end in 000, which is no magic number of the simulator. */
 let destinations = 0;
@@ -94,8 +84,7 @@ function newLanes({ url }: Target, count: number): HttpLane[] {
 
 /** Sends requests and records the results. */
 class Tally {
-  readonly #headers: readonly string[];
-  readonly #route: string;
+  readonly #target: Target;
   readonly #sentAt = new Map<string, number>();
   readonly #acceptedAt = new Map<string, number>();
   readonly #answerMs: number[] = [];
@@ -105,20 +94,17 @@ class Tally {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = 0;
 
-  constructor({ keys, route }: Target) {
-    this.#route = route;
-    this.#headers = keys.map((key) => `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`);
+  constructor(target: Target) {
+    this.#target = target;
   }
 
   async send(lane: HttpLane, sentMs: number): Promise<void> {
     const to = nextDestination();
-    const headers = this.#headers[this.#next++ % this.#headers.length] ?? '';
     this.#firstMs = Math.min(this.#firstMs, sentMs);
-    const body = JSON.stringify({ to, message: TEXT, sender: 'HARKRA', route: this.#route });
-    const { status } = await lane.post('/v2/send', headers, body);
+    const { status } = await lane.send(this.#target.request(this.#next++, to));
     this.#lastMs = machineMs();
     this.#answerMs.push(this.#lastMs - sentMs);
-    if (status === 200) {
+    if (status === this.#target.acceptedStatus) {
       this.#accepted += 1;
       this.#sentAt.set(to, sentMs);
       this.#acceptedAt.set(to, this.#lastMs);

@@ -4,6 +4,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
+import { againstKannel } from './against.ts';
 import { build, ROOT } from './build.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
@@ -18,6 +19,10 @@ import { measureYardstick } from './yardstick.ts';
 async function bench(options: BenchOptions): Promise<void> {
   if (options.cores > 0) pin(options.cores);
   const dist = options.build ? await build() : join(ROOT, 'dist');
+  if (options.against !== undefined) {
+    console.log(await againstKannel(dist, options));
+    return;
+  }
   const profileDir = join(ROOT, 'data', 'profiles', String(process.pid));
   if (options.profile.length > 0) mkdirSync(profileDir, { recursive: true });
 

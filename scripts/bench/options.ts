@@ -29,6 +29,9 @@ export interface BenchOptions {
   /** Number of cores that everything is pinned to; 0: not pinned. */
   readonly cores: number;
   readonly profile: readonly AppName[];
+  /** Measure the product and this peer in turn, instead of the phases. */
+  readonly against: 'kannel' | undefined;
+  readonly rounds: number;
   readonly json: boolean;
   readonly build: boolean;
 }
@@ -49,6 +52,7 @@ const NUMBERS = {
   schedules: ['10000', 'schedules that are due in one second'],
   lone: ['50', 'messages sent one at a time on an idle system'],
   'idle-seconds': ['10', 'how long idle CPU is measured'],
+  rounds: ['3', 'with --against: how often both are measured'],
   cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
 } as const;
 type NumberName = keyof typeof NUMBERS;
@@ -65,6 +69,14 @@ const QUICK: Partial<Record<NumberName, string>> = {
   'idle-seconds': '3',
 };
 
+/** `--against kannel`: what its figures in docs and issues were measured with. */
+const AGAINST: Partial<Record<NumberName, string>> = {
+  messages: '30000',
+  'warm-up': '12000',
+  accounts: '4',
+  window: '500',
+};
+
 /** Reads the command line; `help` when that is requested. Throws one sentence for the person who typed it. */
 export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
@@ -74,6 +86,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
       phases: { type: 'string', default: PHASES.join(',') },
       events: { type: 'string', default: 'delivered' },
       profile: { type: 'string', default: '' },
+      against: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'no-build': { type: 'boolean', default: false },
@@ -83,7 +96,11 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   if (values.help) return 'help';
   const given: Readonly<Record<string, unknown>> = values;
   const number = (name: NumberName): number => {
-    const text = given[name] ?? (values.quick ? QUICK[name] : undefined) ?? NUMBERS[name][0];
+    const text =
+      given[name] ??
+      (values.quick ? QUICK[name] : undefined) ??
+      (values.against === undefined ? undefined : AGAINST[name]) ??
+      NUMBERS[name][0];
     const value = Number(text);
     if (!Number.isInteger(value) || value < 0) throw new RangeError(`--${name} must be a whole number, not "${text}"`);
     return value;
@@ -108,6 +125,8 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     idleSeconds: number('idle-seconds'),
     cores: number('cores'),
     profile: namesIn(values.profile, APPS, 'profile'),
+    against: values.against === undefined ? undefined : namesIn(values.against, ['kannel'], 'against')[0],
+    rounds: number('rounds'),
     json: values.json,
     build: !values['no-build'],
   };
@@ -119,6 +138,7 @@ export function helpText(): string {
     ['--phases LIST', `any of ${PHASES.join(',')} (all)`],
     ['--events delivered|both', 'which events are posted: message.delivered alone, or message.sent too (delivered)'],
     ['--profile LIST', `take CPU profiles of these apps: ${APPS.join(',')}`],
+    ['--against kannel', `measure Debian's Kannel in turn with the product and print the ratios`],
     ['--quick', 'few messages: whether it works and roughly how fast'],
     ['--json', 'print the figures as one JSON object'],
     ['--no-build', 'use dist/ as it is'],

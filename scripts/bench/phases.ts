@@ -4,8 +4,10 @@ import { closedLoop, type LoadResult, openLoop } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { measureCpu } from './process-usage.ts';
-import type { Stage } from './stage.ts';
+import type { Contender, Stage } from './stage.ts';
+import { productTarget, type Target } from './target.ts';
 import type { Counts } from './world.ts';
+import type { World } from './world-process.ts';
 
 /** 50th and 99th percentile, in milliseconds. */
 export interface Times {
@@ -19,7 +21,8 @@ export interface LoopResult {
   /** First request → last webhook received; absent when nothing is sent to carriers. */
   readonly wholePerSecond?: number;
   readonly answerMs: Times;
-  readonly documentWritesPerMessage: number;
+  /** Absent of a peer. */
+  readonly documentWritesPerMessage?: number;
   /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
   /** Errors: must be empty and 0. */
@@ -56,37 +59,48 @@ const LOOK_MS = 20;
 /** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
 export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopResult> {
   const measured = await measureLoop(stage, () =>
-    closedLoop({ url: stage.url, keys: stage.keys, route: 'promotional' }, connections, messages),
+    closedLoop(productTarget(stage.url, stage.keys, 'promotional'), connections, messages),
   );
   return resultOf(measured);
 }
 
 /** Closed loop until the last webhook has come. */
-export async function wholePath(
+export function wholePath(
   stage: Stage,
   { connections, events }: BenchOptions,
   messages: number,
   keys: readonly string[] = stage.keys,
 ): Promise<LoopResult> {
-  const target = { url: stage.url, keys, route: 'transactional' } as const;
-  return toTheEnd(stage, events.length, () => closedLoop(target, connections, messages));
+  return singles(stage, productTarget(stage.url, keys), { connections, messages, webhooksEach: events.length });
+}
+
+export function singles(
+  contender: Contender,
+  target: Target,
+  { connections, messages, webhooksEach }: { connections: number; messages: number; webhooksEach: number },
+): Promise<LoopResult> {
+  return toTheEnd(contender, webhooksEach, () => closedLoop(target, connections, messages));
 }
 
 /** Bulk sends until the last webhook has arrived: batches accepted, split, submitted, delivered, announced. */
 export function bulk(stage: Stage, { batches, batchSize, events }: BenchOptions): Promise<LoopResult> {
-  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
-  return toTheEnd(stage, events.length, () => bulkLoad(target, batches, batchSize));
+  return toTheEnd(stage, events.length, () => bulkLoad(productTarget(stage.url, stage.keys), batches, batchSize));
 }
 
-async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<LoadResult>): Promise<LoopResult> {
-  const before = await stage.world.counts();
+async function toTheEnd(
+  contender: Contender,
+  webhooksEach: number,
+  send: () => Promise<LoadResult>,
+): Promise<LoopResult> {
+  const { world } = contender;
+  const before = await world.counts();
   let after = before;
-  const measured = await measureLoop(stage, async () => {
+  const measured = await measureLoop(contender, async () => {
     const load = await send();
-    after = await webhooksReach(stage, before.webhooks + load.accepted * webhooksEach);
+    after = await webhooksReach(world, before.webhooks + load.accepted * webhooksEach);
     return load;
   });
-  await stage.world.seen(); // Forgets the times that nobody asks for here.
+  await world.seen(); // Forgets the times that nobody asks for here.
   return {
     ...resultOf(measured),
     wholePerSecond: (measured.load.accepted / (after.lastWebhookMs - measured.load.firstMs)) * 1000,
@@ -95,28 +109,35 @@ async function toTheEnd(stage: Stage, webhooksEach: number, send: () => Promise<
 }
 
 /** Open loop: how long messages take while the system is busy but not full. */
-export async function steadyRate(stage: Stage, options: BenchOptions): Promise<RateResult> {
-  const { webhooks } = await stage.world.counts();
-  const total = options.ratePerSecond * options.rateSeconds;
-  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
-  const used = measureCpu(stage.all);
-  const load = await openLoop(target, options.ratePerSecond, total);
-  await webhooksReach(stage, webhooks + load.accepted * options.events.length);
+export function steadyRate(stage: Stage, { ratePerSecond, rateSeconds, events }: BenchOptions): Promise<RateResult> {
+  const target = productTarget(stage.url, stage.keys);
+  return rate(stage, target, { ratePerSecond, rateSeconds, webhooksEach: events.length });
+}
+
+export async function rate(
+  { world, all }: Contender,
+  target: Target,
+  { ratePerSecond, rateSeconds, webhooksEach }: { ratePerSecond: number; rateSeconds: number; webhooksEach: number },
+): Promise<RateResult> {
+  const { webhooks } = await world.counts();
+  const used = measureCpu(all);
+  const load = await openLoop(target, ratePerSecond, ratePerSecond * rateSeconds);
+  await webhooksReach(world, webhooks + load.accepted * webhooksEach);
   const cpu = used();
-  return { ...(await latencies(stage, [load])), cpuMsPer1000: per1000(cpu, load.accepted) };
+  return { ...(await latencies(world, [load])), cpuMsPer1000: per1000(cpu, load.accepted) };
 }
 
 /** One message at a time, each on a system that has become idle. */
 export async function loneMessages(stage: Stage, options: BenchOptions): Promise<LatencyResult> {
-  const target = { url: stage.url, keys: stage.keys, route: 'transactional' } as const;
+  const target = productTarget(stage.url, stage.keys);
   const loads: LoadResult[] = [];
   for (let i = 0; i < options.lone; i++) {
     await pause(300 + Math.random() * 300);
     const { webhooks } = await stage.world.counts();
     loads.push(await closedLoop(target, 1, 1));
-    await webhooksReach(stage, webhooks + options.events.length);
+    await webhooksReach(stage.world, webhooks + options.events.length);
   }
-  return latencies(stage, loads);
+  return latencies(stage.world, loads);
 }
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleResult> {
@@ -131,15 +152,16 @@ export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise
 interface MeasuredLoop {
   readonly load: LoadResult;
   readonly cpu: ReadonlyMap<string, number>;
-  readonly writes: number;
+  readonly writes: number | undefined;
 }
 
-async function measureLoop(stage: Stage, run: () => Promise<LoadResult>): Promise<MeasuredLoop> {
-  const writesBefore = await documentWrites(stage.db);
-  const used = measureCpu(stage.all);
+async function measureLoop({ db, all }: Contender, run: () => Promise<LoadResult>): Promise<MeasuredLoop> {
+  const writesBefore = db && (await documentWrites(db));
+  const used = measureCpu(all);
   const load = await run();
   const cpu = used();
-  return { load, cpu, writes: (await settledDocumentWrites(stage.db)) - writesBefore };
+  const writes = db && writesBefore !== undefined ? (await settledDocumentWrites(db)) - writesBefore : undefined;
+  return { load, cpu, writes };
 }
 
 function resultOf({ load, cpu, writes }: MeasuredLoop): LoopResult {
@@ -147,15 +169,15 @@ function resultOf({ load, cpu, writes }: MeasuredLoop): LoopResult {
     messages: load.accepted,
     acceptedPerSecond: (load.accepted / (load.lastMs - load.firstMs)) * 1000,
     answerMs: times(load.answerMs),
-    documentWritesPerMessage: writes / load.accepted,
+    ...(writes !== undefined && { documentWritesPerMessage: writes / load.accepted }),
     cpuMsPer1000: per1000(cpu, load.accepted),
     refused: load.refused,
     repeatedWebhooks: 0,
   };
 }
 
-async function latencies(stage: Stage, loads: readonly LoadResult[]): Promise<LatencyResult> {
-  const { submits, delivered } = await stage.world.seen();
+async function latencies(world: World, loads: readonly LoadResult[]): Promise<LatencyResult> {
+  const { submits, delivered } = await world.seen();
   const sentAt = new Map(loads.flatMap((load) => [...load.sentAt]));
   const acceptedAt = new Map(loads.flatMap((load) => [...load.acceptedAt]));
   const since = (begun: ReadonlyMap<string, number>, seen: readonly (readonly [string, number])[]): Times =>
@@ -178,10 +200,10 @@ function times(values: readonly number[]): Times {
 }
 
 /** Resolves with the counts when `wanted` webhooks have arrived. Rejects when they stop arriving before. */
-async function webhooksReach(stage: Stage, wanted: number): Promise<Counts> {
+async function webhooksReach(world: World, wanted: number): Promise<Counts> {
   let progressMs = performance.now();
   for (let last = -1; ; ) {
-    const counts = await stage.world.counts();
+    const counts = await world.counts();
     if (counts.webhooks >= wanted) return counts;
     if (counts.webhooks > last) progressMs = performance.now();
     else if (performance.now() - progressMs > STALL_MS) {

@@ -34,7 +34,7 @@ export function reportText(report: Report): string {
   if (accept) {
     rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
     rows.push(['  answer p50 / p99', ms(accept.answerMs), '']);
-    rows.push(['  document writes per message', accept.documentWritesPerMessage.toFixed(2), '']);
+    rows.push(['  document writes per message', writes(accept), '']);
   }
   if (whole) rows.push(...loopRows('whole path', whole, '≥ 1,300/s'));
   if (oneAccount) rows.push(...loopRows('whole path, one account', oneAccount, ''));
@@ -68,8 +68,12 @@ function loopRows(name: string, loop: LoopResult, target: string): Row[] {
     [name, perSecond(loop.wholePerSecond ?? Number.NaN), target],
     ['  accepted meanwhile', perSecond(loop.acceptedPerSecond), ''],
     ['  answer p50 / p99', ms(loop.answerMs), ''],
-    ['  document writes per message', loop.documentWritesPerMessage.toFixed(2), '≤ 8'],
+    ['  document writes per message', writes(loop), '≤ 8'],
   ];
+}
+
+function writes({ documentWritesPerMessage }: LoopResult): string {
+  return documentWritesPerMessage?.toFixed(2) ?? '';
 }
 
 function latencyRows(name: string, figures: LatencyResult, target: string): Row[] {
@@ -128,7 +132,7 @@ function ms({ p50, p99 }: Times): string {
 }
 
 /** Aligns the first column left, the others right. */
-function table(rows: readonly (readonly string[])[]): string {
+export function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
   return rows

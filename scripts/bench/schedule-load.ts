@@ -1,7 +1,8 @@
 import { HttpLane } from './http-lane.ts';
-import { nextDestination, type Target, TEXT } from './load.ts';
+import { nextDestination } from './load.ts';
 import { machineMs } from './machine-time.ts';
 import type { Stage } from './stage.ts';
+import { SENDER, TEXT } from './target.ts';
 
 export interface ScheduleResult {
   readonly schedules: number;
@@ -18,20 +19,19 @@ const STALL_MS = 60_000;
 
 /** Books `total` schedules for the same second, on a route that no carrier serves, and waits until all are queued. */
 export async function releaseTogether(stage: Stage, connections: number, total: number): Promise<ScheduleResult> {
-  const target: Target = { url: stage.url, keys: stage.keys, route: 'promotional' };
   const at = new Date(Math.ceil(Date.now() / 1_000 + 5 + total / BOOKINGS_PER_SECOND) * 1_000);
   const refused: Record<string, number> = {};
-  const { hostname, port } = new URL(target.url);
+  const { hostname, port } = new URL(stage.url);
   const firstMs = machineMs();
   let left = total;
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const lane = new HttpLane(hostname, Number(port));
       while (left > 0) {
-        const key = target.keys[left % target.keys.length];
+        const key = stage.keys[left % stage.keys.length];
         left -= 1;
         const to = nextDestination();
-        const body = { to, message: TEXT, sender: 'HARKRA', route: target.route, schedule_time: at.toISOString() };
+        const body = { to, message: TEXT, sender: SENDER, route: 'promotional', schedule_time: at.toISOString() };
         const headers = `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
         const { status } = await lane.post('/v2/schedule', headers, JSON.stringify(body));
         if (status !== 200) refused[status] = (refused[status] ?? 0) + 1;

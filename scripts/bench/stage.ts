@@ -15,17 +15,24 @@ import type { Watched } from './process-usage.ts';
 import { seedAccount, seedCarrier } from './seed.ts';
 import { World } from './world-process.ts';
 
+/** What is measured: the product, or a peer. */
+export interface Contender {
+  readonly world: World;
+  /** All processes: its own, the simulated world, and this one, which makes the load. */
+  readonly all: readonly Watched[];
+  /** The product's store. */
+  readonly db?: Db;
+}
+
 /** Everything that a measurement needs: the running product with its accounts, and the simulated world around it. */
-export interface Stage {
+export interface Stage extends Contender {
   readonly url: string;
   /** Keys of all accounts, alternating; and the keys of the one account that sends alone. */
   readonly keys: readonly string[];
   readonly loneKeys: readonly string[];
   readonly db: Db;
-  readonly world: World;
-  /** The product's processes. `all` adds the simulated world and this process, which makes the load. */
+  /** The product's processes. */
   readonly product: readonly Watched[];
-  readonly all: readonly Watched[];
   /** Ends everything. Fails when a process had crashed. */
   close(): Promise<void>;
 }

@@ -8,11 +8,13 @@ export class World {
   readonly #child: ChildProcess;
   readonly smscPort: number;
   readonly receiverUrl: string;
+  readonly callbackUrl: string;
 
-  private constructor(child: ChildProcess, { smscPort, receiverUrl }: Started) {
+  private constructor(child: ChildProcess, { smscPort, receiverUrl, callbackUrl }: Started) {
     this.#child = child;
     this.smscPort = smscPort;
     this.receiverUrl = receiverUrl;
+    this.callbackUrl = callbackUrl;
   }
 
   static async start(dist: string, receiptDelayMs: number): Promise<World> {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { listenLocally } from '../simulator/listen.ts';
 import { startReceiver } from '../simulator/receiver.ts';
 import { startSmsc } from '../simulator/smsc.ts';
 import { machineMs } from './machine-time.ts';
@@ -15,6 +17,8 @@ export interface Started {
   readonly kind: 'started';
   readonly smscPort: number;
   readonly receiverUrl: string;
+  /** Where a peer calls back with `<callbackUrl>/<destination>` when a message is delivered. */
+  readonly callbackUrl: string;
 }
 export interface Counts {
   readonly kind: 'counts';
@@ -47,6 +51,10 @@ async function run(receiptDelayMs: number): Promise<void> {
       return undefined; // Leaves the answer to the magic numbers.
     },
   });
+  const count = (): void => {
+    counts.webhooks += 1;
+    counts.lastWebhookMs = machineMs();
+  };
   const receiver = await startReceiver({
     keep: 0,
     onWebhook: ({ json, tries }) => {
@@ -54,11 +62,16 @@ async function run(receiptDelayMs: number): Promise<void> {
         counts.repeatedWebhooks += 1;
         return;
       }
-      counts.webhooks += 1;
-      counts.lastWebhookMs = machineMs();
+      count();
       if (json.event === 'message.delivered') delivered.set(String(json.to), counts.lastWebhookMs);
     },
   });
+  const callbacks = createServer(({ url = '' }, response) => {
+    count();
+    delivered.set(url.slice(1), counts.lastWebhookMs);
+    response.end();
+  });
+  const callbackPort = await listenLocally(callbacks, 0);
 
   process.on('message', ({ ask }: Question) => {
     switch (ask) {
@@ -75,7 +88,12 @@ async function run(receiptDelayMs: number): Promise<void> {
   });
   // The process that started it is gone or wants it to end; nothing here needs saving.
   process.on('disconnect', () => process.exit(0));
-  tell({ kind: 'started', smscPort: smsc.port, receiverUrl: receiver.url });
+  tell({
+    kind: 'started',
+    smscPort: smsc.port,
+    receiverUrl: receiver.url,
+    callbackUrl: `http://127.0.0.1:${callbackPort}`,
+  });
 }
 
 function tell(answer: Answer): void {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { closedLoop } from './load.ts';
 import { cpuMs } from './process-usage.ts';
+import { productTarget } from './target.ts';
 
 const REQUESTS = 10_000;
 const WARM_UP = 3_000;
@@ -18,7 +19,7 @@ export const YARDSTICK_US = 24;
 export async function measureYardstick(dist: string): Promise<number> {
   const server = fork(join(dist, 'scripts/bench/yardstick-server.js'), [], { execArgv: [] });
   const [address]: { port: number }[] = await once(server, 'message');
-  const target = { url: `http://127.0.0.1:${address?.port}`, keys: [''], route: 'transactional' } as const;
+  const target = productTarget(`http://127.0.0.1:${address?.port}`, ['']);
   await closedLoop(target, CONNECTIONS, WARM_UP);
   const before = cpuMs(server.pid ?? 0);
   await closedLoop(target, CONNECTIONS, REQUESTS);
