@@ -98,7 +98,7 @@ describe('a batch that is stopped while it leaves and the worker is killed', fun
   this.timeout(SETTLED_MS * 2);
   let product: Product;
   before(async () => {
-    product = await startProduct({ carrier: { perSecond: 200 } });
+    product = await startProduct({ carrier: { perSecond: 200 }, sharded: true });
   });
   after(() => product?.stop());
 

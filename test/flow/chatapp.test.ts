@@ -55,7 +55,7 @@ describe('the chat-app channel, through real processes', function () {
   let provider: Provider;
 
   before(async () => {
-    product = await startProduct({ chatapp: {} });
+    product = await startProduct({ chatapp: {}, sharded: true });
     assert(product.provider !== undefined, 'it was asked for');
     provider = product.provider;
   });
@@ -104,7 +104,8 @@ describe('the chat-app channel, through real processes', function () {
       SETTLED_MS,
     );
 
-    const text = await product.post('/v2/chatapp/send-text', { to: '919876543210', message: 'It arrives tomorrow.' });
+    const words = { to: '919876543210', message: 'It arrives tomorrow.' };
+    const text = await product.post('/v2/chatapp/send-text', words, { 'idempotency-key': 'arrives' });
     expect(text.status, JSON.stringify(text.body)).equal(200);
     await reaches(text.body.message_id, 'read');
     expect(await balance(), 'the conversation is paid').equal(before - BUSINESS_PRICE);

@@ -16,13 +16,14 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
-import { connectStore } from '../../shared/mongo/connect.ts';
+import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { builtProduct } from './built.ts';
 import { eventually } from './eventually.ts';
+import { startRouter } from './mongo-wire/router.ts';
 
 /** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
 export interface Product {
@@ -75,6 +76,8 @@ export interface ProductOptions {
   readonly chatapp?: { readonly workers?: number; readonly provider?: Partial<ProviderOptions> };
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<CarrierDocument>;
+  /** The processes reach their store as through the router of a sharded cluster, which refuses what no cluster takes. */
+  readonly sharded?: true;
 }
 
 /** A worker hears of a provider within seconds and copies its templates then. */
@@ -102,10 +105,12 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     },
   };
   mkdirSync(setup.logDir);
-  const fleet = new Fleet(setup);
+  const router = options.sharded && (await startRouter(storeUri({ mongodbUri, dataDir })));
+  const fleet = new Fleet(router ? { ...setup, env: { ...setup.env, MONGODB_URI: router.uri } } : setup);
   const closers: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<Exit[]> => {
     const exits = await fleet.stopClients();
+    await router?.close();
     for (const closer of closers.reverse()) await closer();
     exits.push(...(await fleet.stop()));
     rmSync(dataDir, { recursive: true });
@@ -188,6 +193,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         const exits = await close();
         const bad = [...fleet.crashes, ...exits.filter(({ code }) => code !== 0)];
         if (bad.length > 0) throw new Error(`${JSON.stringify(bad)}\n${[...tails.values()].join('\n')}`);
+        if (router && router.refused.length > 0) throw new Error(`no cluster takes: ${router.refused.join('; ')}`);
+        if (router?.routed('messages') === 0) throw new Error('nothing came through the router');
       },
     };
   } catch (error) {
