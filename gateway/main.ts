@@ -1,29 +1,31 @@
 import { createChatAccepter } from '../shared/conversations/open.ts';
 import { GroupAccepter } from '../shared/payment/accept.ts';
-import { runApp } from '../shared/processes/run-app.ts';
+import { runReader } from '../shared/processes/run-app.ts';
 import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
+import { WritingRequests } from './http/writing-requests.ts';
 import { listenForScrapes } from './metrics.ts';
 import { KeyUses } from './process/key-uses.ts';
 
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
+runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, life }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
-  const keyUses = new KeyUses({ db, clock, log });
+  const keyUses = new KeyUses({ db, clock, log, gate });
   life.onStop('key_uses', keyUses.start());
   const deps = {
-    ...{ db, listen, clock, log, config, metrics, box, keyUses, resolveHost: createHostResolver() },
-    ...{ ...accepters, chatAccepter, stopping: life.stopping },
+    ...{ db, gate, listen, clock, log, config, metrics, box, keyUses },
+    ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
-  const app = createApp(deps);
+  const writing = new WritingRequests(gate);
+  const app = createApp(deps, writing);
   const server = new GatewayServer(app);
   const port = await server.listen(config.host, config.port);
   life.onStop('server', () => server.drain());
@@ -40,4 +42,5 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life }) => {
     life.onStop('metrics', listenForScrapes({ db, clock, log }, config.metricsHost, config.metricsPort));
   }
   life.ready();
+  return { pause: () => writing.finished() };
 });

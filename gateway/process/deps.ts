@@ -7,8 +7,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { WriteGate } from '../../shared/store-access/write-gate.ts';
 import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
-
 import type { KeyUses } from './key-uses.ts';
 
 /** What the gateway is built from. Every file declares the part that it needs. */
@@ -48,6 +48,8 @@ export interface GatewayDeps {
   /** Looks up the hosts of addresses that callers give. */
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
+  /** Whether the store may be written to. */
+  readonly gate: Pick<WriteGate, 'open'>;
   readonly metrics: Metrics;
   /** Milliseconds between two comment lines of a stream (live/). Absent: 15 s, which tests shorten. */
   readonly beatMs?: number;

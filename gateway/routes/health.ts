@@ -21,16 +21,19 @@ const READY_MS = 1_000;
  */
 const FRESH_MS = 250;
 
-/** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
-export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+/**
+ * Answers 200 if the store replies in time and accepts writes, so that requests can be served. While an operator keeps the store
+ * read-only it need only reply: reads are served, and the supervisor shall restart nothing.
+ */
+export function createReadyz({ db, clock, gate }: Pick<GatewayDeps, 'db' | 'clock' | 'gate'>): Handler {
   const ready = new FreshCache<string, boolean>({
     freshMs: FRESH_MS,
     maxEntries: 1,
     clock,
-    read: () => answersInTime(db),
+    read: () => answersInTime(db, gate.open),
   });
   return async (_req, res: Reply) => {
-    if ((await ready.get('store')) === true) sendJson(res, 200, { status: 'ready' });
+    if ((await ready.get('store')) === true) sendJson(res, 200, { status: gate.open ? 'ready' : 'read_only' });
     else
       sendProblem(res, 'store_unavailable', {
         detail: 'The store does not answer, or takes no writes.',
@@ -39,18 +42,17 @@ export function createReadyz({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): 
   };
 }
 
-async function answersInTime(db: Db): Promise<boolean> {
+async function answersInTime(db: Db, writes: boolean): Promise<boolean> {
   // A write that matches no document. A server that can only read would answer a ping.
   const nobody = { _id: 'readyz' };
-  const write = db
-    .collection<ProcessDocument>('processes')
-    .updateOne(nobody, { $unset: { at: '' } })
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (isStoreTrouble(error)) return false;
-        throw error;
-      },
-    );
-  return (await within(READY_MS, write)) === true;
+  const processes = db.collection<ProcessDocument>('processes');
+  const asked = writes ? processes.updateOne(nobody, { $unset: { at: '' } }) : processes.findOne(nobody);
+  const answered = asked.then(
+    () => true,
+    (error: unknown) => {
+      if (isStoreTrouble(error)) return false;
+      throw error;
+    },
+  );
+  return (await within(READY_MS, answered)) === true;
 }

@@ -42,12 +42,12 @@ interface Begun {
  */
 export class Sessions {
   readonly cookie: SessionCookie;
-  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'gate'>;
   readonly #addressOf: CallerAddress;
   readonly #readAccount: ReadAccount;
 
   constructor(
-    deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+    deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'gate'>,
     { addressOf, readAccount }: { readonly addressOf: CallerAddress; readonly readAccount: ReadAccount },
   ) {
     this.#deps = deps;
@@ -134,7 +134,8 @@ export class Sessions {
 
   async #see({ _id, seenAt }: SessionDocument): Promise<void> {
     const now = this.#deps.clock.now();
-    if (now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS) await touchSession(this.#deps.db, _id, now);
+    const isDue = now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS;
+    if (isDue && this.#deps.gate.open) await touchSession(this.#deps.db, _id, now);
   }
 }
 

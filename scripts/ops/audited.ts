@@ -39,8 +39,8 @@ const LOOKS = new Set([
   'read-receipt',
   '',
 ]);
-/** The store is stopped, so nothing can be written into its audit. */
-const STORE_STOPPED = new Set(['store restore', 'store compact']);
+/** The store is stopped; or they write their entry themselves, while the store takes writes. */
+const ON_THEIR_OWN = new Set(['store restore', 'store compact', 'store read-only', 'store reopen']);
 
 /** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
 interface Thing {
@@ -138,7 +138,7 @@ function named(account: unknown, name: unknown): string | undefined {
  * written, the command does not start. `failed` means that it ended with an error; the entry shows the thing as it is then.
  */
 export async function runAudited(command: Command, values: Values, context: Context): Promise<Answer | LongAnswer> {
-  if (LOOKS.has(command.verb) || STORE_STOPPED.has(`${command.noun} ${command.verb}`))
+  if (LOOKS.has(command.verb) || ON_THEIR_OWN.has(`${command.noun} ${command.verb}`))
     return command.run(values, context);
   const db = await context.db();
   const thing = thingOf(command);

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
+import { type WriteGuard, WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { type AccessDocument, readAccess } from '../../shared/store-access/access-store.ts';
+import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 
@@ -29,11 +32,25 @@ async function open(config: Config): Promise<Store> {
   const embedded = config.mongodbUri === '';
   const notRunning = `No embedded store is running in ${config.dataDir}: start the product first (npm start, or PM2), or set MONGODB_URI.`;
   if (embedded && !existsSync(socket)) throw new Failure(notRunning);
+  const guard = new OpsGuard();
   try {
-    return await connectStore(config, 0);
+    const store = await connectStore(config, 0, guard);
+    guard.access = await readAccess(store.db);
+    return store;
   } catch (error) {
     // A socket without a listener is left over from a killed store.
     if (embedded && error instanceof StartError) throw new Failure(notRunning, { cause: error });
     throw error;
+  }
+}
+
+/** A command takes seconds: what the store says at its start holds for all of it. */
+class OpsGuard implements WriteGuard {
+  access: AccessDocument | undefined;
+
+  async write(_collection: string, send: () => Promise<unknown>): Promise<unknown> {
+    if (this.access === undefined) return send();
+    const readOnly = 'The store is read-only. To change something, end that first: npm run ops -- store read-only off.';
+    throw new WriteRefused(startRefusal(this.access) ?? readOnly);
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../shared/config/settings.ts';
+import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
@@ -28,6 +29,7 @@ import { readWords } from './read-words.ts';
 import { ROUTE_COMMANDS } from './route.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import { STORE_COMMANDS } from './store.ts';
+import { STORE_ACCESS_COMMANDS } from './store-access.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
@@ -59,6 +61,7 @@ export const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,
+  ...STORE_ACCESS_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,
 ];
@@ -103,6 +106,7 @@ export async function runOps(
 /** Shows a stack trace only for bugs of this program, never for errors that the operator can correct. */
 function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UsageError) return { text: error.message, code: 2 };
-  if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };
+  if (error instanceof Failure || error instanceof StartError || error instanceof WriteRefused)
+    return { text: error.message, code: 1 };
   return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), code: 1 };
 }

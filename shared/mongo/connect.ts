@@ -3,6 +3,7 @@ import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { repairDriver } from './driver-repair.ts';
 import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
+import { guardedConnection, type WriteGuard } from './guarded-connection.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -16,7 +17,7 @@ export function storeUri(config: Pick<Config, 'mongodbUri' | 'dataDir'>): string
 }
 
 /** How long a start waits for the store: PM2 starts the embedded one at the same moment. */
-const START_WAIT_MS = 30_000;
+export const START_WAIT_MS = 30_000;
 /** How long one operation looks for a server while the store is away. A request then answers 503. */
 const SERVER_SELECTION_MS = 3_000;
 
@@ -42,17 +43,19 @@ const GUARANTEES = {
 
 /**
  * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled, so what we
- * report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there.
+ * report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there. `guard` is asked before every
+ * write.
  */
 export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
   waitMs: number = START_WAIT_MS,
+  guard?: WriteGuard,
 ): Promise<Store> {
   repairDriver();
   const deadline = performance.now() + waitMs;
   for (;;) {
     // A new client for every try: a client whose first connection failed answers "Topology is closed" for ever.
-    const client = newClient(storeUri(config));
+    const client = newClient(storeUri(config), guard);
     try {
       await client.db('admin').command({ ping: 1 });
       return { db: client.db(config.mongodbDatabase, GUARANTEES), close: () => client.close() };
@@ -67,7 +70,7 @@ export async function connectStore(
   }
 }
 
-function newClient(uri: string): MongoClient {
+function newClient(uri: string, guard: WriteGuard | undefined): MongoClient {
   try {
     const client = new MongoClient(uri, {
       appName: 'harkara',
@@ -80,9 +83,12 @@ function newClient(uri: string): MongoClient {
       socketTimeoutMS: ANSWER_MS,
       maxPoolSize: 20,
     });
-    // An option of the driver for its own tests, missing in its types. Without it every process wakes ten times a second to
+    // Options of the driver for its own use, missing in its types. Without the first every process wakes ten times a second to
     // maintain `minPoolSize` and to remove closed connections. We set no minimum, and a check-out tests its connection itself.
-    Object.assign(client.options, { minPoolSizeCheckFrequencyMS: POOL_CHECK_MS });
+    Object.assign(client.options, {
+      minPoolSizeCheckFrequencyMS: POOL_CHECK_MS,
+      ...(guard && { connectionType: guardedConnection(guard) }),
+    });
     return client;
   } catch (error) {
     throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);

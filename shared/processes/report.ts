@@ -40,16 +40,17 @@ export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Cloc
  * on this machine do not count.
  */
 export async function countProcesses(app: string, db: Db, clock: Clock): Promise<number> {
-  const living = (await readLiving(db, clock)).filter((one) => one.app === app);
+  const living = (await livingProcesses(db, clock)).filter((one) => one.app === app);
   return new Set(living.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
 /** The apps that have a living process. */
 export async function livingApps(db: Db, clock: Clock): Promise<ReadonlySet<string>> {
-  return new Set((await readLiving(db, clock)).map(({ app }) => app));
+  return new Set((await livingProcesses(db, clock)).map(({ app }) => app));
 }
 
-async function readLiving(db: Db, clock: Clock): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
+/** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
+export async function livingProcesses(db: Db, clock: Clock): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
     .find({ at: { $gte: new Date(clock.now().getTime() - STALE_MS) } })

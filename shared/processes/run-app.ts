@@ -2,15 +2,18 @@ import type { Db } from 'mongodb';
 import { runConfigured } from '../config/run-configured.ts';
 import type { Config } from '../config/settings.ts';
 import { changeListener, type ListenForChanges } from '../mongo/change-signal.ts';
-import { connectStore } from '../mongo/connect.ts';
+import { connectStore, START_WAIT_MS } from '../mongo/connect.ts';
 import { embeddedStoreDir } from '../mongo/embedded-socket.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
-import type { Lifecycle } from '../runtime/lifecycle.ts';
+import { type Clock, systemClock as clock } from '../runtime/clock.ts';
+import { type Lifecycle, StartError } from '../runtime/lifecycle.ts';
 import type { Log } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { ensureSchema } from '../schema/migrate.ts';
+import { ensureSchema, isCurrent } from '../schema/migrate.ts';
+import { startRefusal } from '../store-access/refusal.ts';
+import { WriteGate, type WritingParts } from '../store-access/write-gate.ts';
 import { reportProcess } from './report.ts';
+import { WorkPeriod } from './work-period.ts';
 
 /** What every process of the product has from the start. */
 export interface AppDeps {
@@ -25,19 +28,82 @@ export interface AppDeps {
 }
 
 /**
- * The start that all processes except the store share: settings, log, the store with its indexes, reported metrics. `start` wires
- * the process's own parts and calls `life.ready()`. What it registers is closed before the store.
+ * The start of a process that does nothing without writing. `start` wires the process's own parts and calls `life.ready()`. What
+ * it registers is closed before the store. While the store is read-only the process has no parts, like after a stop; then `start`
+ * is called again.
  */
 export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): void {
-  runConfigured(app, async ({ config, log, life }) => {
-    const metrics = new Metrics();
-    const store = await connectStore(config);
-    life.onStop('store', () => store.close());
-    await ensureSchema({ db: store.db, clock: systemClock, log });
-    await ensureIndexes(store.db);
-    life.onStop('report', reportProcess(app, store.db, metrics, systemClock, log));
-    const listen =
-      config.mongodbUri === '' ? changeListener(embeddedStoreDir(config.dataDir), config.mongodbDatabase) : undefined;
-    await start({ config, db: store.db, listen, clock: systemClock, log, metrics, life });
+  runConfigured(app, async (base) => {
+    const { gate, ...opened } = await openStore(base);
+    const { db, log, life } = opened;
+    let period: WorkPeriod | undefined;
+    const parts: WritingParts = {
+      resume: async () => {
+        await prepare(db, log);
+        period = new WorkPeriod(life, log);
+        const metrics = new Metrics();
+        period.life.onStop('report', reportProcess(app, db, metrics, clock, log));
+        await start({ ...opened, metrics, life: period.life });
+      },
+      pause: async () => period?.end(),
+    };
+    const works = gate.open;
+    life.onStop('gate', () => gate.stop());
+    life.onStop('work', () => parts.pause());
+    await gate.follow(parts, (error) => life.stop('resume_failed', error));
+    if (!works) life.ready();
   });
+}
+
+/**
+ * The start of a process that also reads for others, and goes on with that while the store is read-only. `start` returns what
+ * pauses then. It asks `gate` whether it may write.
+ */
+export function runReader(
+  app: string,
+  start: (deps: AppDeps & { readonly gate: WriteGate }) => Promise<Pick<WritingParts, 'pause'>>,
+): void {
+  runConfigured(app, async (base) => {
+    const deps = { ...(await openStore(base)), metrics: new Metrics() };
+    const { db, log, life, gate, metrics } = deps;
+    if (!gate.open && !(await isCurrent(db))) {
+      throw new StartError('The store is read-only and of an earlier version: npm run ops -- store read-only off.');
+    }
+    let endReport = (): void => {};
+    let own: Pick<WritingParts, 'pause'> | undefined;
+    const parts: WritingParts = {
+      resume: async () => {
+        await prepare(db, log);
+        endReport = reportProcess(app, db, metrics, clock, log);
+      },
+      pause: async () => {
+        endReport();
+        await own?.pause();
+      },
+    };
+    life.onStop('gate', () => gate.stop());
+    life.onStop('report', () => endReport());
+    await gate.follow(parts, (error) => life.stop('resume_failed', error));
+    own = await start(deps);
+  });
+}
+
+type Base = Parameters<Parameters<typeof runConfigured>[1]>[0];
+
+async function openStore(base: Base) {
+  const { config, log, life } = base;
+  const gate = new WriteGate({ clock, log });
+  const { db, close } = await connectStore(config, START_WAIT_MS, gate);
+  life.onStop('store', close);
+  const access = await gate.begin(db);
+  const refusal = access && startRefusal(access);
+  if (refusal !== undefined) throw new StartError(refusal);
+  const listen =
+    config.mongodbUri === '' ? changeListener(embeddedStoreDir(config.dataDir), config.mongodbDatabase) : undefined;
+  return { ...base, db, gate, listen, clock };
+}
+
+async function prepare(db: Db, log: Log): Promise<void> {
+  await ensureSchema({ db, clock, log });
+  await ensureIndexes(db);
 }

@@ -36,7 +36,7 @@ export async function ensureSchema(deps: MigrateDeps, steps: readonly Step[] = S
 }
 
 /** Whether the store has the schema of this program. Throws `StartError` when it has a newer one. */
-async function isCurrent(db: Db, steps: readonly Step[] = STEPS): Promise<boolean> {
+export async function isCurrent(db: Db, steps: readonly Step[] = STEPS): Promise<boolean> {
   const current = steps.at(-1)?.to ?? 1;
   const version = (await readSchema(db))?.version;
   if (version === undefined || version <= current) return version === current;

@@ -55,6 +55,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
+  const gate = overrides.gate ?? { open: true };
   const stopping = new AbortController();
   const accepter = new GroupAccepter({ db, clock, log });
   const prices = { userCredits: TEST_CONFIG.chatUserCredits, businessCredits: TEST_CONFIG.chatBusinessCredits };
@@ -68,7 +69,8 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
     box: TEST_BOX,
-    keyUses: new KeyUses({ db, clock, log }),
+    gate,
+    keyUses: new KeyUses({ db, clock, log, gate }),
     resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
     stopping: stopping.signal,

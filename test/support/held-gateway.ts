@@ -66,6 +66,7 @@ const server = new GatewayServer(
     chatAccepter: { accept: hold, acceptAgain: hold },
     box: TEST_BOX,
     keyUses: { note: () => {} },
+    gate: { open: true },
     resolveHost: createHostResolver(),
     metrics: new Metrics(),
     stopping,

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import type { Actor } from '../../../shared/audit/entry.ts';
+import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
+import type { Config } from '../../../shared/config/settings.ts';
+import { livingProcesses } from '../../../shared/processes/report.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import {
+  type AccessDocument,
+  closeAccess,
+  closedProcesses,
+  readAccess,
+} from '../../../shared/store-access/access-store.ts';
+import { startRefusal } from '../../../shared/store-access/refusal.ts';
+
+export interface Operating {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'auditDays'>;
+  /** Whom the audit names. */
+  readonly actor: Actor;
+}
+
+/** Longer than a process takes to finish what it has in hand, and than a report of a dead one counts. */
+const CLOSED_WITHIN_MS = 60_000;
+const LOOK_MS = 200;
+
+/**
+ * Makes the store read-only, if it is not yet, and waits until no process writes any more. Throws a `StartError` that names the
+ * processes that still do; the store stays read-only then.
+ */
+export async function makeReadOnly(operating: Operating): Promise<AccessDocument> {
+  const { db, clock } = operating;
+  let access = await readAccess(db);
+  const refusal = access && startRefusal(access);
+  if (refusal !== undefined) throw new StartError(refusal);
+  if (access === undefined) {
+    await enterInAudit(operating, 'store.read-only', { state: 'on' });
+    access = { _id: 'access', mode: 'read_only', period: randomUUID(), since: clock.now() };
+    await closeAccess(db, access);
+  }
+  await untilClosed(operating, access.period);
+  return access;
+}
+
+/** Resolves when all living processes have said that they write nothing more. */
+async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
+  const deadline = clock.monotonicMs() + CLOSED_WITHIN_MS;
+  for (;;) {
+    const closed = await closedProcesses(db, period);
+    const writing = (await livingProcesses(db, clock)).filter(({ _id }) => !closed.has(_id));
+    if (writing.length === 0) return;
+    if (clock.monotonicMs() >= deadline) {
+      const names = writing.map(({ app, _id }) => `${app} (${_id})`).join(', ');
+      throw new StartError(
+        `These processes may still write: ${names}. Stop them, then run the command again. The store stays read-only.`,
+      );
+    }
+    await wait(LOOK_MS);
+  }
+}
+
+/** An entry about a change of the store's own state. It is written while the store takes writes: before or after the change. */
+export async function enterInAudit(
+  { db, clock, config, actor }: Operating,
+  action: string,
+  after: object,
+): Promise<void> {
+  const now = clock.now();
+  const id = newId('aud', now.getTime());
+  const intended = { actor, action, subject: { kind: 'store' } } as const;
+  await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
+  await completeEntry(db, id, { outcome: 'done', after: { ...after } });
+}

@@ -1,0 +1,172 @@
+import type { Db } from 'mongodb';
+import { type WriteGuard, WriteRefused } from '../mongo/guarded-connection.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
+import { thisProcess } from '../runtime/process-identity.ts';
+import { within } from '../runtime/within.ts';
+import { type AccessDocument, noteClosed, readAccess, STATE_COLLECTION } from './access-store.ts';
+
+/** What a process does while the store may be written to. Each is called when the one before has ended. */
+export interface WritingParts {
+  /** Ends what writes, and stores what is in hand. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
+const LOOK_MS = 1_000;
+/** A process that was frozen, or had no store, for this long looks before it writes again. */
+const FRESH_MS = 5_000;
+/** A little less than a process has for its stop, which does the same. */
+const PAUSE_MS = 15_000;
+/** Longer than a command without an answer lasts (mongo/connect.ts). */
+const IN_FLIGHT_MS = 45_000;
+
+/**
+ * Knows whether this process may write to the store, and refuses its writes otherwise. It looks once a second, so no request
+ * costs a read.
+ *
+ * | state   | writes                              | it becomes                                                                    |
+ * | ------- | ----------------------------------- | ----------------------------------------------------------------------------- |
+ * | open    | pass, if it has looked in the last 5 s | closing: when it sees that the store is read-only; closed: when it looked late |
+ * | closing | pass: what is in hand is stored     | closed: when the parts have paused, after `PAUSE_MS` at the latest            |
+ * | closed  | are refused                         | open: when the store is open; then the parts resume                           |
+ *
+ * When a process is closed and its last write is answered, it says so in the store (`noteClosed`).
+ */
+export class WriteGate implements WriteGuard {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #db: Db | undefined;
+  #parts: WritingParts | undefined;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #lookedMs = 0;
+  #looking: Promise<void> | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  /** The period for which the store knows that this process is closed. */
+  #noted: string | undefined;
+  #onFailure: (error: unknown) => void = () => {};
+  #inFlight = 0;
+  #allAnswered: (() => void) | undefined;
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Whether new work may begin. */
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Looks for the first time. Returns why the store is closed. Until then everything passes. */
+  async begin(db: Db): Promise<AccessDocument | undefined> {
+    const access = await readAccess(db);
+    this.#lookedMs = this.#clock.monotonicMs();
+    if (access !== undefined) {
+      this.#state = 'closed';
+    }
+    this.#db = db;
+    return access;
+  }
+
+  /**
+   * Lets the parts begin if the gate is open, then looks again and again and lets them pause and resume. Rejects when they cannot
+   * begin; `onFailure` is told when they cannot resume.
+   */
+  async follow(parts: WritingParts, onFailure: (error: unknown) => void): Promise<void> {
+    this.#parts = parts;
+    this.#onFailure = onFailure;
+    const again = (): void => {
+      this.#timer = setTimeout(async () => {
+        await this.#look().catch((error: unknown) => this.#log.debug('access_unknown', errorFields(error)));
+        if (!this.#stopped) again();
+      }, LOOK_MS);
+    };
+    again();
+    const first = this.open ? parts.resume() : Promise.resolve();
+    this.#turn = first.catch(() => {});
+    await first;
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async write(collection: string, send: () => Promise<unknown>): Promise<unknown> {
+    if (collection === STATE_COLLECTION || this.#db === undefined) return send();
+    if (this.#state === 'open' && this.#clock.monotonicMs() - this.#lookedMs > FRESH_MS) await this.#look();
+    if (this.#state === 'closed') throw new WriteRefused('The store is read-only.');
+    this.#inFlight += 1;
+    try {
+      return await send();
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#allAnswered?.();
+    }
+  }
+
+  /** One look at a time, for all who wait for it. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    if (this.#db === undefined) return;
+    const beganMs = this.#clock.monotonicMs();
+    const access = await readAccess(this.#db);
+    const late = beganMs - this.#lookedMs > FRESH_MS;
+    this.#lookedMs = beganMs;
+    if (access === undefined) {
+      if (this.#state !== 'open') this.#then(() => this.#openAgain());
+    } else if (this.#state === 'open') {
+      // Others may have gone on without a process that was silent for so long: it may store nothing more.
+      this.#state = late ? 'closed' : 'closing';
+      this.#then(() => this.#close(access.period));
+    } else if (this.#state === 'closed') this.#then(() => this.#note(access.period));
+  }
+
+  /** Turns come one after the other; a pause may still last when the store is opened again. */
+  #then(turn: () => Promise<void>): void {
+    this.#turn = this.#turn.then(turn).catch((error: unknown) => this.#onFailure(error));
+  }
+
+  async #close(period: string): Promise<void> {
+    this.#log.info('store_read_only', { state: this.#state });
+    await within(PAUSE_MS, Promise.resolve(this.#parts?.pause()));
+    this.#state = 'closed';
+    await within(IN_FLIGHT_MS, this.#answered());
+    await this.#note(period);
+  }
+
+  /** If the store does not answer, the next look does it. */
+  async #note(period: string): Promise<void> {
+    if (this.#db === undefined || this.#noted === period) return;
+    try {
+      await noteClosed(this.#db, thisProcess(), period);
+      this.#noted = period;
+    } catch (error) {
+      this.#log.debug('closed_not_noted', errorFields(error));
+    }
+  }
+
+  async #openAgain(): Promise<void> {
+    if (this.#state === 'open' || this.#stopped) return;
+    this.#state = 'open';
+    this.#log.info('store_writable');
+    await this.#parts?.resume();
+  }
+
+  async #answered(): Promise<void> {
+    if (this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#allAnswered = resolve;
+    });
+  }
+}

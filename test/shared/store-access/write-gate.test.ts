@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+import { WriteRefused } from '../../../shared/mongo/guarded-connection.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import { identityText, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { closeAccess, closedProcesses, openAccess } from '../../../shared/store-access/access-store.ts';
+import { WriteGate } from '../../../shared/store-access/write-gate.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { silentLog as log } from '../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+const PERIOD = { mode: 'read_only', period: 'p1', since: new Date() } as const;
+
+interface Thing {
+  readonly _id: string;
+}
+
+describe('the gate before the writes of a process', () => {
+  let store: TestStore;
+  let clock: ManualClock;
+  let gate: WriteGate;
+  /** The process's own connection. The test closes and opens the store by `store.db`. */
+  let own: Store;
+  let happened: string[];
+  beforeEach(async () => {
+    store = await openTestStore();
+    clock = new ManualClock();
+    gate = new WriteGate({ clock, log });
+    own = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase: store.db.databaseName }, 0, gate);
+    happened = [];
+  });
+  afterEach(async () => {
+    gate.stop();
+    await own.close();
+    await store.close();
+  });
+
+  const write = (id: string, db: Db = own.db) => db.collection<Thing>('things').insertOne({ _id: id });
+  const things = async () => (await store.db.collection<Thing>('things').find().toArray()).map(({ _id }) => _id).sort();
+  const refusalOf = (writing: Promise<unknown>) => writing.then(() => 'done').catch((error: unknown) => error);
+  const isNoted = async (period = 'p1') => (await closedProcesses(store.db, period)).has(identityText(thisProcess()));
+  const follow = () =>
+    gate.follow(
+      {
+        pause: async () => {
+          await write(`in hand ${happened.length}`);
+          happened.push('pause');
+        },
+        resume: async () => void happened.push('resume'),
+      },
+      (error) => happened.push(`failed: ${error}`),
+    );
+
+  it('lets the parts store what is in hand, then refuses every kind of write, and opens again', async () => {
+    await gate.begin(own.db);
+    await follow();
+    await write('before');
+    await closeAccess(store.db, PERIOD);
+    await eventually(isNoted, 'the process says that it is closed');
+
+    const all = own.db.collection<Thing>('things');
+    const refused = await Promise.all(
+      [
+        write('after'),
+        insertNew(own.db, 'things', [{ _id: 'after' }]),
+        all.updateMany({}, { $set: { x: 1 } }),
+        all.findOneAndUpdate({}, { $set: { x: 1 } }),
+        all.bulkWrite([{ deleteMany: { filter: {} } }]),
+        all.deleteMany({}),
+        all.createIndex({ x: 1 }),
+        all.dropIndex('x_1'),
+        all.drop(),
+        own.db.dropDatabase(),
+      ].map(refusalOf),
+    );
+    const read = await all.countDocuments();
+    const during = await things();
+    await openAccess(store.db, PERIOD);
+    await eventually(() => gate.open, 'it opens');
+    await write('later');
+
+    // The driver wraps the refusal of a bulk write, as it does a lost connection.
+    expect(refused.map(isStoreTrouble)).to.deep.equal(refused.map(() => true));
+    expect(refused[0]).to.be.instanceOf(WriteRefused);
+    expect(read).to.equal(2);
+    expect(during).to.deep.equal(['before', 'in hand 1']);
+    expect(happened).to.deep.equal(['resume', 'pause', 'resume']);
+    expect(await things()).to.deep.equal(['before', 'in hand 1', 'later']);
+    expect(await isNoted()).to.equal(false);
+  });
+
+  it('of a process that was frozen while the store was closed passes nothing, not even what it has in hand', async () => {
+    await gate.begin(own.db);
+    await closeAccess(store.db, PERIOD);
+    clock.turn(6_000);
+
+    expect(await refusalOf(write('late'))).to.be.instanceOf(WriteRefused);
+    expect(gate.open).to.equal(false);
+    expect(await things()).to.deep.equal([]);
+  });
+
+  it('of a process that was frozen while nothing happened passes its next write', async () => {
+    await gate.begin(own.db);
+    clock.turn(6_000);
+
+    await write('late');
+
+    expect(await things()).to.deep.equal(['late']);
+  });
+
+  it('of a process that starts while the store is closed passes nothing, and its parts begin when it opens', async () => {
+    await closeAccess(store.db, PERIOD);
+    const access = await gate.begin(own.db);
+    await follow();
+    await eventually(isNoted, 'the process says that it is closed');
+    const refused = await refusalOf(write('early'));
+    const began = [...happened];
+    await openAccess(store.db, PERIOD);
+    await eventually(() => happened.length > 0, 'the parts begin');
+
+    expect(access).to.deep.include(PERIOD);
+    expect(refused).to.be.instanceOf(WriteRefused);
+    expect(began).to.deep.equal([]);
+    expect(happened).to.deep.equal(['resume']);
+  });
+});
