@@ -7,6 +7,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { listenForOwner } from '../../shared/runtime/unix-socket.ts';
+import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
@@ -14,6 +15,7 @@ import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
 import { GroupCommit } from './group-commit.ts';
+import { beginPatterns } from './query/regex.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes } from './storage/store-files.ts';
@@ -110,10 +112,16 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
   }
   try {
     if (request.tooDeep) throw new StoreError(15, `BSONObj exceeds maximum nested object depth: ${MAX_DEPTH}`);
+    beginEffort();
+    beginPatterns();
     const command = new Command(request.body, request.sequences);
     const handler = handlerOf(command);
     if (handler.kind === 'write') {
-      commits.add(() => handler.run(store, command), done);
+      commits.add(() => {
+        beginEffort();
+        beginPatterns();
+        return handler.run(store, command);
+      }, done);
       return;
     }
     const reply =

@@ -74,8 +74,19 @@ function exactDecimal(buf: Buffer, pos: number): Fraction | number {
   const exponent = Number((high >> (large ? 47n : 49n)) & 0x3fffn) - 6176;
   const magnitude = large ? 0n : ((high & 0x1ffffffffffffn) << 64n) | buf.readBigUInt64LE(pos);
   const coefficient = negative ? -magnitude : magnitude;
-  if (exponent >= 0) return { over: coefficient * 10n ** BigInt(exponent), under: 1n };
-  return { over: coefficient, under: 10n ** BigInt(-exponent) };
+  if (exponent >= 0) return { over: coefficient * powerOfTen(exponent), under: 1n };
+  return { over: coefficient, under: powerOfTen(-exponent) };
+}
+
+/** Up to 6,176. Made once: the largest takes as long as a thousand comparisons. */
+const powersOfTen: bigint[] = [];
+
+function powerOfTen(exponent: number): bigint {
+  const known = powersOfTen[exponent];
+  if (known !== undefined) return known;
+  const power = 10n ** BigInt(exponent);
+  powersOfTen[exponent] = power;
+  return power;
 }
 
 /** The nearest double of a fraction; monotonic, which is what keys need. */

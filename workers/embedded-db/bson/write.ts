@@ -1,8 +1,14 @@
+import { StoreError } from './errors.ts';
 import { TYPE, type Value, valueEnd } from './read.ts';
+
+/** mongod's limit on a buffer that it builds. */
+const BUFFER_MAX = 64 * 1024 * 1024;
+/** A larger buffer is given back when the next document begins. */
+const BUFFER_KEPT = 16 * 1024 * 1024;
 
 /**
  * Builds one BSON document in a growing buffer. Containers are opened and closed; their lengths are filled in at the
- * close. `finish` copies the bytes out, so that one writer serves again and again.
+ * close. `finish` copies the bytes out, so that one writer serves again and again. What makes it longer than 64 MB throws 13548.
  */
 export class BsonWriter {
   buf: Buffer;
@@ -14,6 +20,7 @@ export class BsonWriter {
 
   /** Begins a new top-level document; returns the handle that `close` takes. */
   begin(): number {
+    if (this.buf.length > BUFFER_KEPT) this.buf = Buffer.allocUnsafeSlow(4096);
     this.length = 0;
     return this.openContainer();
   }
@@ -29,7 +36,8 @@ export class BsonWriter {
   reserve(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buf.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.buf.length * 2));
+    if (needed > BUFFER_MAX) throw new StoreError(13548, `a document of ${needed} bytes is past the 64MB limit`);
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.buf.length * 2), BUFFER_MAX));
     this.buf.copy(grown, 0, 0, this.length);
     this.buf = grown;
   }

@@ -8,6 +8,7 @@ import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import { parseSort, type SortField } from '../query/sort.ts';
+import { checkLength } from '../update/pipeline.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { type FindQuery, findResults } from './find.ts';
 import { cursorReply } from './reply.ts';
@@ -52,7 +53,9 @@ interface Stage {
 
 function stagesOf(pipeline: Value): Stage[] {
   if (pipeline.type !== TYPE.array) throw new StoreError(14, "'pipeline' option must be specified as an array");
-  return valuesOf(pipeline).map((stage) => {
+  const stages = valuesOf(pipeline);
+  checkLength(stages.length);
+  return stages.map((stage) => {
     if (stage.type !== TYPE.object) throw new StoreError(14, "Each element of the 'pipeline' array must be an object");
     const elements = new Elements(stage.buf, stage.pos);
     const found = elements.next() ? { name: elements.name(), argument: elements.value() } : undefined;

@@ -9,6 +9,8 @@ const IDLE_MS = 10 * 60 * 1000;
 const MAX_CURSORS = 10_000;
 /** The bytes of documents in one reply, as mongod: a reply must stay below the message limit. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** A document that a pipeline made may be 16 KiB longer than a stored one, as in mongod. */
+const MAX_RESULT_BYTES = MAX_BATCH_BYTES + 16 * 1024;
 
 interface Cursor {
   readonly ns: string;
@@ -99,6 +101,7 @@ function fill(cursor: Cursor, size: number): Filled | Promise<Filled> {
         cursor.ahead = doc;
         return true;
       }
+      if (doc.length > MAX_RESULT_BYTES) throw new StoreError(10334, `BSONObj size: ${doc.length} is invalid`);
       bytes += doc.length;
       filled.docs.push(doc);
     }
@@ -108,7 +111,7 @@ function fill(cursor: Cursor, size: number): Filled | Promise<Filled> {
 }
 
 /** Calls `work` until it returns true, once in each turn of the event loop. */
-async function overTurns(work: () => boolean): Promise<void> {
+export async function overTurns(work: () => boolean): Promise<void> {
   do {
     await new Promise((resolve) => setImmediate(resolve));
   } while (!work());

@@ -7,6 +7,7 @@ import { predicate } from '../query/predicate.ts';
 import type { SortField } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { Command, checkFields } from './command.ts';
+import { overTurns } from './cursors.ts';
 import { FIND_FIELDS, type FindQuery, parseFind, passOver } from './find.ts';
 import { reply } from './reply.ts';
 import type { Store } from './store.ts';
@@ -17,7 +18,7 @@ const FIELDS = new Set(['find', '$db', 'comment', 'maxTimeMS', 'readConcern', ..
  * Says which index a `find` would use, in mongod's shape: `winningPlan` is COLLSCAN, IDHACK, or FETCH over an IXSCAN
  * with its `indexName`, under a SORT when the order has to be made. Always with the counts of a run of the query part.
  */
-export function explain(store: Store, outer: Command): Buffer {
+export function explain(store: Store, outer: Command): Buffer | Promise<Buffer> {
   const inner = outer.document('explain');
   if (inner.type === TYPE.missing) throw new StoreError(14, "BSON field 'explain.explain' must be an object");
   const command = new Command(Buffer.from(documentBytes(inner)), outer.sequences);
@@ -26,18 +27,26 @@ export function explain(store: Store, outer: Command): Buffer {
   const query = parseFind(command);
   const ns = `${outer.db}.${command.collection()}`;
   const collection = store.catalog.get(ns);
+  if (collection === undefined) return explained(ns, undefined, undefined, query);
+  const chosen = plan(collection, query);
+  const run = countedRun(store, collection, chosen, query);
+  const answer = (): Buffer => explained(ns, chosen, run, query);
+  return run.work() ? answer() : overTurns(run.work).then(answer);
+}
+
+function explained(ns: string, chosen: Plan | undefined, run: CountedRun | undefined, query: FindQuery): Buffer {
   return reply((out) => {
     const planner = out.object('queryPlanner');
     out.string('namespace', ns);
     out.bool('indexFilterSet', false);
     const winning = out.object('winningPlan');
-    if (collection === undefined) out.string('stage', 'EOF');
-    else describe(out, plan(collection, query), query.sort);
+    if (chosen === undefined) out.string('stage', 'EOF');
+    else describe(out, chosen, query.sort);
     out.close(winning);
     const rejected = out.array('rejectedPlans');
     out.close(rejected);
     out.close(planner);
-    if (collection !== undefined) putStatistics(out, store, collection, query);
+    if (run !== undefined) putStatistics(out, run, query.limit);
   });
 }
 
@@ -99,19 +108,37 @@ function putIndexScan(
   out.close(input);
 }
 
-function putStatistics(out: BsonWriter, store: Store, collection: Collection, query: FindQuery): void {
-  const chosen = plan(collection, query);
+interface CountedRun {
+  readonly scan: Scan;
+  /** How many documents were found after those to skip. */
+  found: number;
+  /** True at the end, false when others should have a turn. */
+  work(): boolean;
+}
+
+function countedRun(store: Store, collection: Collection, chosen: Plan, query: FindQuery): CountedRun {
   const scan = new Scan(store.database, collection, chosen, predicate(query.filter, { nowMs: store.now() }));
   const skip = query.skip - passOver(scan, chosen, query.skip);
-  const wanted = query.limit > 0 && chosen.sorted ? skip + query.limit : Number.MAX_SAFE_INTEGER;
-  let found = 0;
-  while (found < wanted) {
-    const hit = scan.next();
-    if (hit === undefined) break;
-    if (hit !== PAUSE) found++;
-  }
+  const wanted = query.limit > 0 && chosen.sorted ? query.limit : Number.MAX_SAFE_INTEGER;
+  const run: CountedRun = {
+    scan,
+    found: -skip,
+    work() {
+      while (run.found < wanted) {
+        const hit = scan.next();
+        if (hit === PAUSE) return false;
+        if (hit === undefined) break;
+        run.found++;
+      }
+      return true;
+    },
+  };
+  return run;
+}
+
+function putStatistics(out: BsonWriter, { scan, found }: CountedRun, limit: number): void {
   const statistics = out.object('executionStats');
-  out.int32('nReturned', Math.max(0, query.limit > 0 ? Math.min(found - skip, query.limit) : found - skip));
+  out.int32('nReturned', Math.max(0, limit > 0 ? Math.min(found, limit) : found));
   out.int32('totalKeysExamined', scan.examinedKeys);
   out.int32('totalDocsExamined', scan.examinedDocs);
   out.close(statistics);

@@ -35,7 +35,7 @@ export function errorReply(error: unknown): Buffer {
   const known = error instanceof StoreError ? error : new StoreError(1, `internal error: ${describe(error)}`);
   const handle = writer.begin();
   writer.double('ok', 0);
-  writer.string('errmsg', known.message);
+  writer.string('errmsg', cut(known.message));
   writer.int32('code', known.code);
   writer.string('codeName', codeName(known.code));
   if (known instanceof DuplicateKeyError) {
@@ -43,6 +43,13 @@ export function errorReply(error: unknown): Buffer {
     writer.document('keyValue', known.keyValue);
   }
   return writer.finish(handle);
+}
+
+/** A message may show a value of 16 MB. */
+const MESSAGE_MAX = 2_000;
+
+function cut(message: string): string {
+  return message.length <= MESSAGE_MAX ? message : `${message.slice(0, MESSAGE_MAX)}…`;
 }
 
 function describe(error: unknown): string {
@@ -66,7 +73,7 @@ export function putWriteErrors(out: BsonWriter, errors: readonly WriteError[]): 
       out.document('keyPattern', error.keyPattern);
       out.document('keyValue', error.keyValue);
     }
-    out.string('errmsg', error.message);
+    out.string('errmsg', cut(error.message));
     out.close(one);
   }
   out.close(array);

@@ -1,3 +1,4 @@
+import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import { MISSING, TYPE, type Value } from '../bson/read.ts';
 import { planQuery } from '../plan/plan.ts';
@@ -31,6 +32,7 @@ export function eachStatement(
     if (statement === undefined) break;
     try {
       if (statement.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
+      beginEffort();
       run(statement, index);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

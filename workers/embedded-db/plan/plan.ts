@@ -1,3 +1,4 @@
+import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { parsePath } from '../bson/path.ts';
@@ -111,6 +112,9 @@ function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
   return !index.sparse || index.fields.some(({ path }) => bounds.get(path.text)?.present === true);
 }
 
+/** What looking at one index for one branch of a filter counts for: it takes about a microsecond. */
+const PLANNING_BYTES = 1_000;
+
 interface Candidate {
   readonly plan: IndexPlan;
   /** Higher is better; 0: it would examine everything. */
@@ -123,6 +127,7 @@ function candidate(
   query: Query,
   bounds: ReadonlyMap<string, Bounds>,
 ): Candidate {
+  spend(PLANNING_BYTES);
   const fields = index?.fields ?? ID_FIELDS;
   let prefixes: (readonly Value[])[] = [[]];
   let used = 0;

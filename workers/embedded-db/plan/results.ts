@@ -1,3 +1,4 @@
+import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import { int32At } from '../bson/read.ts';
 import type { Projection } from '../query/projection.ts';
@@ -20,7 +21,12 @@ export function fromScan(scan: Scan): Results {
 
 export function fromList(docs: readonly Buffer[]): Results {
   let at = 0;
-  return { next: () => docs[at++] };
+  return {
+    next() {
+      beginEffort();
+      return docs[at++];
+    },
+  };
 }
 
 export function filtered(inner: Results, matches: (doc: Buffer) => boolean): Results {

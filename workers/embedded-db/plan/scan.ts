@@ -1,3 +1,4 @@
+import { beginEffort } from '../bson/effort.ts';
 import { TYPE } from '../bson/read.ts';
 import type { Predicate } from '../query/predicate.ts';
 import type { Collection } from '../storage/catalog.ts';
@@ -12,8 +13,9 @@ export interface Hit {
 
 /** Returned instead of a document during long work, so that one connection's scan does not block the others. */
 export const PAUSE = Symbol('pause');
-/** Documents examined between two pauses: a few milliseconds. */
+/** Documents examined between two pauses, and bytes looked at for them: a few milliseconds. */
 const PAUSE_EVERY = 1000;
+const PAUSE_BYTES = 4 * 1024 * 1024;
 
 const FIRST_CHUNK = 16;
 const LARGEST_CHUNK = 256;
@@ -27,6 +29,7 @@ export class Scan {
   examinedDocs = 0;
   /** Documents since the last `PAUSE`, including those that matched, because the caller may spend long on each. */
   private looked = 0;
+  private bytes = 0;
   private readonly database: Database;
   private readonly matches: Predicate;
   private readonly steps: Step[];
@@ -52,7 +55,7 @@ export class Scan {
 
   /** The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. */
   next(): Hit | undefined | typeof PAUSE {
-    while (this.looked++ < PAUSE_EVERY) {
+    while (this.looked++ < PAUSE_EVERY && this.bytes < PAUSE_BYTES) {
       const step = this.steps.at(-1);
       if (step === undefined) return undefined;
       const candidate = step.next(this.database);
@@ -69,6 +72,7 @@ export class Scan {
       if (hit !== undefined) return hit;
     }
     this.looked = 0;
+    this.bytes = 0;
     return PAUSE;
   }
 
@@ -81,6 +85,7 @@ export class Scan {
     const bytes = doc ?? this.database.get(this.database.documents, key);
     if (bytes === undefined) return undefined; // removed since the chunk was read, or an `_id` that is not there
     this.examinedDocs++;
+    this.bytes += beginEffort();
     return this.matches(TYPE.object, bytes, 0) ? { key, doc: bytes } : undefined;
   }
 }

@@ -1,9 +1,10 @@
+import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { parsePath } from '../bson/path.ts';
-import { Elements, fieldOf, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { Elements, fieldOf, int32At, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { add, arrayValue, compareExpressions, extreme, mergeObjects, subtract } from './operations.ts';
+import { add, arrayValue, compareExpressions, extreme, made, mergeObjects, subtract } from './operations.ts';
 
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
 export type Expression = (scope: Scope) => Value;
@@ -65,7 +66,10 @@ function fieldPath(text: string): Expression {
     throw new StoreError(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.");
   }
   const { parts } = parsePath(text);
-  return ({ buf, pos }) => follow({ type: TYPE.object, buf, pos }, parts, 0);
+  return ({ buf, pos }) => {
+    spend(int32At(buf, pos));
+    return follow({ type: TYPE.object, buf, pos }, parts, 0);
+  };
 }
 
 function follow(value: Value, parts: readonly Buffer[], level: number): Value {
@@ -103,7 +107,7 @@ function parseObject(value: Value): Expression {
       const part = expression(scope);
       if (part.type !== TYPE.missing) writer.value(name, part);
     }
-    return object(writer.finish(handle));
+    return object(made(writer.finish(handle)));
   };
 }
 

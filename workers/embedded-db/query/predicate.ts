@@ -1,3 +1,4 @@
+import { spend } from '../bson/effort.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { compareAt, rankOf } from '../bson/order.ts';
 import { type Visit, visitPath } from '../bson/path.ts';
@@ -34,10 +35,16 @@ export function predicate(filter: Filter, context: ExpressionContext): Predicate
       const leaf = leafOf(test, context);
       // `$exists` and `$elemMatch` look at an array as a whole; the others at its elements too.
       const expand = test.op !== 'exists' && test.op !== 'elemMatch';
-      return (type, buf, pos) => visitPath(path, type, buf, pos, expand, leaf);
+      return (type, buf, pos) => {
+        spend(isContainer(type) ? int32At(buf, pos) : SCALAR_BYTES);
+        return visitPath(path, type, buf, pos, expand, leaf);
+      };
     }
   }
 }
+
+/** What a look at a value without elements counts for. */
+const SCALAR_BYTES = 16;
 
 function every(parts: Predicate[]): Predicate {
   const [first, second] = parts;

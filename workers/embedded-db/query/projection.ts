@@ -7,15 +7,14 @@ import { BsonWriter } from '../bson/write.ts';
 export type Projection = (doc: Buffer) => Buffer;
 
 interface Node {
-  readonly name: string;
-  readonly children: Node[];
+  readonly children: Map<string, Node>;
 }
 
 /** Parses `{ balance: 1, seq: 1 }` or `{ pending: 0 }`; undefined when it leaves documents as they are. */
 export function parseProjection(spec: Value): Projection | undefined {
   if (spec.type === TYPE.missing || spec.type === TYPE.null) return undefined;
   if (spec.type !== TYPE.object) throw new StoreError(14, 'the projection must be an object');
-  const root: Node = { name: '', children: [] };
+  const root: Node = { children: new Map() };
   let including: boolean | undefined;
   let id: boolean | undefined;
   const elements = new Elements(spec.buf, spec.pos);
@@ -54,14 +53,14 @@ function add(root: Node, path: string): void {
   let node = root;
   const names = path.split('.');
   for (const [level, name] of names.entries()) {
-    let child = node.children.find((one) => one.name === name);
+    let child = node.children.get(name);
     const last = level === names.length - 1;
     if (child === undefined) {
-      child = { name, children: [] };
-      node.children.push(child);
+      child = { children: new Map() };
+      node.children.set(name, child);
     } else if (last) {
       throw new StoreError(31250, `Path collision at ${path}`);
-    } else if (child.children.length === 0) {
+    } else if (child.children.size === 0) {
       throw new StoreError(31249, `Path collision at ${path} remaining portion ${names.slice(level + 1).join('.')}`);
     }
     node = child;
@@ -72,9 +71,9 @@ function include(node: Node, buf: Buffer, doc: number, out: BsonWriter): void {
   const elements = new Elements(buf, doc);
   while (elements.next()) {
     const name = elements.name();
-    const child = node.children.find((one) => one.name === name);
+    const child = node.children.get(name);
     if (child === undefined) continue;
-    if (child.children.length === 0) out.raw(buf, elements.start, elements.end);
+    if (child.children.size === 0) out.raw(buf, elements.start, elements.end);
     else if (elements.type === TYPE.object) inside(include, child, name, elements, out);
     else if (elements.type === TYPE.array) eachElement(include, child, name, elements, out);
   }
@@ -84,9 +83,9 @@ function exclude(node: Node, buf: Buffer, doc: number, out: BsonWriter): void {
   const elements = new Elements(buf, doc);
   while (elements.next()) {
     const name = elements.name();
-    const child = node.children.find((one) => one.name === name);
+    const child = node.children.get(name);
     if (child === undefined) out.raw(buf, elements.start, elements.end);
-    else if (child.children.length === 0) continue;
+    else if (child.children.size === 0) continue;
     else if (elements.type === TYPE.object) inside(exclude, child, name, elements, out);
     else if (elements.type === TYPE.array) eachElement(exclude, child, name, elements, out);
     else out.raw(buf, elements.start, elements.end);

@@ -10,6 +10,9 @@ export interface SortField {
   readonly descending: boolean;
 }
 
+/** mongod's limit (manual, "$sort"). */
+const FIELDS_MAX = 32;
+
 export function parseSort(sort: Value): readonly SortField[] {
   const fields: SortField[] = [];
   if (sort.type === TYPE.missing) return fields;
@@ -23,6 +26,7 @@ export function parseSort(sort: Value): readonly SortField[] {
     if (direction !== 1 && direction !== -1) {
       throw new StoreError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
     }
+    if (fields.length === FIELDS_MAX) throw new StoreError(2, `a sort has at most ${FIELDS_MAX} fields`);
     fields.push({ path: parsePath(name), descending: direction < 0 });
   }
   return fields;

@@ -1,3 +1,4 @@
+import { spend } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import { byteAt, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { NULL, show } from '../bson/value.ts';
@@ -38,6 +39,7 @@ function applyToObject(
     while (buf[nameEnd] !== 0) nameEnd++;
     const pos = nameEnd + 1;
     const end = valueEnd(type, buf, pos);
+    spend(nodes.length);
     const index = nodeAt(nodes, buf, at + 1, nameEnd);
     const node = nodes[index];
     if (node !== undefined) {
@@ -124,6 +126,7 @@ function applyToArray(node: UpdateNode, array: Value, scope: DocumentScope, out:
     let nameEnd = at + 1;
     while (buf[nameEnd] !== 0) nameEnd++;
     const end = valueEnd(type, buf, nameEnd + 1);
+    spend(node.children.length);
     const child = node.children.find((one) => one.index === length);
     if (child === undefined) out.raw(buf, at, end);
     else applyToElement(child, { type, buf, pos: nameEnd + 1 }, scope, out, false, true);

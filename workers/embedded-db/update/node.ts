@@ -1,6 +1,8 @@
+import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { MAX_DEPTH, parsePath } from '../bson/path.ts';
-import { fieldOf, MISSING, TYPE, type Value } from '../bson/read.ts';
+import { fieldOf, isContainer, MISSING, TYPE, type Value, valueEnd } from '../bson/read.ts';
+import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
 import { show } from '../bson/value.ts';
 import type { Scope } from '../query/expression.ts';
 
@@ -14,6 +16,8 @@ export interface UpdateNode {
   /** The name as an array index, or -1. */
   readonly index: number;
   readonly children: UpdateNode[];
+  /** The children, once they are many. */
+  byName: Map<string, UpdateNode> | undefined;
   change: Change | undefined;
 }
 
@@ -48,8 +52,19 @@ function newNode(name: string): UpdateNode {
     bytes: path.parts[0] ?? Buffer.alloc(0),
     index: path.indexes[0] ?? -1,
     children: [],
+    byName: undefined,
     change: undefined,
   };
+}
+
+/** Throws 15 when `value` at the end of `path` would be nested deeper than documents may be. */
+export function checkDepth(path: string, value: Value): void {
+  if (!isContainer(value.type)) return;
+  let depth = 1;
+  for (let at = path.indexOf('.'); at >= 0; at = path.indexOf('.', at + 1)) depth++;
+  const end = valueEnd(value.type, value.buf, value.pos);
+  if (validDocumentEnd(value.buf, value.pos, end, depth) === TOO_DEEP)
+    throw new StoreError(15, `cannot nest a document deeper than ${MAX_DEPTH} levels`);
 }
 
 export const REMOVE: Change = { next: () => MISSING, creates: false, onInsertOnly: false };
@@ -60,10 +75,12 @@ export interface UpdateTree {
   readonly paths: string[];
   /** In which order new fields are added: update operators by name, a pipeline's stage as it names them. */
   readonly newFields: 'by name' | 'as named';
+  /** A computed value nested the last document deeper: an object or an array. */
+  nested: boolean;
 }
 
 export function newTree(newFields: UpdateTree['newFields']): UpdateTree {
-  return { root: newNode(''), paths: [], newFields };
+  return { root: newNode(''), paths: [], newFields, nested: false };
 }
 
 /** Places a change at a path. Two changes at one path, or one inside the other, are the conflict 40. */
@@ -101,6 +118,7 @@ function placeChild(
   const child = newNode(name);
   if (tree.newFields === 'by name') insertSorted(node.children, child);
   else node.children.push(child);
+  node.byName?.set(name, child);
   return child;
 }
 
@@ -119,10 +137,18 @@ function checkName(name: string, path: string): void {
   throw new StoreError(52, `The dollar ($) prefixed field '${name}' in '${path}' is not valid for storage.`);
 }
 
+/** Above this number children are looked up by name. */
+const LINEAR_LIMIT = 32;
+
 /** Searches from the end: an update that sets several fields each of hundreds of siblings names them one after the other. */
 function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
+  if (node.byName !== undefined) return node.byName.get(name);
+  if (node.children.length > LINEAR_LIMIT) node.byName = new Map(node.children.map((child) => [child.name, child]));
   return node.children.findLast((child) => child.name === name);
 }
+
+/** What a step back in the order of names counts for. */
+const STEP_BYTES = 8;
 
 /** mongod adds new fields in this order: by name, numbers by value. */
 function insertSorted(children: UpdateNode[], child: UpdateNode): void {
@@ -132,6 +158,7 @@ function insertSorted(children: UpdateNode[], child: UpdateNode): void {
     if (before === undefined || !comesBefore(child, before)) break;
     at--;
   }
+  spend((children.length - at) * STEP_BYTES);
   children.splice(at, 0, child);
 }
 

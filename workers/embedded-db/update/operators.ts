@@ -4,7 +4,7 @@ import { compare } from '../bson/order.ts';
 import { Elements, TYPE, type Value } from '../bson/read.ts';
 import { isNumber, show, typeName } from '../bson/value.ts';
 import { pull, push } from './array-operators.ts';
-import { addChange, type Change, idOf, newTree, REMOVE, type UpdateTree } from './node.ts';
+import { addChange, type Change, checkDepth, idOf, newTree, REMOVE, type UpdateTree } from './node.ts';
 
 /** Parses `{ $set: …, $inc: … }` into a tree. Errors: 9 and 14 for what is no update, 40 for conflicting paths. */
 export function parseOperators(update: Value): UpdateTree {
@@ -22,7 +22,9 @@ export function parseOperators(update: Value): UpdateTree {
     const fields = new Elements(operators.buf, operators.pos);
     while (fields.next()) {
       const path = fields.name();
-      addChange(tree, path, parseChange(operator, path, fields.value()));
+      const argument = fields.value();
+      checkDepth(path, argument);
+      addChange(tree, path, parseChange(operator, path, argument));
     }
     if (!KNOWN.has(operator)) throw unknownModifier(operator);
   }

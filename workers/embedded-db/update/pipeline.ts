@@ -1,5 +1,8 @@
+import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
-import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { MAX_DEPTH } from '../bson/path.ts';
+import { Elements, isContainer, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/read.ts';
+import { TOO_DEEP, validDocumentEnd } from '../bson/validate.ts';
 import { asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { parseExpression } from '../query/expression.ts';
@@ -14,7 +17,9 @@ export interface Pipeline {
 }
 
 export function parsePipeline(stages: Value): Pipeline {
-  const trees = valuesOf(stages).map(parseStage);
+  const parts = valuesOf(stages);
+  checkLength(parts.length);
+  const trees = parts.map(parseStage);
   const between = new BsonWriter();
   return {
     paths: trees.flatMap((tree) => tree.paths),
@@ -23,12 +28,28 @@ export function parsePipeline(stages: Value): Pipeline {
       let current = scope;
       for (const [i, tree] of trees.entries()) {
         const writer = (trees.length - i) % 2 === 1 ? out : between;
-        applyTree(tree.root, current, writer, true);
+        applyStage(tree, current, writer);
         current = { ...scope, buf: writer.buf, pos: 0 };
       }
       if (trees.length === 0) applyTree(newTree('as named').root, scope, out, true);
     },
   };
+}
+
+/** Writes the document that one stage makes. Throws 15 when it is nested too deep. */
+function applyStage(tree: UpdateTree, scope: DocumentScope, out: BsonWriter): void {
+  tree.nested = false;
+  applyTree(tree.root, scope, out, true);
+  spend(out.length);
+  if (!tree.nested || validDocumentEnd(out.buf, 0, out.length) !== TOO_DEEP) return;
+  throw new StoreError(15, `cannot nest a document deeper than ${MAX_DEPTH} levels`);
+}
+
+/** mongod's `internalPipelineLengthLimit`. */
+const STAGES_MAX = 1000;
+
+export function checkLength(stages: number): void {
+  if (stages > STAGES_MAX) throw new StoreError(7749501, `Pipeline length must be no longer than ${STAGES_MAX} stages`);
 }
 
 /** One stage as a tree of changes: `$set`, `$unset`. */
@@ -69,7 +90,12 @@ function addFields(tree: UpdateTree, prefix: string, spec: Value): void {
     const value = elements.value();
     if (value.type !== TYPE.object || isOperators(value)) {
       const expression = parseExpression(value);
-      addChange(tree, path, { next: (_current, scope) => expression(scope), creates: true, onInsertOnly: false });
+      const next = (_current: Value, scope: DocumentScope): Value => {
+        const computed = expression(scope);
+        if (isContainer(computed.type)) tree.nested = true;
+        return computed;
+      };
+      addChange(tree, path, { next, creates: true, onInsertOnly: false });
     } else if (isEmptyContainer(value.buf, value.pos)) {
       throw new StoreError(40180, `an empty object is not a valid value. Found empty object at path ${path}`);
     } else {

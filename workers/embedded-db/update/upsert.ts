@@ -2,7 +2,7 @@ import type { Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Filter } from '../query/filter.ts';
 import { applyTree } from './apply.ts';
-import { addChange, newTree, type UpdateTree } from './node.ts';
+import { addChange, checkDepth, newTree, type UpdateTree } from './node.ts';
 
 const EMPTY = Buffer.from([5, 0, 0, 0, 0]);
 const writer = new BsonWriter(512);
@@ -27,6 +27,7 @@ function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
   const value = pinned(filter.test);
   if (value === undefined) return;
   if (idOnly && filter.path.text !== '_id') return;
+  checkDepth(filter.path.text, value);
   addChange(tree, filter.path.text, { next: () => value, creates: true, onInsertOnly: false });
 }
 
