@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { type AppName, type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
 
 interface Slot {
@@ -120,18 +118,6 @@ export class Fleet {
     this.#watch(slot);
     await ready;
   }
-}
-
-/** A TCP port of 127.0.0.1 that was free just now: restarted gateways must use the port that their clients know. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
-  server.close();
-  await once(server, 'close');
-  return address.port;
 }
 
 function isAlive({ process: { child } }: Slot): boolean {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './fleet.ts';
+import { freePort } from './free-port.ts';
 import { configuration, KANNEL_USER } from './kannel-configuration.ts';
 import type { BenchOptions } from './options.ts';
 import type { Contender } from './stage.ts';

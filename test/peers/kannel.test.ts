@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { freePort } from '../../scripts/bench/free-port.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import { debianProgram } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
@@ -21,13 +22,9 @@ interface Ports {
   readonly sendsms: number;
 }
 
-/** Kannel cannot take any free port itself: ask for some and hope that nobody takes them meanwhile. */
+/** Kannel cannot take any free port itself. */
 async function freePorts(): Promise<Ports> {
-  const servers = [createTcpServer(), createTcpServer(), createTcpServer()];
-  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
-  const [admin = 0, smsbox = 0, sendsms = 0] = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) await once(server.close(), 'close');
-  return { admin, smsbox, sendsms };
+  return { admin: await freePort(), smsbox: await freePort(), sendsms: await freePort() };
 }
 
 function configuration(ports: Ports, smppPort: number): string {

@@ -13,7 +13,6 @@ const NEIGHBOUR = '127.0.0.1';
 const CALLER = '127.0.0.21';
 const GUESSER = '127.0.0.22';
 const FLOODER = '127.0.0.23';
-const NEIGHBOUR_MS = 250;
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 
 for (const kind of ['nginx', 'haproxy'] as const) {
@@ -46,20 +45,16 @@ for (const kind of ['nginx', 'haproxy'] as const) {
     const balance = (authorization: string, more = ''): string =>
       `GET /v2/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${authorization}\r\n${more}Connection: close\r\n\r\n`;
 
-    /** A neighbour's connection that stands, as those of customers do: the milliseconds of the slowest of ten requests. */
-    async function slowestOfNeighbour(): Promise<number> {
+    /** A neighbour's connection that stands, as those of customers do. How long it waits is measured in docs/decisions/0046. */
+    async function neighbourIsAnswered(): Promise<void> {
       const socket = openTls(proxy.port, NEIGHBOUR);
-      await once(socket, 'secureConnect');
-      let slowest = 0;
+      const closed = once(socket, 'close').then(() => ['closed without an answer']);
       for (let i = 0; i < 10; i++) {
-        const began = performance.now();
         socket.write(`GET /v2/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-        const [answer] = await once(socket, 'data');
+        const [answer] = await Promise.race([once(socket, 'data'), closed]);
         expect(String(answer)).to.match(/^HTTP\/1\.1 200 /);
-        slowest = Math.max(slowest, performance.now() - began);
       }
       socket.destroy();
-      return slowest;
     }
 
     it('a send passes', async () => {
@@ -132,9 +127,8 @@ for (const kind of ['nginx', 'haproxy'] as const) {
         sockets.push(socket);
       }
 
-      const slowest = await slowestOfNeighbour();
+      await neighbourIsAnswered();
 
-      expect(slowest).to.be.below(NEIGHBOUR_MS);
       await eventually(() => sockets.every(({ closed }) => closed), 'all have ended');
       expect(held.size).to.be.within(1, 100);
     });
@@ -150,10 +144,9 @@ for (const kind of ['nginx', 'haproxy'] as const) {
         ),
       );
 
-      const slowest = await slowestOfNeighbour();
+      await neighbourIsAnswered();
       const statuses = (await flood).flatMap(statusesIn);
 
-      expect(slowest).to.be.below(NEIGHBOUR_MS);
       expect(statuses).to.include(200).and.include(429);
     });
 

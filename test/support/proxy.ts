@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { freePort } from '../../scripts/bench/fleet.ts';
+import { freePort } from '../../scripts/bench/free-port.ts';
 import { debianProgram } from './debian.ts';
 import { eventually } from './eventually.ts';
 
@@ -20,7 +20,7 @@ export interface ProxyProcess {
 
 /**
  * nginx or HAProxy as docs/proxy configures it, but for what a test must have otherwise: ports, places of files, no other user, and
- * time-outs of one second. Fails when the configuration does not have what is to be replaced.
+ * time-outs of three seconds. Fails when the configuration does not have what is to be replaced.
  */
 export async function startProxy(kind: 'nginx' | 'haproxy', gatewayPort: number): Promise<ProxyProcess> {
   const folder = mkdtempSync(join(tmpdir(), `${kind}-`));
@@ -65,8 +65,8 @@ function nginx(folder: string, port: number, gatewayPort: number): Readonly<Reco
     '/etc/nginx/harkara': `${folder}/proxy`,
     'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
     'server 127.0.0.1:3000': `server 127.0.0.1:${gatewayPort}`,
-    'client_header_timeout 10s': 'client_header_timeout 1s',
-    'client_body_timeout 10s': 'client_body_timeout 1s',
+    'client_header_timeout 10s': 'client_header_timeout 3s',
+    'client_body_timeout 10s': 'client_body_timeout 3s',
   };
 }
 
@@ -77,7 +77,7 @@ function haproxy(folder: string, port: number, gatewayPort: number): Readonly<Re
     '/etc/haproxy/harkara.pem': `${folder}/proxy.pem`,
     'bind :443': `bind 127.0.0.1:${port}`,
     'server local 127.0.0.1:3000': `server local 127.0.0.1:${gatewayPort}`,
-    'timeout http-request 10s': 'timeout http-request 1s',
+    'timeout http-request 10s': 'timeout http-request 3s',
   };
 }
 
@@ -114,7 +114,7 @@ export function openTls(port: number, from: string): TLSSocket {
 }
 
 /** What came until the proxy closed, or for as long as told. */
-export async function exchange(port: number, from: string, bytes: string, patienceMs = 15_000): Promise<string> {
+export async function exchange(port: number, from: string, bytes: string, patienceMs = 60_000): Promise<string> {
   const socket = openTls(port, from);
   let received = '';
   socket.setEncoding('latin1').on('data', (text: string) => {
