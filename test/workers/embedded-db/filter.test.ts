@@ -181,6 +181,7 @@ const ERRORS: readonly (readonly [filter: object, code: number])[] = [
   [{ a: { $not: {} } }, 2],
   [{ a: { $ne: /a/ } }, 2],
   [{ a: { $options: 'i' } }, 2],
+  [{ a: { $elemMatch: { k: 1, $expr: { $eq: ['$k', 1] } } } }, 224],
   [{ a: { $regex: '(' } }, 51091],
 ];
 

@@ -56,7 +56,12 @@ const CASES: readonly (readonly [name: string, before: Document, update: Documen
     { $push: { b: { $each: [4], $slice: -2 }, c: { $each: [2, 3], $slice: 2 } } },
     { b: [3, 4], c: [1, 2] },
   ],
-  ['$pull takes what equals the value', { a: [1, 2, new Double(1)] }, { $pull: { a: 1, none: 1 } }, { a: [2] }],
+  [
+    '$pull takes what equals the value, or the documents that match',
+    { a: [1, 2, new Double(1)], c: [{ k: 1, v: 2 }, { k: 2 }, 7, [{ k: 1 }]] },
+    { $pull: { a: 1, c: { k: { $in: [1, 3] } }, none: 1 } },
+    { a: [2], c: [{ k: 2 }, 7, [{ k: 1 }]] },
+  ],
   [
     '$setOnInsert does nothing to what is there',
     { a: 1 },

@@ -18,7 +18,7 @@ export function deleteDocuments(store: Store, command: Command): Buffer {
     const fields = fieldsOf(new Elements(value.buf, value.pos));
     const get = (name: string): Value => fields.get(name) ?? MISSING;
     checkFields(fields.keys(), STATEMENT, 'delete.deletes');
-    refuseOptions(get, ['collation', 'hint']);
+    refuseOptions(get, ['collation']);
     const query = documentOf(get('q'), 'delete.deletes.q');
     if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
     const limit = asNumber(get('limit'));
@@ -27,7 +27,8 @@ export function deleteDocuments(store: Store, command: Command): Buffer {
     }
     const filter = parseFilter(query.buf, query.pos);
     if (collection === undefined) return;
-    for (const hit of findTargets(store, collection, { filter, sort: [], one: limit === 1 }, context)) {
+    const target = { filter, hint: get('hint'), sort: [], one: limit === 1 };
+    for (const hit of findTargets(store, collection, target, context)) {
       store.documents.remove(collection, hit.key, hit.doc);
       removed++;
     }

@@ -1,5 +1,5 @@
 import { StoreError } from '../bson/errors.ts';
-import { fieldOf, TYPE } from '../bson/read.ts';
+import { fieldOf, MISSING, TYPE } from '../bson/read.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
@@ -39,7 +39,7 @@ export function findAndModify(store: Store, command: Command): Buffer {
   const projection = parseProjection(command.get('fields'));
   const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));
   const parsed = remove ? undefined : parseUpdate(change, context);
-  const target = { filter, sort: parseSort(command.get('sort')), one: true };
+  const target = { filter, hint: MISSING, sort: parseSort(command.get('sort')), one: true };
   const collection = upsert
     ? store.catalog.ensure(command.db, command.collection())
     : store.catalog.get(`${command.db}.${command.collection()}`);

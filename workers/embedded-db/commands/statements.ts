@@ -1,6 +1,6 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
-import { MISSING, TYPE, type Value } from '../bson/read.ts';
+import { TYPE, type Value } from '../bson/read.ts';
 import { planQuery } from '../plan/plan.ts';
 import { type Hit, PAUSE, Scan } from '../plan/scan.ts';
 import type { ExpressionContext } from '../query/expression.ts';
@@ -45,6 +45,7 @@ export function eachStatement(
 
 export interface Target {
   readonly filter: Filter;
+  readonly hint: Value;
   readonly sort: readonly SortField[];
   /** Only the first one. */
   readonly one: boolean;
@@ -53,7 +54,7 @@ export interface Target {
 /** The documents that a write targets, all found before the first is changed. */
 export function findTargets(store: Store, collection: Collection, target: Target, context: ExpressionContext): Hit[] {
   const { filter } = target;
-  const id = idOf(filter);
+  const id = target.hint.type === TYPE.missing ? idOf(filter) : undefined;
   if (id !== undefined) {
     // The commonest write: one document by its `_id`.
     const key = store.documents.keyOf(collection, id);
@@ -61,7 +62,7 @@ export function findTargets(store: Store, collection: Collection, target: Target
     if (doc === undefined) return [];
     return filter.kind === 'field' || predicate(filter, context)(TYPE.object, doc, 0) ? [{ key, doc }] : [];
   }
-  const plan = planQuery(collection, { filter, sort: target.sort, limited: target.one, hint: MISSING });
+  const plan = planQuery(collection, { filter, sort: target.sort, limited: target.one, hint: target.hint });
   const stopAtFirst = target.one && (target.sort.length === 0 || plan.sorted);
   const scan = new Scan(store.database, collection, plan, predicate(filter, context), stopAtFirst ? 1 : undefined);
   const hits: Hit[] = [];

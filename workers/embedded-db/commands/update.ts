@@ -59,6 +59,7 @@ interface Statement {
   readonly update: Update;
   readonly upsert: boolean;
   readonly one: boolean;
+  readonly hint: Value;
   readonly sort: readonly [];
 }
 
@@ -97,7 +98,7 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
   if (change === MISSING) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
   const parsed = parseUpdate(change, context);
   if (multi && parsed.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
-  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, sort: [] };
+  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, hint: MISSING, sort: [] };
 }
 
 const writer = new BsonWriter(64 * 1024);

@@ -21,14 +21,14 @@ export type Test =
   | { readonly op: 'elemMatch'; readonly filter: Filter };
 
 /** Parses the filter document at `doc`. Throws what mongod answers: 2 for bad operators and operands, 238 for refusals. */
-export function parseFilter(buf: Buffer, doc: number): Filter {
+export function parseFilter(buf: Buffer, doc: number, of: 'document' | 'element' = 'document'): Filter {
   const filters: Filter[] = [];
   const elements = new Elements(buf, doc);
   while (elements.next()) {
     const name = elements.name();
     const value = elements.value();
     if (name.startsWith('$')) {
-      const parsed = parseTopLevel(name, value);
+      const parsed = parseTopLevel(name, value, of);
       if (parsed !== undefined) filters.push(parsed);
     } else if (isOperators(value)) {
       parseOperators(parsePath(name), value, filters);
@@ -53,7 +53,7 @@ export function isOperators({ type, buf, pos }: Value): boolean {
   return name !== '$ref' && name !== '$id' && name !== '$db';
 }
 
-function parseTopLevel(name: string, value: Value): Filter | undefined {
+function parseTopLevel(name: string, value: Value, of: 'document' | 'element'): Filter | undefined {
   switch (name) {
     case '$and':
     case '$or':
@@ -63,11 +63,12 @@ function parseTopLevel(name: string, value: Value): Filter | undefined {
       if (parts.length === 0) throw new StoreError(2, `${name} argument must be a non-empty array`);
       const filters = parts.map((part) => {
         if (part.type !== TYPE.object) throw new StoreError(2, `${name} argument's entries must be objects`);
-        return parseFilter(part.buf, part.pos);
+        return parseFilter(part.buf, part.pos, of);
       });
       return { kind: name === '$and' ? 'and' : name === '$or' ? 'or' : 'nor', filters };
     }
     case '$expr':
+      if (of === 'element') throw new StoreError(224, '$expr can only be applied to the top-level document');
       return { kind: 'expr', expression: parseExpression(value) };
     case '$comment':
     case '$where':
@@ -192,7 +193,7 @@ function parseElemMatch(value: Value): Test {
   if (isOperators(value) && first !== '$and' && first !== '$or' && first !== '$nor' && first !== '$expr') {
     throw notSupported('$elemMatch of elements that are no documents');
   }
-  return { op: 'elemMatch', filter: parseFilter(value.buf, value.pos) };
+  return { op: 'elemMatch', filter: parseFilter(value.buf, value.pos, 'element') };
 }
 
 function regexOperator(value: Value, siblings: Value): Test {

@@ -3,7 +3,8 @@ import { equals } from '../bson/order.ts';
 import { Elements, TYPE, type Value, valueEnd, valuesOf } from '../bson/read.ts';
 import { asNumber, show, typeName } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { isOperators } from '../query/filter.ts';
+import { isOperators, parseFilter } from '../query/filter.ts';
+import { predicate } from '../query/predicate.ts';
 import { type Change, type DocumentScope, idOf } from './node.ts';
 
 type Next = Change['next'];
@@ -101,15 +102,26 @@ function integerClause(name: string, value: Value): number {
   return number;
 }
 
-/** Removes what equals the value. A condition or an object, which is one too, is refused. */
+/** Removes what equals the value, or, of an object, the documents that match it as a filter. */
 export function pull(argument: Value): Next {
-  if (argument.type === TYPE.object || argument.type === TYPE.regex)
-    throw notSupported('$pull of anything but a value');
+  const unwanted = pullPredicate(argument);
   return (current) => {
     if (current.type === TYPE.missing) return current;
     if (current.type !== TYPE.array) throw new StoreError(2, 'Cannot apply $pull to a non-array value');
     const values = valuesOf(current);
-    const kept = values.filter((value) => !equals(value, argument));
+    const kept = values.filter((value) => !unwanted(value));
     return kept.length === values.length ? current : arrayValue(kept);
   };
+}
+
+/** Only `$expr` sees the time, and elements have none. */
+const NO_TIME = { nowMs: 0 };
+
+function pullPredicate(argument: Value): (element: Value) => boolean {
+  if (argument.type === TYPE.regex || isOperators(argument)) {
+    throw notSupported('$pull of anything but a value or documents');
+  }
+  if (argument.type !== TYPE.object) return (element) => equals(element, argument);
+  const matches = predicate(parseFilter(argument.buf, argument.pos, 'element'), NO_TIME);
+  return ({ type, buf, pos }) => type === TYPE.object && matches(type, buf, pos);
 }
