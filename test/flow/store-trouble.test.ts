@@ -10,24 +10,12 @@ import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 import { startWireProxy, type WireProxy } from '../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
+import { acceptedIds, expectClear, expectWhole } from '../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
 
 const BEFORE = 20;
 const AMID = 12;
 const PATIENCE_MS = 60_000;
-
-/** Each was either accepted, or refused in a way that says when to come again. */
-function expectClear(answers: readonly TroubleAnswer[]): void {
-  for (const { status, code, retryAfter } of answers) {
-    if (status === 200) continue;
-    expect([status, code]).to.deep.include(503);
-    expect(code).to.be.oneOf(['store_unavailable', 'outcome_unknown']);
-    if (code === 'store_unavailable') expect(Number(retryAfter)).to.be.within(1, 60);
-  }
-}
-
-const idsOf = (answers: readonly TroubleAnswer[]): string[] =>
-  answers.flatMap(({ status, messageId }) => (status === 200 && messageId !== undefined ? [messageId] : []));
 
 describe('when the store is in trouble', function () {
   this.timeout(PATIENCE_MS * 3);
@@ -44,28 +32,6 @@ describe('when the store is in trouble', function () {
     await proxy.close();
     await store.close();
   });
-
-  /** All final, everything accepted is there, and what is there was paid for, exactly. */
-  async function expectWhole(answers: readonly TroubleAnswer[]): Promise<void> {
-    const { messages, charged, problems } = await eventually(
-      async () => {
-        const audit = await world.audit(store.db);
-        const open = audit.messages.filter(({ state }) => state !== 'delivered');
-        if (open.length > 0) throw new Error(`${open.length} are not delivered: ${JSON.stringify(open[0])}`);
-        return audit;
-      },
-      'all are delivered',
-      PATIENCE_MS,
-    );
-    expect(problems).to.deep.equal([]);
-    expect(charged).to.equal(messages.length);
-    const stored = new Set<string>(messages.map(({ _id }) => _id));
-    expect(idsOf(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
-    const unclear = answers.filter(({ code }) => code === 'outcome_unknown').length;
-    expect(stored.size - idsOf(answers).length).to.be.within(0, unclear);
-    const numbers = world.smsc.messages().map(({ to }) => to);
-    expect(numbers.sort(), 'each is submitted once').to.deep.equal(messages.map(({ to }) => to).sort());
-  }
 
   it('down: requests get 503, receipts wait at the carrier, and all go on by themselves', async () => {
     const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
@@ -92,7 +58,7 @@ describe('when the store is in trouble', function () {
       PATIENCE_MS,
     );
     await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
-    await expectWhole([...before, ...amid, ...(after === undefined ? [] : [after])]);
+    await expectWhole(world, store.db, [...before, ...amid, ...(after === undefined ? [] : [after])]);
   });
 
   it('away again and again while requests come: nothing is half done', async () => {
@@ -115,8 +81,8 @@ describe('when the store is in trouble', function () {
     await Promise.all([flicker, ...callers]);
 
     expectClear(answers);
-    expect(idsOf(answers)).not.to.deep.equal([]);
-    await expectWhole(answers);
+    expect(acceptedIds(answers)).not.to.deep.equal([]);
+    await expectWhole(world, store.db, answers);
   });
 
   it('slow by two seconds: not ready, every answer is clear in the end, receipts are stored or refused, none is lost', async () => {
@@ -134,7 +100,7 @@ describe('when the store is in trouble', function () {
     expect(ready).to.equal(503);
     expectClear(amid);
     await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
-    await expectWhole([...before, ...amid]);
+    await expectWhole(world, store.db, [...before, ...amid]);
   });
 
   it('read-only: sends get 503, receipts wait at the carrier, and all go on when it can write again', async () => {
@@ -151,7 +117,7 @@ describe('when the store is in trouble', function () {
     expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID }, () => 503));
     expectClear(amid);
     expect(ready).to.equal(503);
-    await expectWhole([...before, ...amid]);
+    await expectWhole(world, store.db, [...before, ...amid]);
   });
 
   it('silent: requests get 503, and all go on when it answers again', async () => {
@@ -168,7 +134,7 @@ describe('when the store is in trouble', function () {
     expectClear(amid);
     expect(ready).to.equal(503);
     await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready', PATIENCE_MS);
-    await expectWhole([...before, ...amid]);
+    await expectWhole(world, store.db, [...before, ...amid]);
   });
 });
 
@@ -252,7 +218,7 @@ const FILL_OCTETS = 100_000;
       expect(problems).to.deep.equal([]);
       expect(charged).to.equal(messages.length);
       const stored = new Set<string>(messages.map(({ _id }) => _id));
-      expect(idsOf(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
+      expect(acceptedIds(answers).filter((id) => !stored.has(id))).to.deep.equal([]);
     } finally {
       await world.close();
       await own.close();

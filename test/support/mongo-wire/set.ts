@@ -25,8 +25,10 @@ export interface PlayedSet {
   elect(): void;
   /** All but the primary are secondaries that can be reached. */
   heal(): void;
-  /** Writes that each member took. */
+  /** Reads and writes that each member took. */
   readonly taken: readonly number[];
+  /** Commands that members refused because they are not primary. */
+  readonly refused: number;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ class Played implements PlayedSet {
   #hosts: readonly string[] = [];
   #elections = 1;
   #version = 1;
+  #refused = 0;
   #changed = signal();
 
   constructor(streams: boolean) {
@@ -83,6 +86,10 @@ class Played implements PlayedSet {
 
   get taken(): readonly number[] {
     return this.#members.map(({ taken }) => taken);
+  }
+
+  get refused(): number {
+    return this.#refused;
   }
 
   inject(fault: Fault): Injected {
@@ -136,13 +143,15 @@ class Played implements PlayedSet {
     if (isHello(command)) return this.#greet(member, command, link);
     const writes = WRITES.has(command.name);
     if (!writes && !READS.has(command.name)) return link.tell(await link.ask(command.message));
-    if (member.role === 'secondary')
+    if (member.role === 'secondary') {
+      this.#refused += 1;
       return refused(writes ? 'NotWritablePrimary' : 'NotPrimaryNoSecondaryOk')(command, link);
+    }
     if (member.role === 'isolated' && writes) {
       while (member.role === 'isolated' && link.open) await Promise.race([this.#changed.given, link.ended]);
       return link.cut();
     }
-    if (writes) member.taken += 1;
+    member.taken += 1;
     const fault = this.#faults.meet(command);
     if (fault !== undefined) return fault(command, link);
     const office = officeOf(member);
