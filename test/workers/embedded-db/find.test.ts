@@ -129,6 +129,22 @@ describe('embedded-db find', () => {
     expect(error).to.include({ code: 43, codeName: 'CursorNotFound' });
   });
 
+  it('ends a cursor with an error when its collection or its index is dropped, not as if that were all', async () => {
+    for (const drop of ['collection', 'index'] as const) {
+      const all = store.collection();
+      await all.createIndex({ a: 1 });
+      await all.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, a: i })));
+      const cursor = all.find({ a: { $gte: 0 } }, { batchSize: 2 });
+      await cursor.next();
+
+      if (drop === 'index') await all.dropIndex('a_1');
+      else await all.drop();
+      if (drop === 'collection') await all.insertOne({ _id: 5000, a: 5000 });
+
+      expect(await errorOf(cursor.toArray()), drop).to.include({ code: 175, codeName: 'QueryPlanKilled' });
+    }
+  });
+
   const PROJECTIONS: readonly (readonly [projection: Document, result: Document])[] = [
     [{ a: 1 }, { _id: 1, a: 1 }],
     [{ a: 1, _id: 0 }, { a: 1 }],

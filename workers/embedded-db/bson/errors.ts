@@ -27,6 +27,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   86: 'IndexKeySpecsConflict',
   91: 'ShutdownInProgress',
   171: 'CannotIndexParallelArrays',
+  175: 'QueryPlanKilled',
   197: 'InvalidIndexSpecificationOption',
   201: 'CannotBuildIndexKeys',
   238: 'NotImplemented',

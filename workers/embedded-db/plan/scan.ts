@@ -1,8 +1,10 @@
 import { beginEffort } from '../bson/effort.ts';
+import { StoreError } from '../bson/errors.ts';
 import { TYPE } from '../bson/read.ts';
 import type { Predicate } from '../query/predicate.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { Database, Entry, KeyRange } from '../storage/database.ts';
+import type { Index } from '../storage/index-definition.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
 export interface Hit {
@@ -31,6 +33,8 @@ export class Scan {
   private looked = 0;
   private bytes = 0;
   private readonly database: Database;
+  /** What it reads: the collection and its indexes. */
+  private readonly sources: readonly { readonly dropped: boolean }[];
   private readonly matches: Predicate;
   private readonly steps: Step[];
   private readonly seen: Set<string> | undefined;
@@ -41,6 +45,7 @@ export class Scan {
   /** `expected`: how many documents the caller is likely to take. */
   constructor(database: Database, collection: Collection, plan: Plan, matches: Predicate, expected = FIRST_CHUNK) {
     this.database = database;
+    this.sources = [collection, ...indexesOf(plan)];
     this.matches = matches;
     this.steps = stepsOf(plan, collection, Math.min(Math.max(expected, 1), LARGEST_CHUNK)).reverse();
     const repeats =
@@ -53,8 +58,14 @@ export class Scan {
     this.toSkip += count;
   }
 
-  /** The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. */
+  /**
+   * The next document that matches; undefined at the end; `PAUSE` when others should have a turn before it goes on. Throws 175
+   * when what it reads was dropped meanwhile.
+   */
   next(): Hit | undefined | typeof PAUSE {
+    for (const { dropped } of this.sources) {
+      if (dropped) throw new StoreError(175, 'the collection or an index of the cursor was dropped');
+    }
     while (this.looked++ < PAUSE_EVERY && this.bytes < PAUSE_BYTES) {
       const step = this.steps.at(-1);
       if (step === undefined) return undefined;
@@ -98,6 +109,11 @@ interface Candidate {
 
 interface Step {
   next(database: Database): Candidate | undefined;
+}
+
+function indexesOf(plan: Plan): Index[] {
+  if (plan.kind === 'union') return plan.branches.flatMap(indexesOf);
+  return plan.kind === 'index' && plan.index !== undefined ? [plan.index] : [];
 }
 
 function stepsOf(plan: Plan, collection: Collection, chunk: number): Step[] {

@@ -16,6 +16,8 @@ export interface Collection {
   readonly uuid: Buffer;
   readonly indexes: Index[];
   count: number;
+  /** Set when it is dropped: a cursor must not go on in a new one of that name. */
+  dropped: boolean;
   /** Indexes by the paths of an update; emptied when the indexes change. */
   readonly affected: AffectedIndexes;
 }
@@ -98,6 +100,7 @@ export class Catalog {
   }
 
   drop(collection: Collection): void {
+    collection.dropped = true;
     this.collections.delete(collection.ns);
     this.changed.delete(collection);
     this.counted.delete(collection);
@@ -111,6 +114,7 @@ export class Catalog {
   }
 
   removeIndex(collection: Collection, index: Index): void {
+    index.dropped = true;
     collection.indexes.splice(collection.indexes.indexOf(index), 1);
     this.indexesChanged(collection);
   }
@@ -199,6 +203,7 @@ function newCollection(id: number, db: string, name: string, uuid: Buffer): Coll
     uuid,
     indexes: [],
     count: 0,
+    dropped: false,
     affected: { byShape: new Map(), last: undefined },
   };
 }

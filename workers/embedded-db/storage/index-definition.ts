@@ -29,6 +29,8 @@ export interface Index {
   readonly byElement: boolean;
   /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
   truncated: boolean;
+  /** Set when it is dropped: its entries are gone. */
+  dropped: boolean;
   /** All dotted paths that its entries depend on: keys and partial filter. */
   readonly dependsOn: readonly string[];
 }
@@ -73,6 +75,7 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
     nested: fields.map(() => false),
     byElement: isByElement(fields.map(({ path }) => path)),
     truncated: false,
+    dropped: false,
     dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
   };
 }
