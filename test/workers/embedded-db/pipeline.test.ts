@@ -31,7 +31,7 @@ const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] 
   [{ $subtract: ['$i', 10] }, new Int32(-3)],
   [{ $subtract: ['$when', new Date(400)] }, Long.fromNumber(600)],
   [{ $subtract: ['$when', 400] }, new Date(600)],
-  [{ $cond: [{ $gt: ['$i', 5] }, 'more', 'less'] }, 'more'],
+  [{ $cond: [{ $gte: ['$i', 5] }, 'more', 'less'] }, 'more'],
   [
     {
       $cond: Object.fromEntries([
@@ -48,7 +48,7 @@ const EXPRESSIONS: readonly (readonly [expression: unknown, result: unknown])[] 
   [{ $lt: ['$nothing', null] }, true],
   [{ $lt: [null, 1] }, true],
   [{ $lt: ['$nothing', '$$NOW'] }, true],
-  [{ $gt: ['$s', 5] }, true],
+  [{ $gte: ['$s', 5] }, true],
   [{ $lte: ['$i', 7] }, true],
   [{ $gte: ['$d', 8] }, false],
   [{ $and: ['$i', '$s', { $lt: [1, 2] }] }, true],

@@ -77,7 +77,6 @@ const HELLO =
 const HANDLERS: ReadonlyMap<string, Handler> = new Map(
   [
     read('hello', hello, HELLO),
-    read('isMaster', hello, HELLO),
     read('ismaster', hello, HELLO),
     read('ping', () => OK, ''),
     read('endSessions', () => OK, ''),

@@ -152,8 +152,6 @@ function parseOperator(name: string, operand: Value): Expression {
       return comparison(name, operand, (order) => order < 0);
     case '$lte':
       return comparison(name, operand, (order) => order <= 0);
-    case '$gt':
-      return comparison(name, operand, (order) => order > 0);
     case '$gte':
       return comparison(name, operand, (order) => order >= 0);
     case '$and': {
