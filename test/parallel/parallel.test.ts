@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { MochaProcess, type Outcome } from './mocha-process.ts';
 import { LONG, plan } from './plan.ts';
 import { runUnits } from './run.ts';
+import { summary } from './summary.ts';
 
 describe('the test runner', () => {
   let folder: string;
@@ -131,10 +132,11 @@ describe('the test runner', () => {
       expect(totals).to.deep.include({ passed: 5, failed: 2, skipped: 0 });
       expect(totals.failures).to.have.length(2);
       const [test, process] = totals.failures;
-      expect(test).to.match(/^ {2}1\) file bad\s+fails:\s+Error: the whole reason\s+at /);
-      expect(process).to.match(
-        /^ {2}2\) broken: ended with 0, at "file broken quits"\n {2}npx mocha .+broken\.test\.ts\n/,
-      );
+      expect(test).to.match(/^file bad\s+fails:\s+Error: the whole reason\s+at /);
+      expect(process).to.match(/^broken: ended with 0, at "file broken quits"\n {2}npx mocha .+broken\.test\.ts\n/);
+      expect(summary([totals, totals], 61_000))
+        .to.match(/^\n {2}10 passing \(1m 1s\)\n {2}4 failing\n\n {2}1\) file bad\s+fails:/)
+        .and.match(/^ {2}4\) broken: ended with 0/m);
       expect(said).to.match(/✔ good: 2 passed \(\d+ s\)\n/);
       expect(said).to.match(/✔ noisy: 1 passed \(\d+ s\)\na word\n/);
       expect(said).to.match(/✖ broken: 1 passed \(\d+ s\), ended with 0, at "file broken quits"\n/);

@@ -6,7 +6,7 @@ export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What is to be known of each failure: titles and error, or why a process counts as one. Numbered. */
+  /** What is to be known of each failure: titles and error, or why a process counts as one. */
   readonly failures: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: 
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed, trouble }) => failed + (trouble === undefined ? 0 : 1)),
     skipped: sum(({ skipped }) => skipped),
-    failures: ended.flatMap(([unit, outcome]) => failuresOf(unit, outcome)).map((text, i) => `  ${i + 1}) ${text}`),
+    failures: ended.flatMap(([unit, outcome]) => failuresOf(unit, outcome)),
   };
 }
 

@@ -40,7 +40,7 @@ describe('insertNew', () => {
   });
 
   it('throws what is no duplicate, and has inserted the others', async () => {
-    const error = await insertNew(store.db, 'odd', [{ _id: [1] }, { _id: 2 }]).catch((reason: unknown) => reason);
+    const error = await insertNew(store.db, 'odd', [{ _id: { $a: 1 } }, { _id: 2 }]).catch((reason: unknown) => reason);
 
     expect(error).to.be.instanceOf(MongoServerError);
     expect(await store.db.collection('odd').countDocuments()).to.equal(1);

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { ROOT, reaches, readSources } from '../support/sources.ts';
+import { LOST_UPSERT } from './known-differences.ts';
+import type { SecantusOptions } from './secantus.ts';
+
+/** A server, and what is tested on it: those of the files that open a store. */
+export interface EngineRun extends SecantusOptions {
+  readonly name: string;
+  /** Whether `router.ts` stands before it. */
+  readonly routed: boolean;
+  /** All that can run there: files and folders. */
+  readonly tests: readonly string[];
+  /** The part of it that `.ci/run` runs: about five minutes for all engines together. */
+  readonly chosen: readonly string[];
+}
+
+/** Every store of a noun, and where several meet. Left to `--all`: every order of two commands, which takes minutes. */
+const STORES = [
+  ...['accounts', 'batches', 'carriers', 'chat-opt-ins', 'chat-templates', 'keys', 'ledger', 'messages', 'mongo'],
+  ...['opt-outs', 'payment', 'providers', 'routing', 'schedules', 'senders', 'settlement', 'templates', 'webhooks'],
+  ...['conversations/open.test.ts', 'conversations/open-races.test.ts', 'conversations/void.test.ts'],
+].map((place) => `test/shared/${place}`);
+
+export const RUNS: readonly EngineRun[] = [
+  { name: 'Rust, replica set', server: 'rust', routed: false, tests: ['test/shared'], chosen: STORES },
+  {
+    name: 'Rust, standalone',
+    server: 'rust',
+    standalone: true,
+    routed: false,
+    tests: ['test/shared'],
+    chosen: ['test/shared/mongo'],
+  },
+  {
+    name: 'Python',
+    server: 'python',
+    routed: true,
+    tests: ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'],
+    chosen: [
+      'test/shared/leases',
+      'test/shared/payment',
+      'test/shared/chat-inbox',
+      'test/gateway/idempotency',
+      'test/workers/smpp/claim',
+      'test/flow/whole-path.test.ts',
+    ],
+  },
+];
+
+/** What cannot run on a server, and the known difference that prevents it. */
+export const LEFT_OUT: readonly (Pick<SecantusOptions, 'server'> & {
+  readonly difference: string;
+  readonly tests: readonly string[];
+})[] = [
+  {
+    server: 'rust',
+    difference: 'a date plus a number of milliseconds is a date',
+    tests: ['test/shared/leases', 'test/shared/chat-inbox', 'test/shared/schema'],
+  },
+  { server: 'python', difference: LOST_UPSERT, tests: ['test/gateway/access/counter.test.ts'] },
+];
+
+/** They have servers of their own, and are no part of `npm test`. */
+export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));
+
+/** Tests of the embedded store itself. */
+const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.test.ts', 'test/flow/chaos.test.ts'];
+const STORE = 'test/support/store.ts';
+const PRODUCT = 'test/support/product.ts';
+
+/** Those of these files and folders that open a store and can run on this server. */
+export function filesOf({ server }: SecantusOptions, places: readonly string[]): readonly string[] {
+  const barred = LEFT_OUT.filter((one) => one.server === server).flatMap(({ tests }) => tests);
+  const arrows = new Map(readSources(join(ROOT, 'test')).map(({ path, names }) => [path, new Set(names)]));
+  return testFiles().filter((file) => {
+    const reached = reaches(arrows, file);
+    const isIn = (folders: readonly string[]): boolean => folders.some((folder) => isUnder(file, folder));
+    return isIn(places) && !isIn([...barred, ...EMBEDDED]) && (reached.has(STORE) || reached.has(PRODUCT));
+  });
+}
+
+function testFiles(): string[] {
+  const sources = readSources(join(ROOT, 'test'));
+  return sources
+    .map(({ path }) => path)
+    .filter((path) => path.endsWith('.test.ts'))
+    .sort();
+}
+
+function isUnder(file: string, place: string): boolean {
+  return file === place || file.startsWith(`${place}/`);
+}
