@@ -8,6 +8,9 @@ interface Seeds {
   readonly kept: readonly number[];
 }
 
+/** For a longer run by hand: FUZZ_TIMES=50 takes fifty times as many seeds. */
+const TIMES = Number(process.env.FUZZ_TIMES ?? 1);
+
 const FILE = new URL('../fixtures/fuzz-seeds.json', import.meta.url);
 
 /**
@@ -17,7 +20,7 @@ const FILE = new URL('../fixtures/fuzz-seeds.json', import.meta.url);
 export async function fuzz(name: string, property: (random: Prng) => void | Promise<void>): Promise<number> {
   const all: Readonly<Record<string, Seeds>> = JSON.parse(readFileSync(FILE, 'utf8')); // our own file, of this form
   const { from, count, kept } = all[name] ?? { from: 0, count: 0, kept: [] };
-  const seeds = [...kept, ...Array.from({ length: count }, (_, i) => from + i)];
+  const seeds = [...kept, ...Array.from({ length: count * TIMES }, (_, i) => from + i)];
   for (const seed of seeds) {
     try {
       const pending = property(new Prng(seed));

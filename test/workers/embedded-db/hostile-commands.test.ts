@@ -107,6 +107,17 @@ if (EMBEDDED) {
       });
     }
 
+    it('refuses a command with a field that is there twice, whichever was meant', async () => {
+      const [first, second] = [{ find: 'c', filter: { _id: 1 }, $db: 'x' }, { filter: {} }].map((part) =>
+        serialize(part),
+      );
+      if (first === undefined || second === undefined) throw new Error('two parts');
+      const twice = Buffer.concat([first.subarray(0, -1), second.subarray(4)]);
+      twice.writeInt32LE(twice.length, 0);
+
+      expect((await client.command(twice)).code).to.equal(40413);
+    });
+
     it('takes two fields of one array into an index, and finds by them', async () => {
       await send({ insert: 'arrays', documents: [{ _id: 1, a: [{ b: 1, c: [2, 3] }, { b: 4 }] }] });
 

@@ -1,14 +1,22 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { type Document, serialize } from 'bson';
 import { expect } from 'chai';
+import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { fuzz } from '../../support/fuzz.ts';
+import type { Prng } from '../../support/prng.ts';
 import { commandAtRandom, DB } from './commands-at-random.ts';
+import { oddCommand, oddFrames } from './odd-commands.ts';
 import { RawClient } from './raw-client.ts';
 import { type StoreProcess, startStoreProcess } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
 
 /** Of each seed, on what the seeds before left. */
 const COMMANDS = 400;
+/** The store holds no more than this, whatever it is asked: it has some 90 MB when it is idle. */
+const MEMORY_MAX_KB = 1_000_000;
+const FRAMES_MS = 20_000;
 
 if (EMBEDDED) {
   describe('embedded-db, given commands at random', function () {
@@ -57,6 +65,67 @@ if (EMBEDDED) {
       }
     }
 
+    /** What the collections hold, and their indexes; nothing runs any more that was sent before. */
+    async function contents(): Promise<string> {
+      await send({ drop: 'barrier', $db: DB });
+      const all: unknown[] = [];
+      for (const name of ['a', 'b', 'c.d']) {
+        const found = await send({ find: name, batchSize: 100_000, $db: DB });
+        const { cursor } = await send({ listIndexes: name, $db: DB });
+        all.push(serialize({ docs: found.cursor.firstBatch, indexes: cursor?.firstBatch.slice(1) ?? [] }));
+      }
+      return all.join('|');
+    }
+
+    /** One command in twenty is watched: when it is refused, nothing is another than before. */
+    async function watched(random: Prng, run: () => Promise<Document>): Promise<Document> {
+      if (random.below(20) !== 0) return run();
+      const before = await contents();
+      const reply = await run();
+      if (reply.ok === 0) expect(await contents(), `refused with ${reply.code}: ${reply.errmsg}`).to.equal(before);
+      return reply;
+    }
+
+    /** Sends bytes that are no messages, and waits until the store has closed the connection. */
+    async function sendFrames(bytes: Buffer): Promise<void> {
+      await new Promise<void>((closed, failed) => {
+        const timer = setTimeout(() => failed(new Error(`not closed: ${bytes.toString('hex')}`)), FRAMES_MS);
+        const socket = connect(store.socket, () => socket.end(bytes));
+        socket.on('error', () => {}); // 'close' follows.
+        socket.on('close', () => {
+          clearTimeout(timer);
+          closed();
+        });
+        socket.resume();
+      });
+    }
+
+    it('answers odd values in every field of every command, and any frames, and changes nothing that it refuses', async () => {
+      const bystanders = Array.from({ length: 50 }, (_, i) => ({ _id: i, text: `untouched ${i}` }));
+      await send({ insert: 'c', documents: bystanders, $db: 'bystander' });
+      await send({ createIndexes: 'c', indexes: [{ key: { text: 1 }, name: 'text_1' }], $db: 'bystander' });
+
+      await fuzz('embedded-db odd commands', async (random) => {
+        for (let i = 0; i < COMMANDS; i++) {
+          const bytes = oddCommand(random, DB);
+          const what = (): string => `command ${i}: ${Buffer.from(bytes).toString('latin1').slice(0, 500)}`;
+          const reply = await watched(random, () => client.command(bytes)).catch((error: Error) => {
+            throw new Error(`${error.message}, ${what()}`);
+          });
+          if (reply.code === 1) throw new Error(`${reply.errmsg}, ${what()}`);
+          if (random.below(10) === 0) await sendFrames(oddFrames(random, DB));
+        }
+      });
+
+      for (const hint of ['_id_', 'text_1']) {
+        const { cursor } = await send({ find: 'c', hint, sort: { _id: 1 }, batchSize: 100, $db: 'bystander' });
+        expect(cursor.firstBatch).to.deep.equal(bystanders);
+      }
+      const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${store.child.pid}/status`, 'utf8'));
+      expect(Number(peak?.[1]), 'kB of memory at its peak').to.be.lessThan(MEMORY_MAX_KB);
+      expect(store.ended()).to.equal(undefined);
+    });
+
     it('answers every one, lives, and keeps its collections whole, also over a kill', async () => {
       let done = 0;
       const seeds = await fuzz('embedded-db commands', async (random) => {
@@ -77,6 +146,8 @@ if (EMBEDDED) {
       expect(done, 'commands that were done').to.be.greaterThan((seeds * COMMANDS) / 10);
 
       await stop();
+      const { problems } = await checkStore(join(dir, 'store'), () => {});
+      expect(problems).to.deep.equal([]);
       await start();
       await look();
     });

@@ -13,6 +13,11 @@ export class Command {
     this.fields = fieldsOf(new ElementReader(body, 0));
     this.name = this.fields.keys().next().value ?? '';
     this.sequences = sequences;
+    for (const name of sequences.keys()) {
+      if (this.fields.has(name)) {
+        throw new StoreError(40433, `Duplicate field between body and document sequence '${name}'`);
+      }
+    }
   }
 
   get db(): string {
@@ -71,10 +76,13 @@ export class Command {
   }
 }
 
+/** Throws 40413 when a name is there twice. */
 export function fieldsOf(elements: Elements): Map<string, Value> {
   const fields = new Map<string, Value>();
-  while (elements.next()) fields.set(elements.name(), elements.value());
-  return fields;
+  let count = 0;
+  for (; elements.next(); count++) fields.set(elements.name(), elements.value());
+  if (fields.size === count) return fields;
+  throw new StoreError(40413, 'a field is given twice');
 }
 
 export function flagOf(value: Value, name: string, fallback: boolean): boolean {

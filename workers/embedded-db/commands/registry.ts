@@ -113,6 +113,7 @@ export function handlerOf(command: Command): Handler {
     );
   }
   checkFields(command.fields.keys(), handler.fields, command.name);
+  checkFields(command.sequences.keys(), handler.fields, command.name);
   if (command.get('startTransaction').type !== TYPE.missing || asFlag(command.get('autocommit')) === false) {
     throw new StoreError(
       263,

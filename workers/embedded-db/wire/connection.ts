@@ -8,9 +8,13 @@ export type Dispatch = (request: Request, done: (reply: Buffer) => void) => void
 /** mongod takes 16 KiB more than it tells drivers, for what surrounds the documents. */
 const LARGEST_MESSAGE = MAX_MESSAGE_BYTES + 16_384;
 
+/** Why nothing is read: the client has not read its replies, or has sent much that is not run yet. */
+type Hold = 'unread' | 'full';
+
 /**
  * One client. Its messages are run strictly one after the other, also those without an answer. All replies of one turn are sent
- * in one write. While the client does not read its replies, nothing more is read from it.
+ * in one write. While the client does not read its replies, or has sent more than one largest message ahead, nothing more is read
+ * from it.
  */
 export class Connection {
   private readonly socket: Socket;
@@ -19,6 +23,7 @@ export class Connection {
   private receivedBytes = 0;
   private replies: Buffer[] = [];
   private busy = false;
+  private readonly holds = new Set<Hold>();
 
   constructor(socket: Socket, dispatch: Dispatch) {
     this.socket = socket;
@@ -28,8 +33,9 @@ export class Connection {
       this.received.push(chunk);
       this.receivedBytes += chunk.length;
       this.proceed();
+      if (this.receivedBytes > LARGEST_MESSAGE) this.hold('full');
     });
-    socket.on('drain', () => socket.resume());
+    socket.on('drain', () => this.release('unread'));
     // A reset is a normal end of a client; 'close' follows.
     socket.on('error', () => socket.destroy());
   }
@@ -73,7 +79,17 @@ export class Connection {
     if (first.length === length) this.received.shift();
     else this.received[0] = first.subarray(length);
     this.receivedBytes -= length;
+    if (this.receivedBytes <= LARGEST_MESSAGE) this.release('full');
     return first.subarray(0, length);
+  }
+
+  private hold(why: Hold): void {
+    this.holds.add(why);
+    this.socket.pause();
+  }
+
+  private release(why: Hold): void {
+    if (this.holds.delete(why) && this.holds.size === 0) this.socket.resume();
   }
 
   private joinReceived(): Buffer {
@@ -90,7 +106,7 @@ export class Connection {
       this.replies = [];
       const [only] = replies;
       const bytes = replies.length === 1 && only !== undefined ? only : Buffer.concat(replies);
-      if (!this.socket.destroyed && !this.socket.write(bytes)) this.socket.pause();
+      if (!this.socket.destroyed && !this.socket.write(bytes)) this.hold('unread');
     });
   }
 }

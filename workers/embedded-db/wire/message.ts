@@ -58,7 +58,7 @@ function parseMsg(id: number, message: Buffer): Request | undefined {
     } else if (kind === 1) {
       const sequence = parseSequence(message, at, end);
       if (sequence === TOO_DEEP) return refused(id, flags);
-      if (sequence === undefined) return undefined;
+      if (sequence === undefined || sequences?.has(sequence.name) === true) return undefined;
       sequences ??= new Map();
       sequences.set(sequence.name, sequence.docs);
       at = sequence.end;
@@ -108,6 +108,7 @@ function parseQuery(id: number, message: Buffer): Request | undefined {
   if (nameEnd < 0 || nameEnd + 9 > message.length) return undefined;
   if (!message.toString('latin1', HEADER_BYTES + 4, nameEnd).endsWith('.$cmd')) return undefined;
   const end = validDocumentEnd(message, nameEnd + 9, message.length);
+  if (end === TOO_DEEP) return { ...refused(id, 0), op: 'query' };
   if (end < 0) return undefined;
   return {
     id,
