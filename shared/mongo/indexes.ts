@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { BATCH_INDEXES } from './batch-indexes.ts';
+import { type Building, buildIndexes } from './build-indexes.ts';
 import { type Index, MESSAGE_INDEXES } from './message-indexes.ts';
 import { TEMPLATE_INDEXES } from './template-indexes.ts';
 import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
@@ -249,12 +250,15 @@ export const INDEXES: readonly Index[] = [
 ];
 
 /**
- * Creates missing indexes. May run in several processes at once. Throws when an index of that name exists
- * with another shape.
+ * Creates missing indexes. May run in several processes at once. Waits as long as the server builds, and calls `tell` from time
+ * to time. Throws `StartError` naming an index that cannot be built.
  */
-export async function ensureIndexes(db: Db): Promise<void> {
+export async function ensureIndexes(db: Db, tell: (building: Building) => void = () => {}): Promise<void> {
+  const hello = await db.admin().command({ hello: 1 });
+  const quorum = hello.setName !== undefined || hello.msg === 'isdbgrid';
   for (const collection of new Set(INDEXES.map((index) => index.collection))) {
     const wanted = INDEXES.filter((index) => index.collection === collection);
-    await db.collection(collection).createIndexes(wanted.map(({ key, options }) => ({ key, ...options })));
+    const indexes = wanted.map(({ key, options }) => ({ key, ...options }));
+    await buildIndexes(db, collection, indexes, { quorum, tell });
   }
 }

@@ -105,5 +105,5 @@ async function openStore(base: Base) {
 
 async function prepare(db: Db, log: Log): Promise<void> {
   await ensureSchema({ db, clock, log });
-  await ensureIndexes(db);
+  await ensureIndexes(db, (building) => log.info('index_building', { ...building }));
 }
