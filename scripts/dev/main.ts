@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { readEnvironment } from '../../shared/config/environment.ts';
 import { gatewayUrl } from '../../shared/config/gateway-url.ts';
 import { forgetHandedSecrets } from '../../shared/config/handed-secrets.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
+import { type Config, loadConfig } from '../../shared/config/settings.ts';
+import { checkStore } from '../../shared/mongo/check-store.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
@@ -44,7 +45,7 @@ async function run(files: RunFiles): Promise<void> {
   await clearLeftovers(files, say);
   const settings = await runSettings(files);
   await buildIfNeeded(root, stopping, say);
-  if (settings.config.mongodbUri !== '') await (await connectStore(settings.config, MONGODB_WAIT_MS)).close();
+  if (settings.config.mongodbUri !== '') await tryStore(settings.config);
   freshFolders(files);
 
   say('Starting …');
@@ -70,6 +71,16 @@ async function run(files: RunFiles): Promise<void> {
     } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // Ended again: so it will be online again.
   });
   await Promise.race([stopped, unexpected]);
+}
+
+/** Ends the start at once, with one sentence, when the product cannot run on that store. */
+async function tryStore(config: Config): Promise<void> {
+  const store = await connectStore(config, MONGODB_WAIT_MS);
+  try {
+    for (const warning of await checkStore(store, systemClock)) say(warning);
+  } finally {
+    await store.close();
+  }
 }
 
 /** Configures a simulator that has just started: what a person would enter at a receiver and at a provider. */

@@ -1,4 +1,5 @@
 import { type Db, type IndexDescription, MongoNetworkTimeoutError, MongoServerError } from 'mongodb';
+import { systemClock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { DUPLICATE_KEY, isStoreTrouble } from './errors.ts';
 
@@ -54,7 +55,7 @@ export async function buildIndexes(
   indexes: readonly NamedIndex[],
   { quorum, tell }: { readonly quorum: boolean; readonly tell: (building: Building) => void },
 ): Promise<void> {
-  const beganMs = performance.now();
+  const beganMs = systemClock.monotonicMs();
   // By default a build is ready when all voting members have built it: one that is down would hold up the start for ever.
   const options = quorum ? { commitQuorum: 'majority' } : {};
   let troubleMs: number | undefined;
@@ -64,11 +65,11 @@ export async function buildIndexes(
       return;
     } catch (error) {
       const building = isBuilding(error);
-      troubleMs = building ? undefined : (troubleMs ?? performance.now());
-      const overMs = troubleMs === undefined ? 0 : performance.now() - troubleMs;
+      troubleMs = building ? undefined : (troubleMs ?? systemClock.monotonicMs());
+      const overMs = troubleMs === undefined ? 0 : systemClock.monotonicMs() - troubleMs;
       if (!building && (!isStoreTrouble(error) || overMs > TROUBLE_MS))
         throw await explained(db, collection, indexes, error);
-      const seconds = Math.round((performance.now() - beganMs) / 1_000);
+      const seconds = Math.round((systemClock.monotonicMs() - beganMs) / 1_000);
       tell({ collection, indexes: indexes.map(({ name }) => name).join(', '), seconds });
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }

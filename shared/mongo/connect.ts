@@ -1,6 +1,8 @@
 import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
+import { connectFailure, Unfit } from './connect-failure.ts';
+import { judgeDeployment, readHello } from './deployment.ts';
 import { repairDriver } from './driver-repair.ts';
 import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
 import { guardedConnection, type WriteGuard } from './guarded-connection.ts';
@@ -8,6 +10,8 @@ import { guardedConnection, type WriteGuard } from './guarded-connection.ts';
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
   readonly db: Db;
+  /** What its operators should know about the deployment, a sentence each. Nothing about the embedded store. */
+  readonly warnings: readonly string[];
   close(): Promise<void>;
 }
 
@@ -20,6 +24,9 @@ export function storeUri(config: Pick<Config, 'mongodbUri' | 'dataDir'>): string
 export const START_WAIT_MS = 30_000;
 /** How long one operation looks for a server while the store is away. A request then answers 503. */
 const SERVER_SELECTION_MS = 3_000;
+
+/** Between two tries to connect; the driver itself waits when there is no server. */
+const PAUSE_MS = 100;
 
 const POOL_CHECK_MS = 10_000;
 
@@ -42,9 +49,9 @@ const GUARANTEES = {
 } satisfies DbOptions;
 
 /**
- * Connects and pings, waiting for a store that is still starting. Writes are acknowledged by a majority and journaled, so what we
- * report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there. `guard` is asked before every
- * write.
+ * Connects, waiting for a store that is still starting, and looks at the deployment. Writes are acknowledged by a majority and
+ * journaled, so what we report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there, or one
+ * that the product cannot run on. `guard` is asked before every write.
  */
 export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
@@ -57,17 +64,27 @@ export async function connectStore(
     // A new client for every try: a client whose first connection failed answers "Topology is closed" for ever.
     const client = newClient(storeUri(config), guard);
     try {
-      await client.db('admin').command({ ping: 1 });
-      return { db: client.db(config.mongodbDatabase, GUARANTEES), close: () => client.close() };
+      const warnings = await lookAt(client, config.mongodbUri === '');
+      return { db: client.db(config.mongodbDatabase, GUARANTEES), warnings, close: () => client.close() };
     } catch (error) {
       await client.close();
-      if (performance.now() < deadline) continue;
-      const what = config.mongodbUri === '' ? 'The embedded store' : 'MONGODB_URI';
-      throw new StartError(
-        `${what} does not answer as MongoDB within ${Math.round(waitMs / 1000)} s: ${error instanceof Error ? error.message : error}`,
-      );
+      const { why, final } = connectFailure(error, config.mongodbUri === '', waitMs);
+      if (final || performance.now() >= deadline) throw new StartError(why, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
+}
+
+/** Throws `Unfit`, or the driver's error when no server answers. */
+async function lookAt(client: MongoClient, embedded: boolean): Promise<readonly string[]> {
+  const admin = client.db('admin');
+  const hello = readHello(await admin.command({ hello: 1 }));
+  if (embedded) return [];
+  // Some deployments allow it to nobody but operators; the version is only told.
+  const { version } = await admin.command({ buildInfo: 1 }).catch(() => ({ version: undefined }));
+  const judgement = judgeDeployment(hello, typeof version === 'string' ? version : undefined);
+  if (judgement.kind !== 'fit') throw new Unfit(judgement.why, judgement.kind === 'unfit');
+  return judgement.warnings;
 }
 
 function newClient(uri: string, guard: WriteGuard | undefined): MongoClient {

@@ -2,7 +2,8 @@ import type { Db } from 'mongodb';
 import { runConfigured } from '../config/run-configured.ts';
 import type { Config } from '../config/settings.ts';
 import { changeListener, type ListenForChanges } from '../mongo/change-signal.ts';
-import { connectStore, START_WAIT_MS } from '../mongo/connect.ts';
+import { checkStore } from '../mongo/check-store.ts';
+import { connectStore, START_WAIT_MS, type Store } from '../mongo/connect.ts';
 import { embeddedStoreDir } from '../mongo/embedded-socket.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
 import { type Clock, systemClock as clock } from '../runtime/clock.ts';
@@ -34,12 +35,12 @@ export interface AppDeps {
  */
 export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): void {
   runConfigured(app, async (base) => {
-    const { gate, ...opened } = await openStore(base);
-    const { db, log, life } = opened;
+    const { gate, store, ...opened } = await openStore(base);
+    const { config, db, log, life } = opened;
     let period: WorkPeriod | undefined;
     const parts: WritingParts = {
       resume: async () => {
-        await prepare(db, log);
+        await prepare(app, { store, config, log });
         period = new WorkPeriod(life, log);
         const metrics = new Metrics();
         period.life.onStop('report', reportProcess(app, db, metrics, clock, log));
@@ -65,7 +66,7 @@ export function runReader(
 ): void {
   runConfigured(app, async (base) => {
     const deps = { ...(await openStore(base)), metrics: new Metrics() };
-    const { db, log, life, gate, metrics } = deps;
+    const { store, config, db, log, life, gate, metrics } = deps;
     if (!gate.open && !(await isCurrent(db))) {
       throw new StartError('The store is read-only and of an earlier version: npm run ops -- store read-only off.');
     }
@@ -73,7 +74,7 @@ export function runReader(
     let own: Pick<WritingParts, 'pause'> | undefined;
     const parts: WritingParts = {
       resume: async () => {
-        await prepare(db, log);
+        await prepare(app, { store, config, log });
         endReport = reportProcess(app, db, metrics, clock, log);
       },
       pause: async () => {
@@ -93,17 +94,27 @@ type Base = Parameters<Parameters<typeof runConfigured>[1]>[0];
 async function openStore(base: Base) {
   const { config, log, life } = base;
   const gate = new WriteGate({ clock, log });
-  const { db, close } = await connectStore(config, START_WAIT_MS, gate);
-  life.onStop('store', close);
+  const store = await connectStore(config, START_WAIT_MS, gate);
+  const { db } = store;
+  life.onStop('store', () => store.close());
   const access = await gate.begin(db);
   const refusal = access && startRefusal(access);
   if (refusal !== undefined) throw new StartError(refusal);
   const listen =
     config.mongodbUri === '' ? changeListener(embeddedStoreDir(config.dataDir), config.mongodbDatabase) : undefined;
-  return { ...base, db, gate, listen, clock };
+  return { ...base, store, db, gate, listen, clock };
 }
 
-async function prepare(db: Db, log: Log): Promise<void> {
+/** One of a kind on each machine: so that its operators read a warning once. */
+const TELLING_APP = 'maintenance';
+
+async function prepare(
+  app: string,
+  { store, config, log }: { readonly store: Store; readonly config: Config; readonly log: Log },
+): Promise<void> {
+  const { db } = store;
+  const warnings = config.mongodbUri === '' ? [] : await checkStore(store, clock);
+  if (app === TELLING_APP) for (const warning of warnings) log.warn('store_deployment', { warning });
   await ensureSchema({ db, clock, log });
   await ensureIndexes(db, (building) => log.info('index_building', { ...building }));
 }

@@ -23,7 +23,7 @@ export async function openOwnStore(config: Config): Promise<Store> {
   try {
     const store = await connectStore(config, 0);
     return {
-      db: store.db,
+      ...store,
       close: async () => {
         await store.close();
         await embedded.close();

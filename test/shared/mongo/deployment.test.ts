@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import type { Document } from 'mongodb';
+import { checkStore } from '../../../shared/mongo/check-store.ts';
+import { connectStore } from '../../../shared/mongo/connect.ts';
+import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { openScriptedMongo, type ScriptedAnswer } from '../../support/scripted-mongo.ts';
+import { openTestStore } from '../../support/store.ts';
+
+interface Peer {
+  readonly hello?: Document;
+  readonly answer?: (command: Document) => ScriptedAnswer;
+  /** Added to the address. */
+  readonly options?: string;
+}
+
+/** Connects to a server that answers so, and checks it. Returns the warnings. */
+async function start({ hello = {}, answer = asMongo, options = '' }: Peer, clock: Clock = systemClock) {
+  let address = '';
+  const server = await openScriptedMongo({
+    hello: () => (hello.setName === undefined ? hello : { hosts: [address], ...hello, me: address }),
+    answer,
+  });
+  address = new URL(server.uri).host;
+  const mongodbUri = `${server.uri}?${options}`;
+  try {
+    const store = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: 'x' }, 0);
+    try {
+      return { warnings: await checkStore(store, clock), commands: server.commands };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+/** As a MongoDB does the probe's two updates. */
+function asMongo(command: Document): ScriptedAnswer {
+  if ('buildInfo' in command) return { version: '7.0.14' };
+  if ('findAndModify' in command) return { value: probed() };
+  return { n: 0, nModified: 0 };
+}
+
+const probed = (): Document => ({ _id: 'probe', at: new Date(), parts: { first: 1, second: 2 }, sum: { of: 2 } });
+
+const three = ['a:1', 'b:1', 'c:1'];
+const fits: readonly [what: string, peer: Peer, warns: readonly RegExp[]][] = [
+  ['a replica set of three', { hello: { setName: 'rs0', hosts: three }, options: 'directConnection=true' }, []],
+  ['a sharded cluster', { hello: { msg: 'isdbgrid' } }, []],
+  ['a standalone', {}, [/^MONGODB_URI leads to a standalone server: there is no failover/]],
+  ['a set of one', { hello: { setName: 'rs0' } }, [/^The replica set rs0 has one member: there is no failover/]],
+  [
+    'a set with an arbiter',
+    { hello: { setName: 'rs0', hosts: ['a:1', 'b:1'], arbiters: ['c:1'] }, options: 'directConnection=true' },
+    [/^The replica set rs0 has an arbiter: .* Replace it by a member with data\.$/],
+  ],
+  [
+    'one whose version nobody may ask for',
+    {
+      hello: { msg: 'isdbgrid' },
+      answer: (command) =>
+        'buildInfo' in command ? { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'no' } : asMongo(command),
+    },
+    [],
+  ],
+];
+
+const direct = 'directConnection=true';
+const answering = (to: string, told: Document) => (command: Document) =>
+  Object.keys(command)[0] === to ? told : asMongo(command);
+const unfits: readonly [what: string, peer: Peer, says: RegExp][] = [
+  [
+    'a version that is too old',
+    { hello: { maxWireVersion: 13 }, answer: answering('buildInfo', { version: '5.0.31' }) },
+    /speaks as MongoDB 5\.0\.31 does\. Harkara needs 6\.0 or newer: upgrade it\.$/,
+  ],
+  ['a version that the driver does not know any more', { hello: { maxWireVersion: 6 } }, /MongoDB 4\./],
+  [
+    'a secondary, named directly',
+    { hello: { setName: 'rs0', isWritablePrimary: false, secondary: true }, options: direct },
+    /leads straight to a member of the replica set rs0 that is not the primary \(127\.0\.0\.1:\d+\)/,
+  ],
+  [
+    'an arbiter, named directly',
+    { hello: { setName: 'rs0', isWritablePrimary: false, arbiterOnly: true }, options: direct },
+    /leads straight to an arbiter \(127\.0\.0\.1:\d+\), which stores nothing/,
+  ],
+  [
+    'a member of a set that nobody initiated',
+    { hello: { isreplicaset: true, isWritablePrimary: false }, options: direct },
+    /run rs\.initiate\(\)/,
+  ],
+  [
+    'a set without a primary',
+    { hello: { setName: 'rs0', isWritablePrimary: false, secondary: true }, options: 'replicaSet=rs0' },
+    /the replica set rs0 has no primary \(127\.0\.0\.1:\d+ is secondary\)/,
+  ],
+  [
+    'a set of another name',
+    { hello: { setName: 'rs1' }, options: 'replicaSet=rs0' },
+    /no server in it belongs to the replica set rs0/,
+  ],
+  [
+    'a user who may not write',
+    { answer: answering('findAndModify', { ok: 0, code: 13, errmsg: 'not authorized' }) },
+    /may not write to the database `x`: give it the role readWrite/,
+  ],
+  [
+    'a server without $$NOW in updates',
+    { answer: answering('findAndModify', { ok: 0, code: 9, errmsg: 'The $$NOW operator cannot be used' }) },
+    /lacks what Harkara needs \(The \$\$NOW operator cannot be used\)\. AWS DocumentDB and Azure Cosmos DB are not enough/,
+  ],
+  [
+    'a server that takes a pipeline for something else',
+    { answer: answering('findAndModify', { value: { ...probed(), parts: { second: 2 } } }) },
+    /lacks what Harkara needs \(it does updates by pipelines otherwise\)/,
+  ],
+  [
+    'a server that leaves $expr out',
+    { answer: answering('update', { n: 1, nModified: 1 }) },
+    /lacks what Harkara needs \(it does not look at `\$expr`\)/,
+  ],
+  [
+    'a server that refuses what replica sets allow',
+    { answer: answering('findAndModify', { ok: 0, code: 20, errmsg: 'IllegalOperation' }) },
+    /lacks what Harkara needs \(.+\)\. AWS/,
+  ],
+  ...[79, 100].map((code): (typeof unfits)[number] => [
+    `a write concern that cannot be satisfied (${code})`,
+    {
+      answer: answering('findAndModify', {
+        value: probed(),
+        writeConcernError: { code, errmsg: 'not enough data-bearing nodes' },
+      }),
+    },
+    /cannot acknowledge a write by a majority \(not enough data-bearing nodes\)/,
+  ]),
+];
+
+describe('the deployment of the store', () => {
+  for (const [what, peer, warns] of fits) {
+    it(`is taken: ${what}${warns.length === 0 ? '' : ', with a warning'}`, async () => {
+      const { warnings, commands } = await start(peer);
+
+      expect(warnings).to.have.length(warns.length);
+      for (const [i, says] of warns.entries()) expect(warnings[i]).to.match(says);
+      expect(commands.length, 'commands of a start').to.be.at.most(3);
+    });
+  }
+
+  for (const [what, peer, says] of unfits) {
+    it(`is refused in one sentence: ${what}`, async () => {
+      const error = await start(peer).catch((reason: unknown) => reason);
+
+      expect(error).to.be.instanceOf(StartError);
+      expect(String(error)).to.match(says);
+    }).timeout(30_000);
+  }
+
+  it('is waited for when it has no primary yet', async () => {
+    let asked = 0;
+    const server = await openScriptedMongo({
+      hello: () => {
+        asked += 1;
+        return { setName: 'rs0', hosts: three, isWritablePrimary: asked > 6, secondary: asked <= 6 };
+      },
+      answer: asMongo,
+    });
+    const mongodbUri = `${server.uri}?${direct}`;
+
+    const store = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: 'x' }, 30_000);
+
+    expect(store.warnings).to.deep.equal([]);
+    await store.close();
+    await server.close();
+  });
+
+  for (const [ms, told] of [
+    [-20_000, 'is 20.0 s ahead of that of this machine'],
+    [20_000, 'is 20.0 s behind that of this machine'],
+  ] as const) {
+    it(`is told apart by its clock: this machine's is ${ms} ms off`, async () => {
+      const fixed = new Date();
+      const clock = { now: () => new Date(fixed.getTime() + ms), monotonicMs: () => 0 };
+      const answer = answering('findAndModify', { value: { ...probed(), at: fixed } });
+
+      const { warnings } = await start({ hello: { msg: 'isdbgrid' }, answer }, clock);
+
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.include(told).and.to.include('NTP');
+    });
+  }
+
+  it('passes on the real one, also when many processes start at once', async () => {
+    const store = await openTestStore();
+
+    const checks = Array.from({ length: 8 }, () =>
+      checkStore({ db: store.db, warnings: [], close: async () => {} }, systemClock),
+    );
+
+    expect(await Promise.all(checks)).to.deep.equal(checks.map(() => []));
+    await store.close();
+  });
+});
