@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { balanceOf } from '../../support/balance.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeAccount, makeDraft } from '../../support/make.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+/** Nobody but we repeats a write, also when the address asks the driver for it (decision 69). */
+describe('a write of an SMS whose answer is lost', () => {
+  let store: TestStore;
+  let proxy: WireProxy;
+  let cut: Store;
+  before(async () => {
+    store = await openTestStore();
+    proxy = await startWireProxy(store.uri);
+    const mongodbUri = `${proxy.uri}${proxy.uri.includes('?') ? '&' : '/?'}retryWrites=true`;
+    cut = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: store.db.databaseName });
+  });
+  after(async () => {
+    await cut.close();
+    await proxy.close();
+    await store.close();
+  });
+
+  for (const [name, command, collection] of [
+    ['the debit', 'update', 'accounts'],
+    ['the message', 'insert', 'messages'],
+    ['the ledger entry', 'insert', 'ledger'],
+  ] as const) {
+    it(`is done once: ${name}`, async () => {
+      const account = await makeAccount(store.db, 5);
+      const accepter = new GroupAccepter({ db: cut.db, clock: systemClock, log: silentLog });
+      const lost = proxy.loseAnswerTo(command, collection);
+
+      const outcome = await accepter.accept(account, [makeDraft()]);
+
+      expect(outcome).to.deep.equal({ kind: 'accepted', credits: 1 });
+      await eventually(() => lost.met === 1, 'its answer is lost');
+      const entries = () => store.db.collection('ledger').countDocuments({ account });
+      await eventually(async () => (await entries()) === 2, 'the top-up and the debit are entered');
+      expect(await balanceOf(store.db, account)).to.equal(4);
+      expect(await store.db.collection('messages').countDocuments({ account })).to.equal(1);
+      expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+    });
+  }
+});
