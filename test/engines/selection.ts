@@ -38,10 +38,11 @@ export const RUNS: readonly EngineRun[] = [
     tests: ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'],
     chosen: [
       'test/shared/leases',
-      'test/shared/payment',
       'test/shared/chat-inbox',
+      'test/shared/schema',
       'test/gateway/idempotency',
-      'test/workers/smpp/claim',
+      'test/workers/smpp/claim/claim.test.ts',
+      'test/workers/smpp/claim/queue.test.ts',
       'test/flow/whole-path.test.ts',
     ],
   },
