@@ -3,6 +3,8 @@ export type TestEvent =
   | { readonly kind: 'begin' | 'pass' | 'skip'; readonly test: string }
   /** `report`: its titles, error, difference and stack, as mocha shows them, under the number 1. */
   | { readonly kind: 'fail'; readonly test: string; readonly report: string }
+  /** A part of a file has ended: the CPU time that it took, with processes that it started and that have ended. */
+  | { readonly kind: 'cpu'; readonly file: string; readonly ms: number }
   /** All tests have ended; the process may still be kept open by what they left. */
   | { readonly kind: 'end' };
 

@@ -25,6 +25,8 @@ export interface Outcome {
   readonly ms: number;
   /** Why the process itself counts as a failure: it broke off, hung, stayed, or ran nothing. */
   readonly trouble: string | undefined;
+  /** CPU time by file. */
+  readonly cpuMs: ReadonlyMap<string, number>;
   /** What mocha says of each failed test, under the number 1. */
   readonly reports: readonly string[];
   /** What its tests wrote besides. */
@@ -39,6 +41,7 @@ export class MochaProcess {
   readonly #patience: Patience;
   readonly #output: string[] = [];
   readonly #reports: string[] = [];
+  readonly #cpuMs = new Map<string, number>();
   readonly #counts = { begin: 0, pass: 0, fail: 0, skip: 0 };
   #lastTest = 'before its first test';
   #ended = false;
@@ -80,6 +83,7 @@ export class MochaProcess {
       skipped: this.#counts.skip,
       ms: performance.now() - began,
       trouble: this.#trouble(code ?? signal),
+      cpuMs: this.#cpuMs,
       reports: this.#reports,
       output: this.#output.join('\n'),
     };
@@ -94,6 +98,10 @@ export class MochaProcess {
     if (event.kind === 'end') {
       this.#ended = true;
       this.#waitAtMost(this.#patience.stayMs, 'left something open: its tests had ended, it did not');
+      return;
+    }
+    if (event.kind === 'cpu') {
+      this.#cpuMs.set(event.file, (this.#cpuMs.get(event.file) ?? 0) + event.ms);
       return;
     }
     this.#counts[event.kind] += 1;

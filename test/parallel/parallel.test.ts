@@ -137,6 +137,7 @@ describe('the test runner', () => {
       expect(summary([totals, totals], 61_000))
         .to.match(/^\n {2}10 passing \(1m 1s\)\n {2}4 failing\n\n {2}1\) file bad\s+fails:/)
         .and.match(/^ {2}4\) broken: ended with 0/m);
+      expect(said).to.match(/CPU time .+:\n( +\d+\.\d s {2}.+\.test\.ts\n){3}$/);
       expect(said).to.match(/✔ good: 2 passed \(\d+ s\)\n/);
       expect(said).to.match(/✔ noisy: 1 passed \(\d+ s\)\na word\n/);
       expect(said).to.match(/✖ broken: 1 passed \(\d+ s\), ended with 0, at "file broken quits"\n/);

@@ -1,5 +1,7 @@
+import { relative } from 'node:path';
 import { format } from 'node:util';
-import mocha, { type MochaOptions, type Runner, type Test } from 'mocha';
+import mocha, { type MochaOptions, type Runner, type Suite, type Test } from 'mocha';
+import { cpuMs } from './cpu.ts';
 import { eventLine, type TestEvent } from './events.ts';
 
 /** With what is in no types. */
@@ -18,7 +20,15 @@ class EventReporter extends Base {
     const tellOf = (kind: 'begin' | 'pass' | 'skip') => (test: Test) => {
       tell({ kind, test: test.fullTitle() });
     };
+    let spentMs = cpuMs();
+    const tellCpu = ({ file, parent }: Suite): void => {
+      if (file === undefined || parent?.root !== true) return;
+      const nowMs = cpuMs();
+      tell({ kind: 'cpu', file: relative(process.cwd(), file), ms: nowMs - spentMs });
+      spentMs = nowMs;
+    };
     runner
+      .on(constants.EVENT_SUITE_END, tellCpu)
       .on(constants.EVENT_TEST_BEGIN, tellOf('begin'))
       .on(constants.EVENT_TEST_PASS, tellOf('pass'))
       // `Base` was told before, and has stored the error with the test.

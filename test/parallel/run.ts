@@ -17,10 +17,11 @@ export interface RunOptions {
   say(text: string): void;
 }
 
+const DEAREST = 20;
 /** Of what a process wrote before it broke off. */
 const LINES_OF_TROUBLE = 40;
 
-/** Runs all units, each in a mocha process; says a line for each as it ends. */
+/** Runs all units, each in a mocha process; says a line for each as it ends, and what cost most. */
 export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: RunOptions): Promise<Totals> {
   const ended: [Unit, Outcome][] = [];
   const run = async (unit: Unit): Promise<void> => {
@@ -38,6 +39,7 @@ export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: 
   };
   await Promise.all(Array.from({ length: jobs }, worker));
 
+  say(dearest(ended.flatMap(([, { cpuMs }]) => [...cpuMs])));
   const sum = (count: (outcome: Outcome) => number): number =>
     ended.reduce((total, [, outcome]) => total + count(outcome), 0);
   return {
@@ -61,6 +63,14 @@ function lineOf({ name }: Unit, outcome: Outcome): string {
     ...(said === '' ? [] : [`\n${said}`]),
     '\n',
   ].join('');
+}
+
+function dearest(cpuMs: readonly (readonly [file: string, ms: number])[]): string {
+  const lines = [...cpuMs]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, DEAREST)
+    .map(([file, ms]) => `  ${(ms / 1_000).toFixed(1).padStart(6)} s  ${file}\n`);
+  return ['\n  CPU time of the dearest files, with their processes:\n', ...lines].join('');
 }
 
 function failuresOf({ name, files }: Unit, { reports, trouble, output }: Outcome): readonly string[] {

@@ -150,7 +150,7 @@ describe('smpp worker: a carrier that sends nonsense in good frames', () => {
 
       scene.evil.send(bytes);
       await scene.othersWork();
-      if (answer !== undefined) await eventually(() => answers() - before >= times, `${times} answers`);
+      if (answer !== undefined) await eventually(() => answers() - before >= times, `${times} answers`, 150_000);
 
       await scene.world.reaches(await scene.sendEvil(), 'sent');
       expect(answers() - before).to.equal(times);
