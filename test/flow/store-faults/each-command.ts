@@ -14,7 +14,7 @@ import {
 } from '../../support/mongo-wire/faults.ts';
 import { type Handler, isHello } from '../../support/mongo-wire/link.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
-import { rolledBack } from '../../support/mongo-wire/undo.ts';
+import { doneLate, rolledBack } from '../../support/mongo-wire/undo.ts';
 import type { TestStore } from '../../support/store.ts';
 
 /** A piece of work of the product, on data of its own. */
@@ -39,21 +39,29 @@ interface Place {
   readonly statements: number;
 }
 
-/** What becomes of a command, by name. `db`: a way to its database without faults. */
-type Fates = Readonly<Record<string, (db: Db) => Handler>>;
+/** What becomes of a command, by name. */
+type Fates = Readonly<Record<string, (tools: Tools) => Handler>>;
+
+interface Tools {
+  /** A way to the command's database without faults. */
+  readonly db: Db;
+  /** Has something done when the work is over. */
+  readonly late: (work: () => Promise<unknown>) => void;
+}
 
 /** What the driver does not ask again by itself when it is a read. */
 const READ: Fates = {
   'refused: overloaded': () => refused('IngressRequestRateLimitExceeded'),
   'cut off before': () => cutBefore,
 };
-/** One of each kind: surely not done; done and unanswered; done and perhaps not to stay; answered, or cut off, and undone. */
+/** One of each kind: surely not done; done and unanswered; done and perhaps not to stay; undone; still on its way. */
 const WRITTEN: Fates = {
   'refused: not primary': () => refused('NotWritablePrimary'),
   'done and cut off': () => cutAfter,
   'done, stepped down': () => unreplicated('InterruptedDueToReplStateChange'),
-  'rolled back, stepped down': (db) => rolledBack(db, 'InterruptedDueToReplStateChange'),
-  'rolled back and cut off': (db) => rolledBack(db, 'cut'),
+  'rolled back, stepped down': ({ db }) => rolledBack(db, 'InterruptedDueToReplStateChange'),
+  'rolled back and cut off': ({ db }) => rolledBack(db, 'cut'),
+  'cut off, and done after all else': ({ db, late }) => doneLate(db, late),
 };
 /** What differs from those in its code alone. */
 const MORE: Fates = {
@@ -92,8 +100,9 @@ export async function faultAtEachCommand(
       for (let next = left.pop(); next !== undefined; next = left.pop()) {
         const { place, fate, happens } = next;
         const { command, collection, nth } = place;
-        const fault = { command, collection, after: nth, happens: happens(lane.db) };
-        const failed = await tryOne(scenario, lane, fault);
+        const late: (() => Promise<unknown>)[] = [];
+        const tools: Tools = { db: lane.db, late: (later) => void late.push(later) };
+        const failed = await tryOne(scenario, lane, { command, collection, after: nth, happens: happens(tools) }, late);
         if (failed !== undefined) failures.push(`${command} ${collection}#${nth + 1} ${fate}: ${failed}`);
       }
     };
@@ -163,7 +172,12 @@ async function placesOf(scenario: Scenario, { proxy, db, faulty }: Lane): Promis
 }
 
 /** What went wrong, if anything. */
-async function tryOne(scenario: Scenario, { proxy, db, faulty }: Lane, fault: Fault): Promise<string | undefined> {
+async function tryOne(
+  scenario: Scenario,
+  { proxy, db, faulty }: Lane,
+  fault: Fault,
+  late: readonly (() => Promise<unknown>)[],
+): Promise<string | undefined> {
   try {
     // The last case may have cost this lane its server.
     await untilDone(() => faulty.command({ ping: 1 }));
@@ -172,6 +186,7 @@ async function tryOne(scenario: Scenario, { proxy, db, faulty }: Lane, fault: Fa
     await act();
     injected.end();
     if (injected.met === 0) return 'the command did not come';
+    for (const work of late) await work();
     await expectWhole();
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

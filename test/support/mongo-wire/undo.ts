@@ -20,6 +20,15 @@ export const rolledBack =
     else link.tell(withConcernError(command, reply, told));
   };
 
+/** Cut off on its way: the server does it long after the driver has given it up. `late` says when. */
+export const doneLate =
+  (db: Db, late: (work: () => Promise<unknown>) => void): Handler =>
+  async (command, link) => {
+    const { $db: _, lsid: __, ...body } = command.body();
+    late(() => db.command(body));
+    link.cut();
+  };
+
 /** Remembers what a command is about to change. The function puts it back; its argument is the server's answer. */
 async function undoOf(db: Db, command: Command): Promise<(reply: Document) => Promise<void>> {
   const body = command.body();
