@@ -22,7 +22,7 @@ describe('.ci/run', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'harkara-ci-'));
-    const programs = { npm: NPM, 'apt-get': '#!/bin/sh\n', sudo: '#!/bin/sh\n' };
+    const programs = { npm: NPM, 'apt-get': '#!/bin/sh\n', sudo: '#!/bin/sh\n', python3: '#!/bin/sh\nexit 3\n' };
     for (const [name, text] of Object.entries(programs)) {
       writeFileSync(join(folder, name), text);
       chmodSync(join(folder, name), 0o755);
@@ -43,7 +43,8 @@ describe('.ci/run', () => {
       /\n-- npm test: 2 failed\n\n {2}1\) one\n {7}fails:\n {5}Error: the first reason\n\n {2}2\) other\n/,
     );
     expect(end).to.match(/\n-- Node 22\.\d+\.\d+: ended with exit code 1\n/);
+    expect(end).to.match(/\n-- servers of the engines suite: ended with exit code 3\n/);
     expect(end).not.to.include('noise');
-    expect(end).to.match(/\n12 passed, 5 failed\n$/);
+    expect(end).to.match(/\n12 passed, 6 failed\n$/);
   });
 });
