@@ -40,7 +40,14 @@ const LOOKS = new Set([
   '',
 ]);
 /** The store is stopped; or they write their entry themselves, while the store takes writes. */
-const ON_THEIR_OWN = new Set(['store restore', 'store compact', 'store read-only', 'store reopen']);
+const ON_THEIR_OWN = new Set([
+  'store restore',
+  'store compact',
+  'store read-only',
+  'store reopen',
+  'store export',
+  'store import',
+]);
 
 /** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
 interface Thing {

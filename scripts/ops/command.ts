@@ -4,6 +4,7 @@ import type { Config } from '../../shared/config/settings.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { Parameter } from './parameters.ts';
+import type { Progress } from './store/progress.ts';
 
 /**
  * A command of `npm run ops`, `<noun> <verb> <arguments> --options`. It is declared as data; parser, help and checks follow from
@@ -26,6 +27,7 @@ export interface Command {
 export interface Context {
   readonly config: Config;
   readonly clock: Clock;
+  readonly progress: Progress;
   /** Throws a `Failure` that says what to do when no store answers. */
   db(): Promise<Db>;
   box(): SecretBox;

@@ -10,13 +10,15 @@ import { type AccessDocument, readAccess } from '../../shared/store-access/acces
 import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
+import { type Canvas, Progress } from './store/progress.ts';
 
 /** A context that opens what a command uses; `close` closes it. */
-export function openContext(config: Config): Context & { close(): Promise<void> } {
+export function openContext(config: Config, canvas?: Canvas): Context & { close(): Promise<void> } {
   let store: Store | undefined;
   return {
     config,
     clock: systemClock,
+    progress: new Progress(canvas, systemClock),
     db: async () => {
       store ??= await open(config);
       return store.db;

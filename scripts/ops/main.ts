@@ -5,6 +5,6 @@ import { runOps } from './run.ts';
 /** `npm run ops -- …`: the operator's command. Answers on stdout, errors on stderr. */
 process.exitCode = await runOps(
   process.argv.slice(2),
-  { out: (text) => console.log(text), err: (text) => console.error(text) },
+  { out: (text) => console.log(text), err: (text) => console.error(text), canvas: process.stderr },
   () => loadConfig(readEnvironment()),
 );

@@ -28,8 +28,10 @@ import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
 import { ROUTE_COMMANDS } from './route.ts';
 import { SENDER_COMMANDS } from './sender.ts';
+import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { STORE_ACCESS_COMMANDS } from './store-access.ts';
+import { STORE_MOVE_COMMANDS } from './store-move.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
@@ -62,6 +64,7 @@ export const COMMANDS: readonly Command[] = [
   ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,
   ...STORE_ACCESS_COMMANDS,
+  ...STORE_MOVE_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,
 ];
@@ -70,6 +73,8 @@ export const COMMANDS: readonly Command[] = [
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** Where long commands show how far they are; absent: nowhere. */
+  readonly canvas?: Canvas;
 }
 
 /** Runs one command line. Returns the exit code: 0 done, 1 not done, 2 wrong usage. */
@@ -84,7 +89,7 @@ export async function runOps(
       terminal.out(request.command === undefined ? helpForAll(COMMANDS, request.noun) : helpForOne(request.command));
       return 0;
     }
-    const context = openContext(readConfig());
+    const context = openContext(readConfig(), terminal.canvas);
     try {
       const answer = await runAudited(request.command, request.values, context);
       if ('lines' in answer) {

@@ -253,11 +253,15 @@ export const INDEXES: readonly Index[] = [
  * Creates missing indexes. May run in several processes at once. Waits as long as the server builds, and calls `tell` from time
  * to time. Throws `StartError` naming an index that cannot be built.
  */
-export async function ensureIndexes(db: Db, tell: (building: Building) => void = () => {}): Promise<void> {
+export async function ensureIndexes(
+  db: Db,
+  tell: (building: Building) => void = () => {},
+  only: readonly Index[] = INDEXES,
+): Promise<void> {
   const hello = await db.admin().command({ hello: 1 });
   const quorum = hello.setName !== undefined || hello.msg === 'isdbgrid';
-  for (const collection of new Set(INDEXES.map((index) => index.collection))) {
-    const wanted = INDEXES.filter((index) => index.collection === collection);
+  for (const collection of new Set(only.map((index) => index.collection))) {
+    const wanted = only.filter((index) => index.collection === collection);
     const indexes = wanted.map(({ key, options }) => ({ key, ...options }));
     await buildIndexes(db, collection, indexes, { quorum, tell });
   }

@@ -47,7 +47,7 @@ export async function makeReadOnly(operating: Operating): Promise<AccessDocument
 }
 
 /** Resolves when all living processes have said that they write nothing more. */
-async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
+export async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
   const deadline = clock.monotonicMs() + CLOSED_WITHIN_MS;
   for (;;) {
     const closed = await closedProcesses(db, period);

@@ -1,0 +1,113 @@
+import { connectStore, type Store } from '../../shared/mongo/connect.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { operator } from './audited.ts';
+import { type Answer, type Command, type Context, defineCommand, UsageError } from './command.ts';
+import { flag, optional, words } from './parameters.ts';
+import { moveStore, type Place } from './store/move.ts';
+import { openOwnStore } from './store/open-store.ts';
+
+const uri = words('URI', 'an address like mongodb://host:27017/?replicaSet=rs0', /^mongodb(\+srv)?:\/\/\S+$/);
+const database = words('NAME', 'the name of a database', /^[^\0/\\. "$]{1,63}$/);
+const PASSWORD = /^(mongodb(?:\+srv)?:\/\/)([^/@]*@)/;
+const ARGS = { uri: optional(uri, 'the other store, without a password; left out, it comes from STORE_URI') };
+const OPTIONS = {
+  database: optional(database, 'its database; default: MONGODB_DATABASE'),
+  'uri-stdin': flag('read its address from stdin'),
+};
+const NOTES = `The address contains a password: keep it out of the command line, where other users and the shell's history see it. Write STORE_URI=… into .env or the environment, use --uri-stdin, or answer the question.
+
+The product may run: its store becomes read-only, and callers get 503 for whatever changes something (\`store read-only\`). When the command was interrupted, run it again: it goes on. It compares every document of both stores and verifies the ledgers before the target may be used. Then the source is marked as moved and refuses starts (\`store reopen\`). Take secret.key along: stored secrets cannot be read without it.`;
+
+/** Moving all data between the embedded store and a MongoDB, or between two of them. */
+export const STORE_MOVE_COMMANDS: readonly Command[] = [
+  defineCommand({
+    noun: 'store',
+    verb: 'export',
+    about: "Moves all data from the product's store to another one, such as a MongoDB.",
+    args: ARGS,
+    options: OPTIONS,
+    notes: NOTES,
+    run: (values, context) => withBoth(context, values, (own, other) => move(context, 'store.export', own, other)),
+  }),
+  defineCommand({
+    noun: 'store',
+    verb: 'import',
+    about: "Moves all data from another store into the product's, which must be empty.",
+    args: ARGS,
+    options: OPTIONS,
+    notes: NOTES,
+    run: (values, context) => withBoth(context, values, (own, other) => move(context, 'store.import', other, own)),
+  }),
+];
+
+async function move(
+  { clock, config, progress }: Context,
+  action: string,
+  source: Place,
+  target: Place,
+): Promise<Answer> {
+  const moved = await moveStore({ source, target, action, progress, clock, config, actor: operator() });
+  const { documents, bytes, ledgers, balances, left } = moved;
+  const copied = `${documents.toLocaleString('en')} documents (${(bytes / 1_048_576).toFixed(1)} MB) are in ${target.name}, each compared with ${source.name}.`;
+  const checked = `${ledgers} of ${ledgers} ledgers are whole on both sides, with credits of ${balances.toLocaleString('en')} in all.`;
+  const next = `${source.name} is marked as moved. Set MONGODB_URI and MONGODB_DATABASE for ${target.name}, take secret.key along, and start the product.`;
+  const rest = left.length === 0 ? [] : [`Not the product's, and not copied: ${left.join(', ')}.`];
+  return { text: [copied, checked, ...rest, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
+}
+
+interface Values {
+  readonly uri: string | undefined;
+  readonly database: string | undefined;
+  readonly 'uri-stdin': boolean;
+}
+
+async function withBoth(
+  context: Context,
+  values: Values,
+  work: (own: Place, other: Place) => Promise<Answer>,
+): Promise<Answer> {
+  const { config } = context;
+  const address = await addressOf(context, values);
+  const name = values.database ?? config.mongodbDatabase;
+  const theirs = await openOther(context, address, name);
+  try {
+    const ours = await openOwnStore(config);
+    try {
+      const own =
+        config.mongodbUri === ''
+          ? `the embedded store in ${config.dataDir}`
+          : placeName(config.mongodbUri, config.mongodbDatabase);
+      return await work({ db: ours.db, name: own }, { db: theirs.db, name: placeName(address, name) });
+    } finally {
+      await ours.close();
+    }
+  } finally {
+    await theirs.close();
+  }
+}
+
+async function addressOf({ secret }: Context, { uri, 'uri-stdin': fromStdin }: Values): Promise<string> {
+  if (uri !== undefined && PASSWORD.test(uri)) {
+    throw new UsageError(
+      "An address with a user and a password must not be on the command line, where other users and the shell's history see it. Put it into STORE_URI (.env or the environment), or use --uri-stdin.",
+    );
+  }
+  const address = (uri ?? (await secret('STORE_URI', fromStdin))).trim();
+  if (!/^mongodb(\+srv)?:\/\//.test(address)) throw new UsageError('STORE_URI must be an address like mongodb://…');
+  return address;
+}
+
+async function openOther({ config }: Context, mongodbUri: string, mongodbDatabase: string): Promise<Store> {
+  try {
+    return await connectStore({ ...config, mongodbUri, mongodbDatabase }, 0);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    throw new StartError(error.message.replace('MONGODB_URI', placeName(mongodbUri, mongodbDatabase)));
+  }
+}
+
+/** For people and for the audit: without user, password and options. */
+function placeName(address: string, database: string): string {
+  const [, scheme = '', hosts = ''] = /^(mongodb(?:\+srv)?:\/\/)(?:[^/@]*@)?([^/?]*)/.exec(address) ?? [];
+  return `${scheme}${decodeURIComponent(hosts)}/${database}`;
+}

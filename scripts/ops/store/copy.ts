@@ -1,0 +1,71 @@
+import type { Db } from 'mongodb';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { STATE_COLLECTION } from '../../../shared/store-access/access-store.ts';
+import { findRaw, idOf, idText, insertRaw, type RawDocument, readSlice } from './raw-documents.ts';
+
+/** How far a collection is copied, in the target: `copy of messages`. */
+interface CopyDocument {
+  readonly _id: string;
+  /** Removed with everything of the period when the move is done. */
+  readonly period: string;
+  /** The `_id` of the last document that is in the target; absent when there was none. */
+  readonly last?: unknown;
+  readonly count: number;
+  readonly done?: true;
+}
+
+export interface Copying {
+  readonly source: Db;
+  readonly target: Db;
+  readonly period: string;
+}
+
+/**
+ * Copies a collection, slice by slice in the order of the ids, and goes on where an interrupted copy had come to. What an
+ * interrupted copy inserted without noting it must be the same. `onCopied` is told the documents so far. Throws a `StartError`
+ * when the target has another document under the same id.
+ */
+export async function copyCollection(
+  { source, target, period }: Copying,
+  collection: string,
+  onCopied: (documents: number) => void,
+): Promise<void> {
+  const states = target.collection<CopyDocument>(STATE_COLLECTION);
+  const _id = `copy of ${collection}`;
+  const state = await states.findOne({ _id, period }, { promoteValues: false });
+  let count = Number(state?.count ?? 0);
+  onCopied(count);
+  if (state?.done) return;
+  let next = readSlice(source, collection, state?.last);
+  for (;;) {
+    const { documents, lastId } = await next;
+    const last = documents.length === 0 ? undefined : { last: lastId };
+    if (last !== undefined) next = readSlice(source, collection, lastId);
+    next.catch(() => {}); // It is awaited in the next round, unless the insert fails.
+    for (const there of await insertRaw(target, collection, documents)) await expectSame(target, collection, there);
+    count += documents.length;
+    const done = last === undefined ? { done: true as const } : undefined;
+    await states.updateOne({ _id }, { $set: { period, count, ...last, ...done } }, { upsert: true });
+    onCopied(count);
+    if (done) break;
+  }
+  // Ids of another type than those before sort apart, and `$gt` does not reach them.
+  if ((await source.collection(collection).countDocuments()) > count) {
+    throw new StartError(`${collection} has ids of several types, which this command does not copy.`);
+  }
+}
+
+/** Whether any collection was copied in this period, or a part of it. */
+export async function hasBegun(target: Db, period: string): Promise<boolean> {
+  const states = target.collection<CopyDocument>(STATE_COLLECTION);
+  return (await states.findOne({ period, count: { $exists: true } })) !== null;
+}
+
+async function expectSame(target: Db, collection: string, document: RawDocument): Promise<void> {
+  const id = idOf(document);
+  const there = await findRaw(target, collection, id);
+  if (there !== undefined && Buffer.compare(there, document) === 0) return;
+  throw new StartError(
+    `The target has another document ${idText(id)} in ${collection}: something else wrote there. Drop the target's database and run the command again.`,
+  );
+}

@@ -1,0 +1,8 @@
+/** The part of the driver that sends documents as they are, without reading them; its own types leave it out. Version 7.8.0. */
+declare module 'mongodb/lib/cmap/commands.js' {
+  /** A section of kind 1 of OP_MSG: documents of a command's field, outside the command's own document. */
+  export class DocumentSequence {
+    constructor(field: string);
+    push(document: object, bson: Uint8Array): number;
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BSON, type Db, type Document } from 'mongodb';
+import { runOps } from '../../../scripts/ops/run.ts';
+import { COPIED } from '../../../scripts/ops/store/collections.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { ensureSchema } from '../../../shared/schema/migrate.ts';
+import { makeAccount, makeMessage } from '../../support/make.ts';
+import { silentLog as log } from '../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+/** A store that the product has used, an empty one, and the operator who moves data between them. */
+export class MoveWorld {
+  readonly source: TestStore;
+  readonly target: TestStore;
+  readonly dir = mkdtempSync(join(tmpdir(), 'harkara-move-'));
+
+  static async open(): Promise<MoveWorld> {
+    const world = new MoveWorld(await openTestStore(), await openTestStore());
+    await ensureSchema({ db: world.source.db, clock, log });
+    return world;
+  }
+
+  private constructor(source: TestStore, target: TestStore) {
+    this.source = source;
+    this.target = target;
+  }
+
+  /** Settings of a product on one of the stores. */
+  envOf({ uri, db }: TestStore): Record<string, string> {
+    return { MONGODB_URI: uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: this.dir };
+  }
+
+  /** What an operator at the product on `store` types. */
+  async ops(store: TestStore, ...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+    const said = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        said.out += text;
+      },
+      err: (text: string) => {
+        said.err += text;
+      },
+    };
+    const code = await runOps([...words], terminal, () => loadConfig(this.envOf(store)));
+    return { code, ...said };
+  }
+
+  /** `store export` from the source to the target. */
+  export(...more: readonly string[]) {
+    const { target } = this;
+    return this.ops(this.source, 'store', 'export', target.uri, '--database', target.db.databaseName, ...more);
+  }
+
+  /** Documents of every type that BSON has for them, and some of the product's. */
+  async fill(messages: number): Promise<void> {
+    const { db } = this.source;
+    const account = await makeAccount(db, 1_000);
+    await makeAccount(db, 23);
+    await db.collection<Document>('audit').insertMany(ODDITIES.map((document) => ({ ...document })));
+    for (let at = 0; at < messages; at += 1_000) {
+      const some = Array.from({ length: Math.min(1_000, messages - at) }, () => makeMessage({ account }));
+      await db.collection<Document>('messages').insertMany(some as Document[]);
+    }
+    await db
+      .collection<Document>('leases')
+      .insertOne({ _id: 'smpp:acme' as never, owner: 'x', epoch: 7, until: new Date(0) });
+    await db.collection<Document>('rate').insertOne({ _id: 'key:1' as never, window: { start: new Date(), count: 1 } });
+    const [day, over] = [new Date(Date.now() + 86_400_000), new Date(0)];
+    await db.collection<Document>('idempotency').insertOne({ _id: 'lasts' as never, expiresAt: day });
+    await db.collection<Document>('idempotency').insertOne({ _id: 'over' as never, expiresAt: over });
+  }
+
+  async close(): Promise<void> {
+    await this.source.close();
+    await this.target.close();
+    rmSync(this.dir, { recursive: true });
+  }
+}
+
+/** The bytes of all documents of all collections that are copied, in the order of their ids. */
+export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
+  const found: Record<string, readonly string[]> = {};
+  for (const name of COPIED) {
+    const raw: unknown[] = await db.collection(name).find({}, { raw: true }).sort({ _id: 1 }).toArray();
+    found[name] = raw.map((bytes) => Buffer.from(bytes as Uint8Array).toString('base64'));
+  }
+  return found;
+}
+
+/** What JavaScript would change if it read and wrote it: types of numbers, the order of fields that look like numbers. */
+const ODDITIES: readonly Document[] = [
+  {
+    _id: 'numbers',
+    int: new BSON.Int32(1),
+    double: new BSON.Double(1),
+    long: BSON.Long.fromString('9007199254740993'),
+  },
+  { _id: 'odd numbers', minus: new BSON.Double(-0), nan: Number.NaN, decimal: BSON.Decimal128.fromString('1.10') },
+  { _id: 'order', nested: BSON.deserialize(BSON.serialize({ z: 1, a: 2 })), list: [null, true, 'x', [1, [2]]] },
+  { _id: 'types', at: new Date(-1), id: new BSON.ObjectId(), bytes: new BSON.Binary(Buffer.from('x'), 5), re: /a/i },
+  { _id: 'more types', stamp: new BSON.Timestamp({ t: 1, i: 2 }), min: new BSON.MinKey(), code: new BSON.Code('x') },
+];
