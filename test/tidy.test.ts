@@ -77,7 +77,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'scripts/ops/run.ts COMMANDS',
     'scripts/simulator/magic-numbers.ts MAGIC_NUMBERS',
     'scripts/simulator/provider/magic-customers.ts MAGIC_CUSTOMERS',
-    'shared/mongo/indexes.ts INDEXES',
     'shared/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [

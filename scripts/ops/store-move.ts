@@ -1,7 +1,8 @@
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
+import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { operator } from './audited.ts';
-import { type Answer, type Command, type Context, defineCommand, UsageError } from './command.ts';
+import { type Answer, type Command, type Context, defineCommand, Failure, UsageError } from './command.ts';
 import { flag, optional, words } from './parameters.ts';
 import { moveStore, type Place } from './store/move.ts';
 import { openOwnStore } from './store/open-store.ts';
@@ -78,6 +79,10 @@ async function withBoth(
           ? `the embedded store in ${config.dataDir}`
           : placeName(config.mongodbUri, config.mongodbDatabase);
       return await work({ db: ours.db, name: own }, { db: theirs.db, name: placeName(address, name) });
+    } catch (error) {
+      if (!isStoreTrouble(error)) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Failure(`A store does not answer (${why}). Run the command again: it goes on where it was.`);
     } finally {
       await ours.close();
     }

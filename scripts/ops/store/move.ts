@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { listAccounts } from '../../../shared/accounts/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { ensureIndexes, INDEXES } from '../../../shared/mongo/indexes.ts';
+import type { Index } from '../../../shared/mongo/message-indexes.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { isCurrent } from '../../../shared/schema/migrate.ts';
 import { readSchema, setVersion } from '../../../shared/schema/version-store.ts';
@@ -57,19 +58,29 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   }
   const ttl = INDEXES.filter(({ options }) => options.expireAfterSeconds !== undefined);
   const others = INDEXES.filter((index) => !ttl.includes(index));
-  await ensureIndexes(target.db, others);
+  await buildIndexes(target.db, others, deps.progress);
   const compared = await compareAll(deps);
   const after = await checkLedgers(target);
   if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
     throw new StartError(`${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
   }
-  await ensureIndexes(target.db, ttl); // Last: an index that removes what is over must not do so before it was compared.
+  await buildIndexes(target.db, ttl, deps.progress); // Last: an index that removes what is over must not do so before it was compared.
   await setVersion(target.db, (await readSchema(target.db))?.version, (await readSchema(source.db))?.version ?? 0);
   await closeAccess(source.db, { mode: 'moved', period, since: clock.now(), to: target.name });
   const { documents, bytes } = compared;
   await enterInAudit({ ...deps, db: target.db }, deps.action, { from: source.name, to: target.name, documents, bytes });
   await openAccess(target.db, { period });
   return { ...compared, ...after, left: await strangersOf(source.db) };
+}
+
+/** One after the other: the embedded store is silent while it builds, and would be for too long with all of a collection's. */
+async function buildIndexes(db: Db, indexes: readonly Index[], progress: Progress): Promise<void> {
+  progress.begin('building indexes', indexes.length);
+  for (const [done, index] of indexes.entries()) {
+    progress.at(done);
+    await ensureIndexes(db, () => {}, [index]);
+  }
+  progress.end(indexes.length);
 }
 
 /** Closes both stores for writers. Returns the period, which is the same for both. */

@@ -46,14 +46,16 @@ export class Progress {
 
   #draw(done: number): void {
     const total = Math.max(this.#total, done);
-    const share = total === 0 ? 1 : done / total;
+    const fraction = total === 0 ? 1 : done / total;
     const counts = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
     if (!this.#canvas?.isTTY) {
       this.#canvas?.write(`${this.#what}: ${counts}\n`);
       return;
     }
-    const full = Math.round(BAR * share);
+    const full = Math.round(BAR * fraction);
     const bar = '#'.repeat(full) + '-'.repeat(BAR - full);
-    this.#canvas?.write(`\r\x1b[K[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %  ${this.#what}: ${counts}`);
+    this.#canvas?.write(
+      `\r\x1b[K[${bar}] ${String(Math.floor(fraction * 100)).padStart(3)} %  ${this.#what}: ${counts}`,
+    );
   }
 }

@@ -17,8 +17,9 @@ export class MoveWorld {
   readonly target: TestStore;
   readonly dir = mkdtempSync(join(tmpdir(), 'harkara-move-'));
 
-  static async open(): Promise<MoveWorld> {
-    const world = new MoveWorld(await openTestStore(), await openTestStore());
+  /** `target`: where the data go; another store like the source unless it is given. */
+  static async open(target?: TestStore): Promise<MoveWorld> {
+    const world = new MoveWorld(await openTestStore(), target ?? (await openTestStore()));
     await ensureSchema({ db: world.source.db, clock, log });
     return world;
   }

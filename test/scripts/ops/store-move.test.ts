@@ -66,6 +66,8 @@ describe('npm run ops: moving all data to another store and back', function () {
     expect(changed.err).to.include('were moved to');
     expect(again.err).to.include('is not empty');
     expect(reopened.code).to.equal(0);
+    const audited = await world.source.db.collection('audit').find({ 'subject.kind': 'store' }).toArray();
+    expect(audited.map(({ action }) => action)).to.deep.equal(['store.read-only', 'store.reopen']);
     expect(await show()).to.include({ access: 'open' });
   });
 
