@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChatDraft } from '../../shared/conversations/draft.ts';
 import { wouldOpen } from '../../shared/conversations/open.ts';
-import { neverStore } from '../../shared/conversations/rider-store.ts';
 import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { declareOver } from '../../shared/payment/pay-by.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { findProvider } from '../../shared/providers/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
@@ -13,6 +11,7 @@ import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import type { Action, Refused, Verdict } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { endChatAttempt } from './end-attempt.ts';
 import type { ChatFields } from './fields.ts';
 import { findAcceptedChat } from './find-accepted.ts';
 import { invalidUrlRequest } from './public-url.ts';
@@ -105,10 +104,7 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
       }
       return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: chatRefusal(outcome, id) };
     },
-    async end(account, id, payBy) {
-      // What opens a conversation is paid for; what rides in one is only stored.
-      return (await declareOver(db, account, payBy)) && (await neverStore(db, id));
-    },
+    end: (account, id, payBy) => endChatAttempt(db, account, id, payBy),
     async recover(account, id) {
       const message = await findAcceptedChat(db, account, id);
       return message === undefined ? undefined : { kind: 'accepted', body: result(message) };

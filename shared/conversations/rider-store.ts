@@ -46,8 +46,10 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
   return found !== null && found.v !== TOO_LATE_V;
 }
 
-/** Takes the place of a message, unless it is stored: `insertBy` never stores it from then on. True; may be repeated. */
-export async function neverStore(db: Db, id: MessageId): Promise<true> {
+/**
+ * Takes the place of a message, unless it is stored: `insertBy` never stores it from then on, and nobody else does. So not for one
+ * that is paid for and not stored yet. May be repeated.
+ */
+export async function neverStore(db: Db, id: MessageId): Promise<void> {
   await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);
-  return true;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { MongoServerSelectionError } from 'mongodb';
+import { endChatAttempt } from '../../../gateway/chatapp/end-attempt.ts';
 import { findAcceptedChat } from '../../../gateway/chatapp/find-accepted.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
@@ -170,6 +171,22 @@ describe('conversations/open, when things break', () => {
       expect((await conversationOf(account))?.current).to.include({ id: conversation, opener: draft._id, credits: 2 });
       const after = await accountOf(account);
       expect([after?.pending, after?.opening, after?.pendingAt]).to.deep.equal([undefined, undefined, undefined]);
+      await expectOneCharge(account);
+    });
+
+    it('has paid for its message: a caller who repeats it after its time leaves it to the sweep', async () => {
+      const account = await makeAccount(store.db, 10);
+      const draft = makeTemplateDraft();
+      await payAndVanish(account, draft);
+
+      const over = await endChatAttempt(store.db, account, draft._id, new Date(Date.now() - 1));
+      await finishPending(store.db, later());
+
+      expect(over).to.equal(true);
+      const messages = await chatMessagesOf(store.db, account);
+      expect(messages.map(({ _id, state, v }) => ({ _id, state, v }))).to.deep.equal([
+        { _id: draft._id, state: 'queued', v: 0 },
+      ]);
       await expectOneCharge(account);
     });
 

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
+import { endChatAttempt } from '../../../gateway/chatapp/end-attempt.ts';
 import { findAcceptedChat } from '../../../gateway/chatapp/find-accepted.ts';
 import { findAccepted } from '../../../gateway/sms/find-accepted.ts';
 import { queuedChatMessage } from '../../../shared/conversations/draft.ts';
-import { insertBy, neverStore } from '../../../shared/conversations/rider-store.ts';
+import { insertBy } from '../../../shared/conversations/rider-store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
@@ -95,7 +96,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
         actors: [
           (db) => insertBy(db, message, PAY_BY),
           async (db) => {
-            const over = (await declareOver(db, account, PAY_BY)) && (await neverStore(db, message._id));
+            const over = await endChatAttempt(db, account, message._id, PAY_BY);
             const found = await findAcceptedChat(db, account, message._id);
             free = over && found === undefined;
           },

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import { TOO_LATE_V } from '../../../shared/conversations/rider-store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/runtime/ids.ts';
@@ -75,6 +76,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     if (!held()) return undefined;
     messages += slice.length;
     for (const message of slice) {
+      if (message.v === TOO_LATE_V) continue;
       const tally = tallies.get(message.account) ?? new Tally();
       tallies.set(message.account, tally);
       tally.add(message);

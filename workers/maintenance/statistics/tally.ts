@@ -9,7 +9,7 @@ import { type HourDocument, type HourName, SECONDS, type ShownState } from '../.
 /** What is read of a message to count it. */
 export type Counted = Pick<
   StoredMessage,
-  '_id' | 'channel' | 'account' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
+  '_id' | 'v' | 'channel' | 'account' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
 > & {
   readonly direction?: 'in' | 'out';
   readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
@@ -17,7 +17,7 @@ export type Counted = Pick<
 };
 
 export const COUNTED_FIELDS = {
-  ...{ channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
+  ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1 },
 } as const;
 

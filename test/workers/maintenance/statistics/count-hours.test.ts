@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
+import { neverStore } from '../../../../shared/conversations/rider-store.ts';
 import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
@@ -97,6 +98,16 @@ describe('maintenance: what became of the messages of each hour', () => {
       credits: 2,
       conversations: 1,
     });
+  });
+
+  it('counts nothing of what holds the place of a message that came too late', async () => {
+    await put(made(5));
+    await neverStore(db, newId('msg', clock.now().getTime() - 4 * MINUTE_MS));
+
+    await counter().run();
+
+    expect((await hours())[0]?.states).to.deep.equal({ sms: { queued: 1 }, chatapp: {} });
+    expect(await hourCollection(db).countDocuments()).to.equal(1);
   });
 
   it('counts the running hour again and again, and an hour that is over with growing pauses', async () => {
