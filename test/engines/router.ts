@@ -3,8 +3,9 @@ import { type Command, rewritten } from '../support/mongo-wire/framing.ts';
 import { isHello, listen, plainHello } from '../support/mongo-wire/link.ts';
 
 const NOW = '$$NOW';
-/** As it stands in a message: BSON's strings end with a zero. */
+/** As they stand in a message: BSON's strings and names end with a zero. */
 const NOW_ON_THE_WIRE = `${NOW}\0`;
+const UPSERT_ON_THE_WIRE = 'upsert\0';
 
 export interface Router {
   readonly uri: string;
@@ -13,14 +14,22 @@ export interface Router {
 
 /**
  * Stands before a server as mongos does, in one respect: `$$NOW` is this process's time, one value for a whole command (mongos
- * sends it to the shards as `runtimeConstants`). For a server whose own `$$NOW` is not to be compared with dates.
+ * sends it to the shards as `runtimeConstants`). For a server whose own `$$NOW` is not to be compared with dates. It puts upserts by
+ * findAndModify to the server one after the other, because of `LOST_UPSERT`.
  */
 export async function startRouter(storeUri: string): Promise<Router> {
+  let lastUpsert = Promise.resolve();
   const listener = await listen({
     storeUri,
     accepts: () => true,
-    handle: async (command, link) =>
-      link.tell(await (isHello(command) ? plainHello(command, link) : link.ask(withTime(command, new Date())))),
+    handle: async (command, link) => {
+      if (isHello(command)) return link.tell(await plainHello(command, link));
+      const asked = (): Promise<void> => link.ask(withTime(command, new Date())).then(link.tell);
+      if (command.name !== 'findAndModify' || !command.message.includes(UPSERT_ON_THE_WIRE)) return asked();
+      // One whose connection ends is never answered.
+      lastUpsert = lastUpsert.then(() => Promise.race([asked(), link.ended]));
+      return lastUpsert;
+    },
   });
   return { uri: `mongodb://${listener.host}/?directConnection=true`, close: () => listener.close() };
 }
