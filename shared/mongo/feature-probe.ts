@@ -9,7 +9,6 @@ interface ProbeDocument {
 }
 
 /** One for all processes; it stays. */
-const COLLECTION = 'start_checks';
 const ID = 'probe';
 const EPOCH = new Date(0);
 /** Processes that start together insert it at the same moment. */
@@ -35,7 +34,7 @@ const MADE = { _id: ID, parts: { first: 1, second: 2 }, sum: { of: 2 } };
  * something else: AWS DocumentDB and Azure Cosmos DB call themselves MongoDB too.
  */
 export async function probeFeatures(db: Db): Promise<Date> {
-  const probes = db.collection<ProbeDocument>(COLLECTION);
+  const probes = db.collection<ProbeDocument>('start_checks');
   try {
     const { at, ...made } = await upsert(db);
     if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE)) throw lacks('it does updates by pipelines otherwise');
@@ -56,7 +55,7 @@ async function upsert(db: Db): Promise<Document> {
     try {
       const filter = { _id: ID, $expr: { $gte: ['$$NOW', EPOCH] } };
       const options = { upsert: true, returnDocument: 'after' } as const;
-      const made = await db.collection<ProbeDocument>(COLLECTION).findOneAndUpdate(filter, PIPELINE, options);
+      const made = await db.collection<ProbeDocument>('start_checks').findOneAndUpdate(filter, PIPELINE, options);
       return made ?? {};
     } catch (error) {
       if (!isDuplicateKey(error) || tries === TRIES) throw error;

@@ -23,6 +23,7 @@ export const COLLECTIONS: Readonly<Record<string, { readonly copied: boolean; re
   alarm_log: { copied: true, why: "Agenda's log of jobs" },
   processes: { copied: false, why: 'living processes report every ten seconds' },
   rate: { copied: false, why: 'counts of a minute' },
+  start_checks: { copied: false, why: 'each start on MongoDB writes it anew' },
   store_state: { copied: false, why: 'each store has its own; the schema is written at the end' },
 };
 
