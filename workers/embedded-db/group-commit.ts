@@ -1,7 +1,8 @@
 import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { StoreError } from './bson/errors.ts';
-import { errorReply } from './commands/reply.ts';
+import { errorReply, OK } from './commands/reply.ts';
 import type { Store } from './commands/store.ts';
+import { isDiskFull } from './storage/disk-full.ts';
 
 interface Job {
   readonly run: () => Buffer;
@@ -10,6 +11,19 @@ interface Job {
 
 /** mongod's `ShutdownInProgress`: drivers treat it as a server that is going away. */
 const SHUTDOWN_IN_PROGRESS = 91;
+/** mongod's `OutOfDiskSpace`. */
+const OUT_OF_DISK_SPACE = 14031;
+
+/** What becomes of the disk; each is told once until the other. */
+export interface DiskEvents {
+  /** Writes are refused until there is room; reads go on. */
+  full(error: unknown): void;
+  room(): void;
+  /** The tables could not be stored: the log grows meanwhile. */
+  notStored(error: unknown): void;
+  /** The process must end: nobody knows what is on the disk. */
+  fatal(error: unknown): void;
+}
 
 /**
  * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
@@ -17,24 +31,27 @@ const SHUTDOWN_IN_PROGRESS = 91;
  * nothing (see `Documents`), so it does not affect the others of its group. A command that meets a bug of ours in the middle of
  * its writes is undone.
  *
- * When the group cannot be written (disk full, I/O error), each of its commands gets an error, and so does every later one, reads
- * too: memory is then ahead of the disk, so the process must end. `onFatal` does that.
+ * When the disk is full, the group is undone and its commands are answered with 14031, and so is every later write until the log
+ * has room for as much again. When it cannot be written for another reason (I/O error), each of its commands gets an error, and so
+ * does every later one, reads too: nobody knows what is on the disk, so the process must end. `fatal` does that.
  */
 export class GroupCommit {
   private readonly store: Store;
   private readonly signal: ChangeSignal;
-  private readonly onFatal: (error: unknown) => void;
+  private readonly events: DiskEvents;
   private jobs: Job[] = [];
   /** Callbacks that wait for a checkpoint. */
-  private checkpoints: (() => void)[] = [];
+  private checkpoints: ((stored: boolean) => void)[] = [];
   /** True from the first job until no more jobs wait. */
   private busy = false;
   private refusal: Buffer | undefined;
+  /** While the disk is full: the answer to writes, and the bytes that the log had no room for. */
+  private full: { readonly answer: Buffer; readonly bytes: number } | undefined;
 
-  constructor(store: Store, signal: ChangeSignal, onFatal: (error: unknown) => void) {
+  constructor(store: Store, signal: ChangeSignal, events: DiskEvents) {
     this.store = store;
     this.signal = signal;
-    this.onFatal = onFatal;
+    this.events = events;
   }
 
   add(run: () => Buffer, done: (reply: Buffer) => void): void {
@@ -48,12 +65,20 @@ export class GroupCommit {
     setImmediate(() => void this.commitAll());
   }
 
-  /** Stores the tables between two groups. Rejects when the disk fails, or has failed. */
+  /** Stores the tables between two groups. Rejects when the disk fails, has failed, or is full. */
   checkpoint(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.checkpoints.push(() => (this.failed === undefined ? resolve() : reject(new Error('the commit failed'))));
+      this.checkpoints.push((stored) => (stored ? resolve() : reject(this.checkpointRefused())));
       this.start();
     });
+  }
+
+  private checkpointRefused(): Error {
+    if (this.failed !== undefined) return new Error('the commit failed');
+    return new StoreError(
+      OUT_OF_DISK_SPACE,
+      `the tables could not be stored: ${textOf(this.store.database.checkpointError)}`,
+    );
   }
 
   /** The answer to every command after the disk has failed: memory may contain what is not stored. */
@@ -80,22 +105,67 @@ export class GroupCommit {
 
   private async tellCheckpoints(): Promise<void> {
     if (this.checkpoints.length === 0) return;
-    await this.orFail(() => this.store.database.checkpoint());
-    for (const done of this.checkpoints.splice(0)) done();
+    let stored = false;
+    await this.orFail(async () => {
+      stored = await this.storeTables();
+    });
+    for (const done of this.checkpoints.splice(0)) done(stored);
+  }
+
+  private async storeTables(): Promise<boolean> {
+    const { database } = this.store;
+    const stored = await database.checkpoint();
+    if (!stored) {
+      const cause = database.checkpointError;
+      const sentence = `data.mdb could not be stored in ${database.dir} (${textOf(cause)}), for want of room or by a fault of the disk. data.log keeps what it lacks; it is tried again.`;
+      this.events.notStored(new Error(sentence, { cause }));
+    }
+    return stored;
   }
 
   private async commit(jobs: readonly Job[]): Promise<void> {
     const { database, documents } = this.store;
     let replies: readonly Buffer[] = [];
     await this.orFail(async () => {
-      replies = await this.runAll(jobs);
+      replies = this.hasRoom() ? await this.runOrUndo(jobs) : jobs.map(() => this.full?.answer ?? OK);
     });
     const ran = this.refusal === undefined ? jobs.slice(0, replies.length) : jobs;
     for (const [i, job] of ran.entries()) job.done(this.refusal ?? replies[i] ?? errorReply(new Error('no reply')));
     this.jobs.unshift(...jobs.slice(ran.length));
     this.signal.note(documents.changed);
     documents.changed.clear();
-    if (database.checkpointDue) await this.orFail(() => database.checkpoint());
+    if (database.checkpointDue) await this.orFail(async () => void (await this.storeTables()));
+  }
+
+  /** Whether writes can be tried. The first time that they can again, it says so. */
+  private hasRoom(): boolean {
+    if (this.full === undefined) return true;
+    if (!this.store.database.hasRoom(this.full.bytes)) return false;
+    this.full = undefined;
+    this.events.room();
+    return true;
+  }
+
+  /** The replies; when the disk is full, the group is undone and every command refused. */
+  private async runOrUndo(jobs: readonly Job[]): Promise<readonly Buffer[]> {
+    const { database } = this.store;
+    try {
+      return await this.runAll(jobs);
+    } catch (error) {
+      if (!isDiskFull(error, database.dir)) throw error;
+      const sentence = `the disk is full: nothing could be written in ${database.dir} (${textOf(error)}). Make room: writes go on by themselves.`;
+      const full = { answer: errorReply(new StoreError(OUT_OF_DISK_SPACE, sentence)), bytes: database.pending };
+      await this.undo();
+      this.full = full;
+      this.events.full(new Error(sentence, { cause: error }));
+      return jobs.map(() => full.answer);
+    }
+  }
+
+  private async undo(): Promise<void> {
+    await this.store.database.undo();
+    this.store.catalog.reload();
+    this.store.documents.changed.clear();
   }
 
   /**
@@ -106,9 +176,7 @@ export class GroupCommit {
     const replies: Buffer[] = [];
     const fault = this.tryAll(jobs, replies);
     if (fault === undefined) return replies;
-    await this.store.database.undo();
-    this.store.catalog.reload();
-    this.store.documents.changed.clear();
+    await this.undo();
     const again: Buffer[] = [];
     const second = this.tryAll(jobs.slice(0, replies.length), again);
     if (second !== undefined) throw second.error;
@@ -146,10 +214,15 @@ export class GroupCommit {
     try {
       await action();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
       // Not the commands' fault: clients should come back when the process has restarted.
-      this.refusal = errorReply(new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${why}`));
-      this.onFatal(error);
+      this.refusal = errorReply(
+        new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${textOf(error)}`),
+      );
+      this.events.fatal(error);
     }
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

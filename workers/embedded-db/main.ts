@@ -1,6 +1,8 @@
 import { runConfigured } from '../../shared/config/run-configured.ts';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
+import type { DiskEvents } from './group-commit.ts';
+import { startOrWaitForRoom } from './room.ts';
 import { startEmbeddedStore } from './server.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
@@ -13,16 +15,20 @@ const STUCK_MS = 120_000;
 runConfigured('embedded-db', async ({ config, log, life }) => {
   let failed = false;
   let watchdog: Watchdog | undefined; // From when it serves on: what a start does again may take its time.
-  const store = await startEmbeddedStore({
-    dir: embeddedStoreDir(config.dataDir),
-    durability: 'fsync',
-    progress: () => watchdog?.progress(),
-    onFatal: (error) => {
+  const dir = embeddedStoreDir(config.dataDir);
+  const disk: DiskEvents = {
+    full: (error) => log.error('disk_full', errorFields(error)),
+    room: () => log.info('disk_has_room', { dir }),
+    notStored: (error) => log.error('tables_not_stored', errorFields(error)),
+    fatal: (error) => {
       failed = true;
       log.error('commit_failed', errorFields(error));
       life.stop('commit_failed', error);
     },
-  });
+  };
+  const store = await startOrWaitForRoom(dir, { log, stopping: life.stopping }, () =>
+    startEmbeddedStore({ dir, durability: 'fsync', progress: () => watchdog?.progress(), disk }),
+  );
   const { groups, dropped } = store.recovery;
   log.info('listening', {
     uri: store.uri,

@@ -14,7 +14,7 @@ import { Command } from './commands/command.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
-import { GroupCommit } from './group-commit.ts';
+import { type DiskEvents, GroupCommit } from './group-commit.ts';
 import { beginPatterns } from './query/regex.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
@@ -37,8 +37,8 @@ export interface EmbeddedStoreOptions {
   readonly ttlEveryMs?: number;
   /** Called after each step of a command that walks a whole collection: it takes long but is not stuck. */
   readonly progress?: () => void;
-  /** Called once when a commit has failed: the process must end. */
-  readonly onFatal?: (error: unknown) => void;
+  /** Told what becomes of the disk. */
+  readonly disk?: DiskEvents;
 }
 
 export interface EmbeddedStore {
@@ -53,6 +53,7 @@ export interface EmbeddedStore {
 }
 
 const TTL_EVERY_MS = 60_000;
+const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, fatal() {} };
 
 /**
  * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
@@ -79,7 +80,7 @@ async function serve(
   const { dir, socketPath } = options;
   const store = new Store(dir, options.durability, options.now ?? Date.now, options.progress);
   const signal = new ChangeSignal(dir, systemClock);
-  const commits = new GroupCommit(store, signal, options.onFatal ?? (() => {}));
+  const commits = new GroupCommit(store, signal, options.disk ?? UNHEARD);
   const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -53,8 +53,9 @@ export class TtlSweeper {
         }
         return OK;
       },
-      () => {
-        if (removed === BATCH) this.remove(collection, index);
+      (reply) => {
+        // On a full disk it was undone; the next sweep tries again.
+        if (reply === OK && removed === BATCH) this.remove(collection, index);
       },
     );
   }

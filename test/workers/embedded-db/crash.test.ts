@@ -6,8 +6,8 @@ import { MongoClient } from 'mongodb';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startStoreProcess, storeCommand } from './store-process.ts';
-import { EMBEDDED, tempDir } from './store-under-test.ts';
+import { giveRoom, startStoreProcess, storeCommand } from './store-process.ts';
+import { EMBEDDED, errorOf, tempDir } from './store-under-test.ts';
 
 interface Doc {
   _id: number;
@@ -114,14 +114,24 @@ if (EMBEDDED) {
       await check(acknowledged);
     });
 
-    it('answers with errors and ends with 1 when the disk is full', async () => {
+    it('refuses writes while the disk is full, has all it acknowledged, and goes on by itself', async () => {
       const server = await startProcess(4096);
-      const ended = new Promise((resolve) => server.once('exit', resolve));
+      const client = new MongoClient(uri());
+      const others = client.db('x').collection<{ _id: number; padding: string }>('others');
 
-      const acknowledged = await writeUntilGone(() => {});
+      const acknowledged = await writeUntilGone(() => {}); // until an error
+      const refused = await errorOf(others.insertOne({ _id: 1, padding: 'x'.repeat(200_000) }));
+      const read = await client.db('x').collection('c').countDocuments({ tags: 'all' });
+      giveRoom(server);
+      await others.insertOne({ _id: 1, padding: '' });
+      await client.close();
+      server.kill('SIGKILL');
+      await eventually(() => server.signalCode !== null, 'it is gone', 20_000);
 
-      expect(await ended).to.equal(1);
+      expect(refused).to.include({ code: 14031, codeName: 'OutOfDiskSpace' });
+      expect(refused.message).to.match(/^the disk is full: nothing could be written in \S+ \(EFBIG.*Make room/);
       expect(acknowledged.length).to.be.greaterThan(0);
+      expect(read).to.equal(acknowledged.length * 10);
       await check(acknowledged);
     });
 

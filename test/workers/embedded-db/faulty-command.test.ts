@@ -19,7 +19,12 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
     dir = tempDir();
     fatal = [];
     store = new Store(dir, 'none', Date.now);
-    commits = new GroupCommit(store, new ChangeSignal(dir, systemClock), (error) => fatal.push(error));
+    commits = new GroupCommit(store, new ChangeSignal(dir, systemClock), {
+      full: () => {},
+      room: () => {},
+      notStored: () => {},
+      fatal: (error) => void fatal.push(error),
+    });
   });
   afterEach(async () => {
     await store.database.close();

@@ -95,7 +95,7 @@ describe('embedded-db after a power failure', function () {
       if (database === undefined) throw new Error('not opened');
       const used = database;
       for (let step = 0; step < STEPS; step++) {
-        if (random() < 0.2) await storing(() => used.checkpoint());
+        if (random() < 0.2) await storing(async () => void (await used.checkpoint()));
         const changes = new Map(model);
         used.write(() => {
           for (let i = 0; i < 1 + random() * 4; i++) {

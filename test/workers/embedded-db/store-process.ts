@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
 import { builtProduct } from '../../support/built.ts';
@@ -17,9 +17,9 @@ export interface StoreProcess {
   kill(): Promise<void>;
 }
 
-/** `fileBlocks`: files may not grow beyond so many; the cheapest full disk, writing fails as ENOSPC would (node ignores the signal). */
+/** `fileBlocks`: files may not grow beyond so many; the cheapest full disk, writing fails as ENOSPC would (node ignores the signal). `giveRoom` ends that. */
 export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
-  const limit = fileBlocks === undefined ? '' : `ulimit -f ${fileBlocks};`;
+  const limit = fileBlocks === undefined ? '' : `ulimit -S -f ${fileBlocks};`;
   const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...(await storeCommand())], {
     env: { ...process.env, HARKARA_DATA_DIR: dataDir, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -38,4 +38,11 @@ export async function startStoreProcess(dataDir: string, fileBlocks?: number): P
       await exited;
     },
   };
+}
+
+export function giveRoom({ pid }: ChildProcess): void {
+  const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited:unlimited'], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`prlimit: ${stderr}`);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { byteAt } from '../bson/read.ts';
+import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { openTables } from './open-tables.ts';
@@ -85,6 +86,8 @@ const SIZED = Buffer.from('sized');
  * a shorter time.
  */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
+/** After one that failed. */
+const RETRY_BYTES = 1024 * 1024;
 
 /**
  * Three tables of bytes in one LMDB file, with a write-ahead log. `write` changes the tables inside an LMDB transaction that
@@ -102,7 +105,11 @@ export class Database {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly log: Log;
   private open: OpenTransaction | undefined;
+  readonly dir: string;
   private readonly path: string;
+  private checkpointAt = CHECKPOINT_BYTES;
+  /** Why the last `checkpoint` that failed did. */
+  checkpointError: unknown;
   /** The log position of the last checkpoint. */
   private readonly position: LogPosition & { stored: number };
 
@@ -111,6 +118,7 @@ export class Database {
 
   /** Throws `StartError` when the files are damaged or belong to different stores; its sentence says what to do. */
   constructor(dir: string, durability: Durability) {
+    this.dir = dir;
     const files = prepareFiles(dir);
     this.root = openTables(files.tables, durability === 'fsync');
     const table = (id: number, name: string): Table => {
@@ -152,7 +160,22 @@ export class Database {
     if (this.open === undefined) return;
     this.open.end(ABORT);
     await this.open.ended;
-    // The tables are as of the last checkpoint: apply the log since then again.
+    this.reopen();
+  }
+
+  /** Whether the log has room for `bytes` bytes more. Only between two writes. */
+  hasRoom(bytes: number): boolean {
+    try {
+      this.log.probe(bytes);
+      return true;
+    } catch (error) {
+      if (isDiskFull(error, this.dir)) return false;
+      throw error;
+    }
+  }
+
+  /** The tables are as of the last checkpoint: applies the log since then again. */
+  private reopen(): void {
     this.open = this.begin();
     const log = new LogBytes(this.path);
     try {
@@ -164,19 +187,34 @@ export class Database {
 
   /** Whether the log is long enough for a checkpoint. */
   get checkpointDue(): boolean {
-    return this.log.size >= CHECKPOINT_BYTES;
+    return this.log.size >= this.checkpointAt;
   }
 
-  /** Stores the tables. Nothing may be written until it resolves. If it rejects, this process must end. */
-  async checkpoint(): Promise<void> {
-    if (this.open === undefined) return;
-    const { end, ended } = this.open;
+  /**
+   * Stores the tables. Nothing may be written until it resolves. False, with the reason in `checkpointError`, when the disk did not
+   * take them: the log still has everything, and the next try is due after another megabyte.
+   */
+  async checkpoint(): Promise<boolean> {
+    if (this.open === undefined) return true;
+    try {
+      await this.store(this.open);
+      return true;
+    } catch (error) {
+      this.checkpointError = error;
+      this.checkpointAt = this.log.size + RETRY_BYTES;
+      this.reopen();
+      return false;
+    }
+  }
+
+  private async store({ end, ended }: OpenTransaction): Promise<void> {
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
     end(undefined);
     await ended;
     this.open = undefined;
     this.position.stored = this.log.last;
     this.log.restart();
+    this.checkpointAt = CHECKPOINT_BYTES;
   }
 
   /**
@@ -229,9 +267,13 @@ export class Database {
     return keys.length === limit;
   }
 
-  /** Only after writes that succeeded. */
+  /** Only after writes that succeeded. On a full disk the tables stay as they were, and the log has the rest. */
   async close(): Promise<void> {
-    await this.checkpoint();
+    try {
+      if (this.open !== undefined) await this.store(this.open);
+    } catch (error) {
+      if (!isDiskFull(error, this.dir)) throw error;
+    }
     await this.root.close();
     this.log.close();
   }

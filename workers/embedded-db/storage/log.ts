@@ -101,10 +101,19 @@ export class Log {
     writeHeader(buffer.subarray(0, used), this.store, this.number + 1);
     for (let at = 0; at < used; ) at += writeSync(this.fd, buffer, at, used - at, this.position + at);
     // Waited for here: another thread would do it while reads go on, and cost more in waking than a quick disk takes.
-    if (this.sync) fdatasyncSync(this.fd);
+    if (this.sync) this.synced();
     this.number++;
     this.position += used;
     this.used = HEADER_BYTES;
+  }
+
+  /** Takes the room for a group of `bytes` bytes; throws what the file system says. */
+  probe(bytes: number): void {
+    if (this.position + bytes > this.length) this.grow(this.position + bytes);
+    const zeros = Buffer.alloc(Math.min(bytes, FIRST_BYTES));
+    for (let at = 0; at < bytes; ) {
+      at += writeSync(this.fd, zeros, 0, Math.min(zeros.length, bytes - at), this.position + at);
+    }
   }
 
   /** The tables hold all that was appended: the next group is the first in the file. */
@@ -119,6 +128,15 @@ export class Log {
 
   close(): void {
     closeSync(this.fd);
+  }
+
+  /** Without the code of the cause: whatever it was, nobody knows what of the group is on the disk. */
+  private synced(): void {
+    try {
+      fdatasyncSync(this.fd);
+    } catch (cause) {
+      throw new Error('the log could not be synced', { cause });
+    }
   }
 
   private grow(bytes: number): void {
