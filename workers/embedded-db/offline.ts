@@ -8,6 +8,7 @@ import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';
 import { replaceFile } from './storage/replace-file.ts';
+import { storeFiles } from './storage/store-files.ts';
 import { takeStore } from './take-store.ts';
 
 /**
@@ -41,6 +42,7 @@ export function compactStore(dir: string): Promise<{ readonly before: number; re
     } finally {
       await database.close();
     }
+    rmSync(storeFiles(dir).sums, { force: true }); // the next start makes them
     replaceFile(compact, tables);
     return { before, after: statSync(tables).size };
   });
@@ -64,6 +66,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
       rmSync(copy);
       throw new StartError(`${file} is not a complete backup of a store.`);
     }
+    rmSync(storeFiles(dir).sums, { force: true });
     // The log first, because tables without a log count as damaged.
     writeFileSync(log, Buffer.alloc(LOG_STEP_BYTES), { mode: 0o600 });
     replaceFile(copy, tables);

@@ -31,6 +31,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   197: 'InvalidIndexSpecificationOption',
   201: 'CannotBuildIndexKeys',
   238: 'NotImplemented',
+  246: 'DataCorruptionDetected',
   263: 'OperationNotSupportedInTransaction',
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   10334: 'BSONObjectTooLarge',

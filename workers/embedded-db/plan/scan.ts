@@ -4,6 +4,7 @@ import { TYPE } from '../bson/read.ts';
 import type { Predicate } from '../query/predicate.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { Database, Entry, KeyRange } from '../storage/database.ts';
+import { wholeDocument } from '../storage/documents.ts';
 import type { Index } from '../storage/index-definition.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
@@ -35,6 +36,7 @@ export class Scan {
   private readonly database: Database;
   /** What it reads: the collection and its indexes. */
   private readonly sources: readonly { readonly dropped: boolean }[];
+  private readonly ns: string;
   private readonly matches: Predicate;
   private readonly steps: Step[];
   private readonly seen: Set<string> | undefined;
@@ -46,6 +48,7 @@ export class Scan {
   constructor(database: Database, collection: Collection, plan: Plan, matches: Predicate, expected = FIRST_CHUNK) {
     this.database = database;
     this.sources = [collection, ...indexesOf(plan)];
+    this.ns = collection.ns;
     this.matches = matches;
     this.steps = stepsOf(plan, collection, Math.min(Math.max(expected, 1), LARGEST_CHUNK)).reverse();
     const repeats =
@@ -97,6 +100,7 @@ export class Scan {
     if (bytes === undefined) return undefined; // removed since the chunk was read, or an `_id` that is not there
     this.examinedDocs++;
     this.bytes += beginEffort();
+    wholeDocument(bytes, () => this.ns);
     return this.matches(TYPE.object, bytes, 0) ? { key, doc: bytes } : undefined;
   }
 }

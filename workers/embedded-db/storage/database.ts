@@ -5,8 +5,9 @@ import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { openTables } from './open-tables.ts';
+import { checkPages, notePages, type PagesChecked } from './page-sums.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
-import { prepareFiles, requireLog } from './store-files.ts';
+import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
 
 export type Durability = 'fsync' | 'none';
 
@@ -106,7 +107,8 @@ export class Database {
   private readonly log: Log;
   private open: OpenTransaction | undefined;
   readonly dir: string;
-  private readonly path: string;
+  private readonly files: StoreFiles;
+  private readonly sync: boolean;
   private checkpointAt = CHECKPOINT_BYTES;
   /** Why the last `checkpoint` that failed did. */
   checkpointError: unknown;
@@ -115,12 +117,17 @@ export class Database {
 
   /** What this start recovered from the log. */
   readonly recovery: Recovery;
+  /** What it found of the tables' pages. */
+  readonly pages: PagesChecked;
 
   /** Throws `StartError` when the files are damaged or belong to different stores; its sentence says what to do. */
   constructor(dir: string, durability: Durability) {
     this.dir = dir;
     const files = prepareFiles(dir);
-    this.root = openTables(files.tables, durability === 'fsync');
+    this.files = files;
+    this.pages = checkPages(files);
+    this.sync = durability === 'fsync';
+    this.root = openTables(files.tables, this.sync);
     const table = (id: number, name: string): Table => {
       const options = { name, encoding: 'binary' as const, keyEncoder: KEY_ENCODER };
       return { id, lmdb: this.root.openDB<Buffer, Buffer>(options) };
@@ -131,12 +138,10 @@ export class Database {
     const known = this.get(this.meta, STORE_ID);
     const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
     requireLog(files, known !== undefined || stored > 0);
-    this.path = files.log;
     const sized = this.get(this.meta, SIZED) !== undefined;
     this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored, sized };
-    const sync = durability === 'fsync';
-    this.recovery = this.recover(sync);
-    this.log = new Log(files.log, sync, this.position);
+    this.recovery = this.recover();
+    this.log = new Log(files.log, this.sync, this.position);
   }
 
   /**
@@ -177,7 +182,7 @@ export class Database {
   /** The tables are as of the last checkpoint: applies the log since then again. */
   private reopen(): void {
     this.open = this.begin();
-    const log = new LogBytes(this.path);
+    const log = new LogBytes(this.files.log);
     try {
       this.redo(log, log.recovery(this.position));
     } finally {
@@ -213,6 +218,7 @@ export class Database {
     await ended;
     this.open = undefined;
     this.position.stored = this.log.last;
+    this.notePages();
     this.log.restart();
     this.checkpointAt = CHECKPOINT_BYTES;
   }
@@ -288,11 +294,11 @@ export class Database {
   }
 
   /** Applies the changes that are in the log but not in the tables. Afterwards the tables are complete. */
-  private recover(sync: boolean): Recovery {
-    const log = new LogBytes(this.path);
+  private recover(): Recovery {
+    const log = new LogBytes(this.files.log);
     try {
       const recovery = log.recovery(this.position);
-      sizeLog(this.path, sync);
+      sizeLog(this.files.log, this.sync);
       const last = recovery.groups.at(-1)?.number;
       this.root.transactionSync(() => {
         this.redo(log, recovery);
@@ -301,9 +307,19 @@ export class Database {
         this.meta.lmdb.putSync(SIZED, Buffer.from([1]));
       });
       this.position.stored = last ?? this.position.stored;
+      this.notePages();
       return recovery;
     } finally {
       log.close();
+    }
+  }
+
+  /** On a full disk they are left out: the next ones include them. */
+  private notePages(): void {
+    try {
+      notePages(this.files, this.position.store, this.sync);
+    } catch (error) {
+      if (!isDiskFull(error, this.dir)) throw error;
     }
   }
 

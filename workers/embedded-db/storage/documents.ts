@@ -53,7 +53,14 @@ export class Documents {
   }
 
   get(key: Buffer): Buffer | undefined {
-    return this.database.get(this.database.documents, key);
+    const doc = this.database.get(this.database.documents, key);
+    return doc === undefined ? undefined : wholeDocument(doc, () => this.nsOf(key));
+  }
+
+  private nsOf(key: Buffer): string {
+    const id = key.readUInt32BE(0);
+    for (const collection of this.catalog.all()) if (collection.id === id) return collection.ns;
+    return `collection ${id}`;
   }
 
   /** Inserts the document at `pos` as it is, its `_id` first, made when missing. Returns that `_id`. Throws 11000, 53, 10334. */
@@ -216,6 +223,15 @@ export class Documents {
     }
     if (changed) this.catalog.indexesChanged(collection);
   }
+}
+
+/** The document, when its length and end are those of one. Throws 246. */
+export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
+  if (doc.length >= 5 && int32At(doc, 0) === doc.length && doc[doc.length - 1] === 0) return doc;
+  throw new StoreError(
+    246,
+    `A document of ${ns()} in data.mdb is damaged. Stop the store and run: npm run ops -- store check; then bring data.mdb and data.log back from one backup.`,
+  );
 }
 
 /** Whether the field's flag went up. */

@@ -14,11 +14,16 @@ import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
 import { emptied } from './read-log.ts';
 
-/** The two files that are the data. */
+/** The two files that are the data, and the checksums of the tables' pages. */
 export interface StoreFiles {
   readonly dir: string;
   readonly tables: string;
   readonly log: string;
+  readonly sums: string;
+}
+
+export function storeFiles(dir: string): StoreFiles {
+  return { dir, tables: join(dir, 'data.mdb'), log: join(dir, 'data.log'), sums: join(dir, 'data.sums') };
 }
 
 /**
@@ -27,7 +32,7 @@ export interface StoreFiles {
  * to them.
  */
 export function prepareFiles(dir: string): StoreFiles {
-  const files = { dir, tables: join(dir, 'data.mdb'), log: join(dir, 'data.log') };
+  const files = storeFiles(dir);
   if (!existsSync(files.tables)) {
     if (!existsSync(files.log)) makeLog(files);
   } else if (existsSync(files.log) && statSync(files.log).size === 0 && neverMade(files.tables)) {

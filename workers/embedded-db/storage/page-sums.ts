@@ -1,0 +1,152 @@
+import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { catalogueNames } from './page-names.ts';
+import { entriesOf, PageTree, type TreePage } from './page-tree.ts';
+import type { StoreFiles } from './store-files.ts';
+
+/**
+ * Checksums of the pages of data.mdb, in a file beside it (docs/decisions/0077):
+ *
+ *     [magic "HKPS1"][id of the store 8][last transaction f64][crc32 of both meta pages u32][crc32 of what is before u32], zeros to 4096
+ *     per page [low half of the transaction that wrote it u32][crc32 of its bytes u32]
+ *
+ * They are written after a checkpoint and synced before the header says so. Pages of later transactions count as not covered.
+ */
+const MAGIC = Buffer.from('HKPS1');
+const STORE_AT = MAGIC.length;
+const TXN_AT = STORE_AT + 8;
+const META_AT = TXN_AT + 8;
+const CHECKSUM_AT = META_AT + 4;
+const HEADER_BYTES = CHECKSUM_AT + 4;
+const SUMS_AT = 4096;
+const SUM_BYTES = 8;
+
+/** What a start found: `covered` pages are as they were written. */
+export interface PagesChecked {
+  readonly pages: number;
+  readonly covered: number;
+}
+
+/**
+ * Reads every page in use and compares it with its checksum. Throws `StartError` when one differs: LMDB must not read it. Pages
+ * without a checksum (a copy without data.sums, an older version) must at least be pages.
+ */
+export function checkPages(files: StoreFiles): PagesChecked {
+  if (!existsSync(files.tables)) return { pages: 0, covered: 0 };
+  const tree = new PageTree(files.tables);
+  try {
+    const { meta } = tree;
+    if (meta === undefined) throw notTheSame(files, 'its first pages are none of LMDB');
+    let known = readSums(files.sums, true);
+    const damaged: TreePage[] = [];
+    const names = catalogueNames();
+    let [pages, covered, id]: [number, number, Buffer | undefined] = [0, 0, undefined];
+    for (const page of tree.walk(-1)) {
+      pages++;
+      const state = stateOf(page, known, meta.txn);
+      if (state === 'covered') covered++;
+      if (state === 'damaged') damaged.push({ ...page, bytes: Buffer.alloc(0) });
+      else if (page.table === 'meta' && page.kind === 'leaf') {
+        names.add(page.bytes);
+        for (const { key, value } of entriesOf(page.bytes)) if (key.equals(STORE_KEY)) id = value;
+      }
+    }
+    // Of another store: data.mdb was brought here from elsewhere, and its checksums were not.
+    if (known !== undefined && id !== undefined && !id.equals(known.store)) {
+      known = undefined;
+      const broken = damaged.filter(({ kind }) => kind === undefined);
+      damaged.splice(0, damaged.length, ...broken);
+      covered = 0;
+    }
+    if (known !== undefined && known.txn > meta.txn) throw notTheSame(files, 'it is older than data.sums');
+    if (known?.txn === meta.txn && known.meta !== meta.sum) throw notTheSame(files, 'its first pages have changed');
+    const [first] = damaged;
+    if (first !== undefined) throw isDamaged(files, first, damaged.length, names.of(first));
+    return { pages, covered };
+  } finally {
+    tree.close();
+  }
+}
+
+/** Notes the checksums of all pages that were written since the last time. After a commit, before the next one. */
+export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void {
+  const known = readSums(files.sums, false);
+  const since = known?.store.equals(store) === true ? known.txn : -1;
+  const tree = new PageTree(files.tables);
+  const fd = openSync(files.sums, existsSync(files.sums) ? 'r+' : 'w+', 0o600);
+  try {
+    if (tree.meta === undefined || tree.meta.txn === since) return;
+    const sum = Buffer.alloc(SUM_BYTES);
+    for (const page of tree.walk(since)) {
+      if (page.kind === undefined) continue; // the next start will say so
+      sum.writeUInt32LE(page.txn % 2 ** 32, 0);
+      sum.writeUInt32LE(crc32(page.bytes), 4);
+      writeSync(fd, sum, 0, SUM_BYTES, SUMS_AT + page.number * SUM_BYTES);
+    }
+    if (sync) fdatasyncSync(fd);
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.set(MAGIC, 0);
+    header.set(store, STORE_AT);
+    header.writeDoubleLE(tree.meta.txn, TXN_AT);
+    header.writeUInt32LE(tree.meta.sum, META_AT);
+    header.writeUInt32LE(crc32(header.subarray(0, CHECKSUM_AT)), CHECKSUM_AT);
+    writeSync(fd, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(fd);
+    tree.close();
+  }
+}
+
+/** As `Database` has it. */
+const STORE_KEY = Buffer.from('store');
+
+interface Sums {
+  readonly store: Buffer;
+  /** All pages of transactions up to this one have a checksum. */
+  readonly txn: number;
+  /** Of both meta pages then. */
+  readonly meta: number;
+  /** The file, or only its header. */
+  readonly bytes: Buffer;
+}
+
+function stateOf(page: TreePage, known: Sums | undefined, newest: number): 'covered' | 'not covered' | 'damaged' {
+  if (page.kind === undefined) return 'damaged';
+  if (known === undefined || (page.txn > known.txn && page.txn <= newest)) return 'not covered';
+  const at = SUMS_AT + page.number * SUM_BYTES;
+  if (at + SUM_BYTES > known.bytes.length) return 'damaged';
+  const same =
+    known.bytes.readUInt32LE(at) === page.txn % 2 ** 32 && known.bytes.readUInt32LE(at + 4) === crc32(page.bytes);
+  return same ? 'covered' : 'damaged';
+}
+
+/** Undefined when there are none, or none that can be believed. */
+function readSums(path: string, all: boolean): Sums | undefined {
+  if (!existsSync(path)) return undefined;
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(all ? fstatSync(fd).size : HEADER_BYTES);
+    for (let at = 0, more = 1; more > 0 && at < bytes.length; at += more) {
+      more = readSync(fd, bytes, at, bytes.length - at, at);
+    }
+    if (bytes.length < HEADER_BYTES || !bytes.subarray(0, STORE_AT).equals(MAGIC)) return undefined;
+    if (crc32(bytes.subarray(0, CHECKSUM_AT)) !== bytes.readUInt32LE(CHECKSUM_AT)) return undefined;
+    const store = bytes.subarray(STORE_AT, TXN_AT);
+    return { store, txn: bytes.readDoubleLE(TXN_AT), meta: bytes.readUInt32LE(META_AT), bytes };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isDamaged({ tables, sums }: StoreFiles, first: TreePage, count: number, where: string): StartError {
+  return new StartError(
+    `${tables} is damaged: page ${first.number} (${where}) is not as it was written${count === 1 ? '' : `, and ${count - 1} more`}. The disk changed or lost it. Bring data.mdb and data.log back from one backup.${existsSync(sums) ? ` To see what can still be read, keep copies, remove ${sums}, and run: npm run ops -- store check` : ''}`,
+  );
+}
+
+function notTheSame({ tables, sums }: StoreFiles, why: string): StartError {
+  return new StartError(
+    `${tables} is not as it was written: ${why}. If you brought data.mdb and data.log back from one backup, remove ${sums}; if not, do so, or keep copies, remove ${sums}, and run: npm run ops -- store check`,
+  );
+}
