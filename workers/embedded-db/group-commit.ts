@@ -1,11 +1,12 @@
 import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
 import { StoreError } from './bson/errors.ts';
 import { errorReply, OK } from './commands/reply.ts';
+import { type Progress, Rest } from './commands/slices.ts';
 import type { Store } from './commands/store.ts';
 import { isDiskFull } from './storage/disk-full.ts';
 
 interface Job {
-  readonly run: () => Buffer;
+  readonly run: () => Progress;
   readonly done: (reply: Buffer) => void;
 }
 
@@ -13,6 +14,9 @@ interface Job {
 const SHUTDOWN_IN_PROGRESS = 91;
 /** mongod's `OutOfDiskSpace`. */
 const OUT_OF_DISK_SPACE = 14031;
+
+/** mongod's `InterruptedAtShutdown`. */
+const INTERRUPTED = errorReply(new StoreError(11600, 'the store is stopping: a part of the command is done'));
 
 /** What becomes of the disk; each is told once until the other. */
 export interface DiskEvents {
@@ -27,7 +31,7 @@ export interface DiskEvents {
 
 /**
  * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
- * They are answered after it. Commands that arrive while the disk works share the next group. A failed command has written
+ * They are answered after it; a long command does a part of its work in each of several groups (`slices.ts`). Commands that arrive while the disk works share the next group. A failed command has written
  * nothing (see `Documents`), so it does not affect the others of its group. A command that meets a bug of ours in the middle of
  * its writes is undone.
  *
@@ -45,6 +49,7 @@ export class GroupCommit {
   /** True from the first job until no more jobs wait. */
   private busy = false;
   private refusal: Buffer | undefined;
+  private ending = false;
   /** While the disk is full: the answer to writes, and the bytes that the log had no room for. */
   private full: { readonly answer: Buffer; readonly bytes: number } | undefined;
 
@@ -54,7 +59,7 @@ export class GroupCommit {
     this.events = events;
   }
 
-  add(run: () => Buffer, done: (reply: Buffer) => void): void {
+  add(run: () => Progress, done: (reply: Buffer) => void): void {
     this.jobs.push({ run, done });
     this.start();
   }
@@ -86,8 +91,9 @@ export class GroupCommit {
     return this.refusal;
   }
 
-  /** Resolves when nothing waits for a commit. */
+  /** Resolves when nothing waits for a commit. Long writes end where they are, as those of mongod at a stop. */
   async settled(): Promise<void> {
+    this.ending = true;
     while (this.busy) await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -125,12 +131,17 @@ export class GroupCommit {
 
   private async commit(jobs: readonly Job[]): Promise<void> {
     const { database, documents } = this.store;
-    let replies: readonly Buffer[] = [];
+    let replies: readonly Progress[] = [];
     await this.orFail(async () => {
       replies = this.hasRoom() ? await this.runOrUndo(jobs) : jobs.map(() => this.full?.answer ?? OK);
     });
     const ran = this.refusal === undefined ? jobs.slice(0, replies.length) : jobs;
-    for (const [i, job] of ran.entries()) job.done(this.refusal ?? replies[i] ?? errorReply(new Error('no reply')));
+    for (const [i, { done }] of ran.entries()) {
+      const answer = this.refusal ?? replies[i] ?? errorReply(new Error('no reply'));
+      if (!(answer instanceof Rest)) done(answer);
+      else if (this.ending) done(INTERRUPTED);
+      else this.jobs.push({ run: answer.next, done });
+    }
     this.jobs.unshift(...jobs.slice(ran.length));
     this.signal.note(documents.changed);
     documents.changed.clear();
@@ -147,7 +158,7 @@ export class GroupCommit {
   }
 
   /** The replies; when the disk is full, the group is undone and every command refused. */
-  private async runOrUndo(jobs: readonly Job[]): Promise<readonly Buffer[]> {
+  private async runOrUndo(jobs: readonly Job[]): Promise<readonly Progress[]> {
     const { database } = this.store;
     try {
       return await this.runAll(jobs);
@@ -172,19 +183,19 @@ export class GroupCommit {
    * The replies, in order: of all jobs, or of those up to a command that met a bug of ours in the middle of its writes. That
    * command is undone together with its group, and the ones before it are run once more, which is safe.
    */
-  private async runAll(jobs: readonly Job[]): Promise<readonly Buffer[]> {
-    const replies: Buffer[] = [];
+  private async runAll(jobs: readonly Job[]): Promise<readonly Progress[]> {
+    const replies: Progress[] = [];
     const fault = this.tryAll(jobs, replies);
     if (fault === undefined) return replies;
     await this.undo();
-    const again: Buffer[] = [];
+    const again: Progress[] = [];
     const second = this.tryAll(jobs.slice(0, replies.length), again);
     if (second !== undefined) throw second.error;
     return [...again, errorReply(fault.error)];
   }
 
   /** Runs them as one group of the log. Returns the error that a command had after its first change. */
-  private tryAll(jobs: readonly Job[], replies: Buffer[]): { readonly error: unknown } | undefined {
+  private tryAll(jobs: readonly Job[], replies: Progress[]): { readonly error: unknown } | undefined {
     const { database, catalog } = this.store;
     let fault: { readonly error: unknown } | undefined;
     try {

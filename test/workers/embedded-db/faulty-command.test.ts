@@ -5,6 +5,7 @@ import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
+import type { Progress } from '../../../workers/embedded-db/commands/slices.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
 import { tempDir } from './store-under-test.ts';
@@ -38,7 +39,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
     const command = new Command(Buffer.from(serialize({ ...body, $db: 'x' })), new Map());
     const handler = handlerOf(command);
     return new Promise((resolve) => {
-      const work = (): Buffer => {
+      const work = (): Progress => {
         const reply = handler.run(store, command);
         if (reply instanceof Promise) throw new Error('a write answers at once');
         then();

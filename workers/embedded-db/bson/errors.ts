@@ -36,6 +36,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   292: 'QueryExceededMemoryLimitNoDiskUseAllowed',
   10334: 'BSONObjectTooLarge',
   11000: 'DuplicateKey',
+  11600: 'InterruptedAtShutdown',
   14031: 'OutOfDiskSpace',
   40414: 'IDLFailedToParse',
   40415: 'IDLUnknownField',

@@ -1,40 +1,63 @@
 import { StoreError } from '../bson/errors.ts';
 import { Elements, MISSING, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
-import { parseFilter } from '../query/filter.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
 import { type Command, checkFields, documentOf, fieldsOf, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
-import { eachStatement, findTargets } from './statements.ts';
+import type { Progress } from './slices.ts';
+import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
+import { changeTargets, type TargetChange } from './targets.ts';
 
 const STATEMENT = new Set(['q', 'limit', 'hint', 'collation']);
 
-export function deleteDocuments(store: Store, command: Command): Buffer {
+export function deleteDocuments(store: Store, command: Command): Progress {
   refuseOptions((name) => command.get(name), ['let']);
   const context = { nowMs: store.now() };
-  const collection = store.catalog.get(`${command.db}.${command.collection()}`);
-  let removed = 0;
-  const errors = eachStatement(command.statements('deletes'), command.flag('ordered', true), (value) => {
-    const fields = fieldsOf(new Elements(value.buf, value.pos));
-    const get = (name: string): Value => fields.get(name) ?? MISSING;
-    checkFields(fields.keys(), STATEMENT, 'delete.deletes');
-    refuseOptions(get, ['collation']);
-    const query = documentOf(get('q'), 'delete.deletes.q');
-    if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
-    const limit = asNumber(get('limit'));
-    if (limit !== 0 && limit !== 1) {
-      throw new StoreError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
-    }
-    const filter = parseFilter(query.buf, query.pos);
-    if (collection === undefined) return;
-    const target = { filter, hint: get('hint'), sort: [], one: limit === 1 };
-    for (const hit of findTargets(store, collection, target, context)) {
-      store.documents.remove(collection, hit.key, hit.doc);
-      removed++;
-    }
+  const ns = `${command.db}.${command.collection()}`;
+  return runStatements(store, {
+    statements: command.statements('deletes'),
+    ordered: command.flag('ordered', true),
+    tally: { removed: 0 },
+    copy: (tally) => ({ ...tally }),
+    run(value, _index, tally, slice) {
+      const { filter, one, hint } = parseStatement(value);
+      const collection = store.catalog.get(ns);
+      if (collection === undefined) return undefined;
+      const target: TargetChange<typeof tally> = {
+        ...{ collection, filter, one, hint, context },
+        change(now, hit, tally) {
+          store.documents.remove(now, hit.key, hit.doc);
+          tally.removed++;
+        },
+        end: () => {},
+      };
+      return changeTargets(store, target, tally, slice);
+    },
+    reply: ({ removed }, errors) =>
+      reply((out) => {
+        out.int32('n', removed);
+        putWriteErrors(out, errors);
+      }),
   });
-  return reply((out) => {
-    out.int32('n', removed);
-    putWriteErrors(out, errors);
-  });
+}
+
+interface Statement {
+  readonly filter: Filter;
+  readonly one: boolean;
+  readonly hint: Value;
+}
+
+function parseStatement(value: Value): Statement {
+  const fields = fieldsOf(new Elements(value.buf, value.pos));
+  const get = (name: string): Value => fields.get(name) ?? MISSING;
+  checkFields(fields.keys(), STATEMENT, 'delete.deletes');
+  refuseOptions(get, ['collation']);
+  const query = documentOf(get('q'), 'delete.deletes.q');
+  if (query === MISSING) throw new StoreError(40414, "BSON field 'delete.deletes.q' is missing but a required field");
+  const limit = asNumber(get('limit'));
+  if (limit !== 0 && limit !== 1) {
+    throw new StoreError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
+  }
+  return { filter: parseFilter(query.buf, query.pos), one: limit === 1, hint: get('hint') };
 }

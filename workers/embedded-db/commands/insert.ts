@@ -1,21 +1,31 @@
 import { refuseEmptyTimestamp } from '../bson/value.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
-import { eachStatement } from './statements.ts';
+import type { Progress } from './slices.ts';
+import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
 
-export function insert(store: Store, command: Command): Buffer {
+export function insert(store: Store, command: Command): Progress {
   refuseOptions((name) => command.get(name), ['bypassDocumentValidation']);
-  const collection = store.catalog.ensure(command.db, command.collection());
+  const { db } = command;
+  const name = command.collection();
   const nowMs = store.now();
-  let inserted = 0;
-  const errors = eachStatement(command.statements('documents'), command.flag('ordered', true), ({ buf, pos }) => {
-    refuseEmptyTimestamp(buf, pos);
-    store.documents.insert(collection, buf, pos, nowMs);
-    inserted++;
-  });
-  return reply((out) => {
-    out.int32('n', inserted);
-    putWriteErrors(out, errors);
+  return runStatements(store, {
+    statements: command.statements('documents'),
+    ordered: command.flag('ordered', true),
+    tally: { inserted: 0 },
+    copy: (tally) => ({ ...tally }),
+    run({ buf, pos }, _index, tally, slice) {
+      slice.changed();
+      refuseEmptyTimestamp(buf, pos);
+      store.documents.insert(store.catalog.ensure(db, name), buf, pos, nowMs);
+      tally.inserted++;
+      return undefined;
+    },
+    reply: ({ inserted }, errors) =>
+      reply((out) => {
+        out.int32('n', inserted);
+        putWriteErrors(out, errors);
+      }),
   });
 }

@@ -15,12 +15,13 @@ import { createIndexes, dropIndexes, listIndexes } from './indexes.ts';
 import { insert } from './insert.ts';
 import { OK } from './reply.ts';
 import { buildInfo, hello, serverStatus } from './server-commands.ts';
+import type { Progress } from './slices.ts';
 import type { Store } from './store.ts';
 import { update } from './update.ts';
 
 /** One command: a write runs inside the group's transaction, a read on the last commit. */
 export type Handler =
-  | { readonly kind: 'write'; readonly fields: ReadonlySet<string>; run(store: Store, command: Command): Buffer }
+  | { readonly kind: 'write'; readonly fields: ReadonlySet<string>; run(store: Store, command: Command): Progress }
   | {
       readonly kind: 'read';
       readonly fields: ReadonlySet<string>;
@@ -58,7 +59,7 @@ function read(
   return { kind: 'read', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
 }
 
-function write(name: string, run: (store: Store, command: Command) => Buffer, fields: string): Handler {
+function write(name: string, run: (store: Store, command: Command) => Progress, fields: string): Handler {
   return { kind: 'write', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
 }
 

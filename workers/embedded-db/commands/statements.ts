@@ -9,38 +9,67 @@ import { predicate } from '../query/predicate.ts';
 import { compareSortKeys, type SortField, sortKey } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
 import type { WriteError } from './reply.ts';
+import { type Progress, Rest, Slice, type Step } from './slices.ts';
 import type { Store } from './store.ts';
 
 /** mongod's limit, told to drivers in `hello`. */
 export const MAX_WRITE_BATCH = 100_000;
 
-/** Runs the statements of one write command, each on its own; with `ordered` the first error is the last statement. */
-export function eachStatement(
-  statements: readonly Value[],
-  ordered: boolean,
-  run: (statement: Value, index: number) => void,
-): WriteError[] {
-  if (statements.length === 0 || statements.length > MAX_WRITE_BATCH) {
-    throw new StoreError(
-      16,
-      `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${statements.length} operations.`,
-    );
+/** One write command with its statements, each done on its own. */
+export interface Statements<Tally> {
+  readonly statements: readonly Value[];
+  /** The first error is the last statement. */
+  readonly ordered: boolean;
+  readonly tally: Tally;
+  copy(tally: Tally): Tally;
+  run(statement: Value, index: number, tally: Tally, slice: Slice): Step<Tally> | undefined;
+  reply(tally: Tally, errors: readonly WriteError[]): Buffer;
+}
+
+/** Where a slice begins. */
+interface Place<Tally> {
+  readonly index: number;
+  readonly step: Step<Tally> | undefined;
+  readonly tally: Tally;
+  readonly errors: readonly WriteError[];
+}
+
+export function runStatements<Tally>(store: Store, command: Statements<Tally>): Progress {
+  const { length } = command.statements;
+  if (length === 0 || length > MAX_WRITE_BATCH) {
+    throw new StoreError(16, `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${length} operations.`);
   }
-  const errors: WriteError[] = [];
-  for (let index = 0; index < statements.length; index++) {
-    const statement = statements[index];
-    if (statement === undefined) break;
+  return runSlice(store, command, { index: 0, step: undefined, tally: command.tally, errors: [] });
+}
+
+function runSlice<Tally>(store: Store, command: Statements<Tally>, from: Place<Tally>): Progress {
+  const slice = new Slice(store);
+  const tally = command.copy(from.tally);
+  const errors = [...from.errors];
+  let { step } = from;
+  for (let { index } = from; index < command.statements.length; index++) {
     try {
-      if (statement.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
-      beginEffort();
-      run(statement, index);
+      if (slice.over) return new Rest(() => runSlice(store, command, { index, step, tally, errors }));
+      step = step === undefined ? runOne(command, index, tally, slice) : step(tally, slice);
+      if (step !== undefined) {
+        const rest = step;
+        return new Rest(() => runSlice(store, command, { index, step: rest, tally, errors }));
+      }
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       errors.push({ index, error });
-      if (ordered) break;
+      step = undefined;
+      if (command.ordered) break;
     }
   }
-  return errors;
+  return command.reply(tally, errors);
+}
+
+function runOne<Tally>(command: Statements<Tally>, index: number, tally: Tally, slice: Slice): Step<Tally> | undefined {
+  const statement = command.statements[index];
+  if (statement?.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
+  beginEffort();
+  return command.run(statement, index, tally, slice);
 }
 
 export interface Target {

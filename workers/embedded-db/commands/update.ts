@@ -8,33 +8,52 @@ import type { Collection } from '../storage/catalog.ts';
 import { parseUpdate, type Update } from '../update/update.ts';
 import { upsertSeed } from '../update/upsert.ts';
 import { type Command, documentOf, flagOf, refuseOption, refuseOptions } from './command.ts';
-import { putWriteErrors, reply } from './reply.ts';
-import { eachStatement, findTargets } from './statements.ts';
+import { putWriteErrors, reply, type WriteError } from './reply.ts';
+import type { Progress } from './slices.ts';
+import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
+import { changeTargets, type TargetChange } from './targets.ts';
 
-export function update(store: Store, command: Command): Buffer {
+interface Tally {
+  matched: number;
+  modified: number;
+  readonly upserted: { readonly index: number; readonly id: Value }[];
+}
+
+export function update(store: Store, command: Command): Progress {
   refuseOptions((name) => command.get(name), ['bypassDocumentValidation', 'let']);
   const context = { nowMs: store.now() };
-  const upserted: { index: number; id: Value }[] = [];
   const { db } = command;
   const name = command.collection();
-  const ns = `${db}.${name}`;
-  let matched = 0;
-  let modified = 0;
-  const errors = eachStatement(command.statements('updates'), command.flag('ordered', true), (value, index) => {
-    const statement = parseStatement(value, context);
-    const collection = statement.upsert ? store.catalog.ensure(db, name) : store.catalog.get(ns);
-    if (collection === undefined) return;
-    const hits = findTargets(store, collection, statement, context);
-    for (const hit of hits) {
-      if (changeDocument(store, collection, hit, statement.update) !== undefined) modified++;
-    }
-    matched += hits.length;
-    if (hits.length > 0 || !statement.upsert) return;
-    const doc = upsertDocument(store, collection, statement.filter, statement.update);
-    matched++;
-    upserted.push({ index, id: fieldOf(doc, 0, ID) });
+  return runStatements<Tally>(store, {
+    statements: command.statements('updates'),
+    ordered: command.flag('ordered', true),
+    tally: { matched: 0, modified: 0, upserted: [] },
+    copy: (tally) => ({ ...tally, upserted: [...tally.upserted] }),
+    run(value, index, tally, slice) {
+      const { filter, one, upsert, update } = parseStatement(value, context);
+      const collection = upsert ? store.catalog.ensure(db, name) : store.catalog.get(`${db}.${name}`);
+      if (collection === undefined) return undefined;
+      const target: TargetChange<Tally> = {
+        ...{ collection, filter, one, hint: MISSING, context },
+        change(now, hit, tally) {
+          if (changeDocument(store, now, hit, update) !== undefined) tally.modified++;
+        },
+        end(now, matched, tally) {
+          tally.matched += matched;
+          if (matched > 0 || !upsert) return;
+          const doc = upsertDocument(store, now, filter, update);
+          tally.matched++;
+          tally.upserted.push({ index, id: fieldOf(doc, 0, ID) });
+        },
+      };
+      return changeTargets(store, target, tally, slice);
+    },
+    reply: replyOf,
   });
+}
+
+function replyOf({ matched, modified, upserted }: Tally, errors: readonly WriteError[]): Buffer {
   return reply((out) => {
     out.int32('n', matched);
     out.int32('nModified', modified);

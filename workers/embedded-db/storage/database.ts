@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
-import { byteAt } from '../bson/read.ts';
+import { copyOf, KEY_ENCODER, numberBytes } from './bytes-of-lmdb.ts';
 import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
@@ -35,45 +35,6 @@ interface OpenTransaction {
 }
 
 const NO_OVERWRITE = { noOverwrite: true };
-
-/** How lmdb-js writes and reads keys: as they are. */
-const KEY_ENCODER = {
-  writeKey(key: Key, target: Buffer, position: number): number {
-    if (key instanceof Uint8Array) {
-      target.set(key, position);
-      return position + key.length;
-    }
-    const { bytes, start, end } = key;
-    let at = position;
-    for (let i = start; i < end; i++) target[at++] = byteAt(bytes, i);
-    return at;
-  },
-  readKey: (source: Buffer, start: number, end: number): Buffer => copyOf(source, start, end),
-};
-
-/** Documents and keys that are read are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
-const CHUNK_BYTES = 256 * 1024;
-let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-let chunkUsed = 0;
-
-function copyOf(source: Buffer, start: number, end: number): Buffer {
-  const size = end - start;
-  let target: Buffer;
-  if (size > CHUNK_BYTES / 8) {
-    target = Buffer.allocUnsafeSlow(size);
-  } else {
-    if (chunkUsed + size > CHUNK_BYTES) {
-      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      chunkUsed = 0;
-    }
-    target = chunk.subarray(chunkUsed, chunkUsed + size);
-    chunkUsed += size;
-  }
-  if (size <= 64) for (let i = 0; i < size; i++) target[i] = byteAt(source, start + i);
-  // Not `source.copy`: the `length` of lmdb-js's own buffer is not that of its memory.
-  else target.set(new Uint8Array(source.buffer, source.byteOffset + start, size));
-  return target;
-}
 
 /** In `meta`: the number of the last group of the log that the tables hold (f64). */
 const STORED = Buffer.from('log');
@@ -333,10 +294,4 @@ export class Database {
       }
     }
   }
-}
-
-function numberBytes(number: number): Buffer {
-  const bytes = Buffer.allocUnsafe(8);
-  bytes.writeDoubleBE(number);
-  return bytes;
 }

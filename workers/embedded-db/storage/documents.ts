@@ -1,4 +1,4 @@
-import { DuplicateKeyError, StoreError } from '../bson/errors.ts';
+import { StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { byteAt, documentBytes, fieldOf, findElement, int32At, TYPE, type Value, valueEnd } from '../bson/read.ts';
 import { newObjectId, show, typeName } from '../bson/value.ts';
@@ -7,6 +7,7 @@ import { copyWithoutId } from '../update/update.ts';
 import { affectedIndexes } from './affected-indexes.ts';
 import type { Catalog, Collection } from './catalog.ts';
 import type { Database } from './database.ts';
+import { duplicateEntry, duplicateId } from './duplicate-keys.ts';
 import type { Index } from './index-definition.ts';
 import { EntryKeys } from './index-keys.ts';
 import type { KeySlice } from './log.ts';
@@ -15,7 +16,6 @@ import type { KeySlice } from './log.ts';
 const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 
 const ID = Buffer.from('_id');
-const ID_KEY = Buffer.from([14, 0, 0, 0, 0x10, 0x5f, 0x69, 0x64, 0, 1, 0, 0, 0, 0]); // { _id: 1 }
 
 /**
  * Documents with their index entries. Each call first checks (duplicate keys, impossible keys) and then writes, so a call that
@@ -261,41 +261,3 @@ function checkId(id: Value): void {
     at = valueEnd(byteAt(inner, at), inner, pos);
   }
 }
-
-function duplicateId(collection: Collection, id: Value): DuplicateKeyError {
-  const writer = new BsonWriter(256);
-  const handle = writer.begin();
-  writer.value(ID, id);
-  return new DuplicateKeyError(
-    `E11000 duplicate key error collection: ${collection.ns} index: _id_ dup key: { _id: ${show(id)} }`,
-    ID_KEY,
-    writer.finish(handle),
-  );
-}
-
-function duplicateEntry(collection: Collection, index: Index, doc: Buffer): DuplicateKeyError {
-  const writer = new BsonWriter(256);
-  const handle = writer.begin();
-  const shown: string[] = [];
-  for (const { path } of index.fields) {
-    const value = keyValue(doc, path.parts);
-    writer.value(path.text, value);
-    shown.push(`${path.text}: ${show(value)}`);
-  }
-  return new DuplicateKeyError(
-    `E11000 duplicate key error collection: ${collection.ns} index: ${index.name} dup key: { ${shown.join(', ')} }`,
-    index.key,
-    writer.finish(handle),
-  );
-}
-
-function keyValue(doc: Buffer, parts: readonly Buffer[]): Value {
-  let value: Value = { type: TYPE.object, buf: doc, pos: 0 };
-  for (const part of parts) {
-    if (value.type !== TYPE.object && value.type !== TYPE.array) return NULL_VALUE;
-    value = fieldOf(value.buf, value.pos, part);
-  }
-  return value.type === TYPE.missing ? NULL_VALUE : value;
-}
-
-const NULL_VALUE: Value = { type: TYPE.null, buf: Buffer.alloc(0), pos: 0 };

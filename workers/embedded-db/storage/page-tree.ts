@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib';
  *     tree      [pad u32][flags u16][depth u16][branch, leaf, overflow pages, entries u64][root u64]
  *     meta page [header 24][magic u32][version u32][address u64][map u64][tree of free pages 48][main tree 48][last page u64][txn u64]
  */
-export const PAGE_BYTES = 8192;
+const PAGE_BYTES = 8192;
 const HEADER_BYTES = 24;
 const NODE_BYTES = 8;
 const TREE_BYTES = 48;

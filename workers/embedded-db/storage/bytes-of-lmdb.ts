@@ -1,0 +1,48 @@
+import { byteAt } from '../bson/read.ts';
+import type { Key } from './log.ts';
+
+/** How lmdb-js writes and reads keys: as they are. */
+export const KEY_ENCODER = {
+  writeKey(key: Key, target: Buffer, position: number): number {
+    if (key instanceof Uint8Array) {
+      target.set(key, position);
+      return position + key.length;
+    }
+    const { bytes, start, end } = key;
+    let at = position;
+    for (let i = start; i < end; i++) target[at++] = byteAt(bytes, i);
+    return at;
+  },
+  readKey: (source: Buffer, start: number, end: number): Buffer => copyOf(source, start, end),
+};
+
+/** Documents and keys that are read are copied into large chunks: an ArrayBuffer for each would cost more than its bytes. */
+const CHUNK_BYTES = 256 * 1024;
+let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+let chunkUsed = 0;
+
+/** These bytes of a buffer that lmdb-js will use again. */
+export function copyOf(source: Buffer, start: number, end: number): Buffer {
+  const size = end - start;
+  let target: Buffer;
+  if (size > CHUNK_BYTES / 8) {
+    target = Buffer.allocUnsafeSlow(size);
+  } else {
+    if (chunkUsed + size > CHUNK_BYTES) {
+      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      chunkUsed = 0;
+    }
+    target = chunk.subarray(chunkUsed, chunkUsed + size);
+    chunkUsed += size;
+  }
+  if (size <= 64) for (let i = 0; i < size; i++) target[i] = byteAt(source, start + i);
+  // Not `source.copy`: the `length` of lmdb-js's own buffer is not that of its memory.
+  else target.set(new Uint8Array(source.buffer, source.byteOffset + start, size));
+  return target;
+}
+
+export function numberBytes(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeDoubleBE(number);
+  return bytes;
+}
