@@ -5,7 +5,7 @@ import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { openTables } from './open-tables.ts';
-import { checkPages, notePages, type PagesChecked } from './page-sums.ts';
+import { checkPages, notePages, notePagesBetween, type PagesChecked } from './page-sums.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
 import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
 
@@ -71,6 +71,8 @@ export class Database {
   private readonly files: StoreFiles;
   private readonly sync: boolean;
   private checkpointAt = CHECKPOINT_BYTES;
+  /** Resolves when the pages of the last checkpoint have checksums. */
+  private noted: Promise<void> = Promise.resolve();
   /** Why the last `checkpoint` that failed did. */
   checkpointError: unknown;
   /** The log position of the last checkpoint. */
@@ -174,12 +176,13 @@ export class Database {
   }
 
   private async store({ end, ended }: OpenTransaction): Promise<void> {
+    await this.noted;
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
     end(undefined);
     await ended;
     this.open = undefined;
     this.position.stored = this.log.last;
-    this.notePages();
+    this.noted = notePagesBetween(this.files, this.position.store, this.sync);
     this.log.restart();
     this.checkpointAt = CHECKPOINT_BYTES;
   }
@@ -241,6 +244,7 @@ export class Database {
     } catch (error) {
       if (!isDiskFull(error, this.dir)) throw error;
     }
+    await this.noted;
     await this.root.close();
     this.log.close();
   }
@@ -268,19 +272,10 @@ export class Database {
         this.meta.lmdb.putSync(SIZED, Buffer.from([1]));
       });
       this.position.stored = last ?? this.position.stored;
-      this.notePages();
+      notePages(this.files, this.position.store, this.sync);
       return recovery;
     } finally {
       log.close();
-    }
-  }
-
-  /** On a full disk they are left out: the next ones include them. */
-  private notePages(): void {
-    try {
-      notePages(this.files, this.position.store, this.sync);
-    } catch (error) {
-      if (!isDiskFull(error, this.dir)) throw error;
     }
   }
 

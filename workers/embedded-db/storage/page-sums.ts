@@ -1,8 +1,9 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { isDiskFull } from './disk-full.ts';
 import { catalogueNames } from './page-names.ts';
-import { entriesOf, PageTree, type TreePage } from './page-tree.ts';
+import { entriesOf, PAGE_BYTES, PageTree, type TreePage } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
 
 /**
@@ -21,6 +22,12 @@ const CHECKSUM_AT = META_AT + 4;
 const HEADER_BYTES = CHECKSUM_AT + 4;
 const SUMS_AT = 4096;
 const SUM_BYTES = 8;
+/** Takes less than a millisecond. */
+const PAGES_AT_ONCE = 32;
+/** Larger tables are not read whole at a start: it would take minutes. */
+const WHOLE_BYTES = 2 * 1024 ** 3;
+/** Of those the start reads what so many transactions, the last ones, have written: hours of work. */
+const RECENT_TRANSACTIONS = 10_000;
 
 /** What a start found: `covered` pages are as they were written. */
 export interface PagesChecked {
@@ -29,7 +36,7 @@ export interface PagesChecked {
 }
 
 /**
- * Reads every page in use and compares it with its checksum. Throws `StartError` when one differs: LMDB must not read it. Pages
+ * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `StartError` when one differs: LMDB must not read it. Pages
  * without a checksum (a copy without data.sums, an older version) must at least be pages.
  */
 export function checkPages(files: StoreFiles): PagesChecked {
@@ -42,7 +49,8 @@ export function checkPages(files: StoreFiles): PagesChecked {
     const damaged: TreePage[] = [];
     const names = catalogueNames();
     let [pages, covered, id]: [number, number, Buffer | undefined] = [0, 0, undefined];
-    for (const page of tree.walk(-1)) {
+    const isLarge = meta.pages * PAGE_BYTES > WHOLE_BYTES;
+    for (const page of tree.walk(isLarge ? meta.txn - RECENT_TRANSACTIONS : -1)) {
       pages++;
       const state = stateOf(page, known, meta.txn);
       if (state === 'covered') covered++;
@@ -69,8 +77,29 @@ export function checkPages(files: StoreFiles): PagesChecked {
   }
 }
 
-/** Notes the checksums of all pages that were written since the last time. After a commit, before the next one. */
+/** Notes the checksums of all pages that were written since the last time. On a full disk they are left out: the next ones include them. */
 export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void {
+  try {
+    for (const _ of noting(files, store, sync));
+  } catch (error) {
+    if (!isDiskFull(error, files.tables)) throw error;
+  }
+}
+
+/**
+ * The same between other work. It must have ended before the next commit, which may write over pages that this state has. Never
+ * rejects: when the disk fails, the pages count as not covered until the next time.
+ */
+export async function notePagesBetween(files: StoreFiles, store: Buffer, sync: boolean): Promise<void> {
+  try {
+    for (const _ of noting(files, store, sync)) await new Promise((resolve) => setImmediate(resolve));
+  } catch {
+    // As above.
+  }
+}
+
+/** Yields after each `PAGES_AT_ONCE`. */
+function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<void> {
   const known = readSums(files.sums, false);
   const since = known?.store.equals(store) === true ? known.txn : -1;
   const tree = new PageTree(files.tables);
@@ -78,7 +107,9 @@ export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void
   try {
     if (tree.meta === undefined || tree.meta.txn === since) return;
     const sum = Buffer.alloc(SUM_BYTES);
+    let noted = 0;
     for (const page of tree.walk(since)) {
+      if (++noted % PAGES_AT_ONCE === 0) yield;
       if (page.kind === undefined) continue; // the next start will say so
       sum.writeUInt32LE(page.txn % 2 ** 32, 0);
       sum.writeUInt32LE(crc32(page.bytes), 4);

@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib';
  *     tree      [pad u32][flags u16][depth u16][branch, leaf, overflow pages, entries u64][root u64]
  *     meta page [header 24][magic u32][version u32][address u64][map u64][tree of free pages 48][main tree 48][last page u64][txn u64]
  */
-const PAGE_BYTES = 8192;
+export const PAGE_BYTES = 8192;
 const HEADER_BYTES = 24;
 const NODE_BYTES = 8;
 const TREE_BYTES = 48;
@@ -70,6 +70,7 @@ export class PageTree {
   readonly meta: Meta | undefined;
   private readonly roots: Reference[] = [];
   private buffer = Buffer.allocUnsafeSlow(PAGE_BYTES);
+  private readonly head = Buffer.alloc(16);
 
   constructor(path: string) {
     this.fd = openSync(path, 'r');
@@ -95,12 +96,18 @@ export class PageTree {
     const open: Reference[] = [...this.roots];
     let seen = 0;
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (since >= 0 && this.isOlder(next, since)) continue;
       const page = this.read(next, meta.pages);
-      if (page.kind !== undefined && page.txn <= since) continue;
       if (++seen > meta.pages) return; // a circle, which a damaged page made: that page has been given
       yield page;
       if (page.kind === 'branch' || page.kind === 'leaf') this.addReferences(open, page);
     }
+  }
+
+  /** By its first bytes alone: most pages beside a changed one are. */
+  private isOlder({ number }: Reference, since: number): boolean {
+    const read = readSync(this.fd, this.head, 0, this.head.length, number * PAGE_BYTES);
+    return read === this.head.length && readU64(this.head, 0) === number && readU64(this.head, 8) <= since;
   }
 
   private read({ number, overflow, table, near }: Reference, pages: number): TreePage {
