@@ -63,7 +63,7 @@ export class TtlSweeper {
   private expired(collection: Collection, index: Index, most: number): Hit[] {
     const nowMs = this.store.now();
     const path = index.fields[0]?.path;
-    if (path === undefined || index.truncated) return [];
+    if (path === undefined) return [];
     const old: Filter = {
       kind: 'field',
       path,

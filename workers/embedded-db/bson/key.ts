@@ -15,14 +15,11 @@ import { byteAt, int32At, TYPE, valueEnd } from './read.ts';
 export class KeyBuffer {
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
   length = 0;
-  /** True when a part was too long and was replaced by a hash: such a key finds its value, but does not sort. */
-  truncated = false;
 
   /** Begins a key with the collection's or the index's number. */
   start(prefix: number): this {
     this.bytes.writeUInt32BE(prefix, 0);
     this.length = 4;
-    this.truncated = false;
     return this;
   }
 
@@ -52,13 +49,15 @@ export class KeyBuffer {
     this.bytes[this.length++] = byte;
   }
 
-  /** Replaces what came after `start` by a prefix and a SHA-256 when it is too long for LMDB. */
+  /**
+   * Replaces what came after `start`, when it is too long for LMDB, by its first `KEPT_BYTES` and a SHA-256. Two such keys are equal
+   * when their values are; those that begin alike have no order (`plan/long-keys.ts`).
+   */
   limit(start: number): void {
     if (this.length - start <= MAX_PART) return;
     const hash = createHash('sha256').update(this.bytes.subarray(start, this.length)).digest();
-    this.length = start + MAX_PART - hash.length;
+    this.length = start + KEPT_BYTES;
     this.appendBytes(hash, 0, hash.length);
-    this.truncated = true;
   }
 
   /** The key's bytes, valid until the buffer is used again. */
@@ -218,6 +217,9 @@ export class KeyBuffer {
 
 /** Of the components and of the `_id`: together they stay below LMDB's 1,978 bytes. */
 const MAX_PART = 900;
+const HASH_BYTES = 32;
+/** What is kept of a key that is too long. */
+export const KEPT_BYTES = MAX_PART - HASH_BYTES;
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const REST_BELOW = 0x40;
 const NO_REST = 0x80;

@@ -4,6 +4,7 @@ import { TYPE, type Value } from '../bson/read.ts';
 import type { KeyRange } from '../storage/database.ts';
 import type { IndexField } from '../storage/index-definition.ts';
 import type { Bounds } from './bounds.ts';
+import { widened } from './long-keys.ts';
 
 const buffer = new KeyBuffer();
 
@@ -11,7 +12,11 @@ const buffer = new KeyBuffer();
  * The keys of an index (or of a collection's documents) whose first fields have the values of `prefix` and whose next field lies
  * within `bounds`. `apart`: the bounds may hold for two elements of an array, so only one of them narrows the range.
  */
-export function keyRange(
+export function keyRange(...args: Parameters<typeof wholeRange>): KeyRange {
+  return widened(wholeRange(...args));
+}
+
+function wholeRange(
   id: number,
   fields: readonly IndexField[],
   prefix: readonly Value[],

@@ -2,7 +2,7 @@ import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { KeyBuffer } from '../bson/key.ts';
 import { parsePath } from '../bson/path.ts';
-import { documentBytes, findElement, MISSING, TYPE, type Value } from '../bson/read.ts';
+import { documentBytes, findElement, TYPE, type Value } from '../bson/read.ts';
 import { asString } from '../bson/value.ts';
 import type { Filter } from '../query/filter.ts';
 import type { SortField } from '../query/sort.ts';
@@ -11,6 +11,7 @@ import type { KeyRange } from '../storage/database.ts';
 import { type Index, type IndexField, isIdKey } from '../storage/index-definition.ts';
 import { type Bounds, boundsOf, implies } from './bounds.ts';
 import { keyRange } from './key-range.ts';
+import { isWide } from './long-keys.ts';
 
 /** How a query finds its documents. With every plan, each document is checked against the whole filter. */
 export type Plan =
@@ -80,8 +81,6 @@ function hintedPlan(collection: Collection, query: Query, bounds: ReadonlyMap<st
       'error processing query: planner returned error: hint provided does not correspond to an existing index',
     );
   }
-  // An index with hashed keys cannot serve; what it would find, others find.
-  if (index.truncated) return planQuery(collection, { ...query, hint: MISSING });
   if (!usable(index, bounds)) throw notSupported(`A hint to ${index.name} where it lacks documents that may match`);
   return candidate(collection, index, query, bounds).plan;
 }
@@ -107,7 +106,6 @@ function idsPlan(collection: Collection, ids: readonly Value[], sort: readonly S
 
 /** Whether the index holds every document that the filter can match. */
 function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
-  if (index.truncated) return false;
   if (index.partial !== undefined && !implies(bounds, index.partial.filter)) return false;
   return !index.sparse || index.fields.some(({ path }) => bounds.get(path.text)?.present === true);
 }
@@ -165,7 +163,7 @@ function candidate(
       reverse: order === 'reverse',
       sorted,
       everything: !bounded,
-      exact: isExact(query.filter, fields, index, used + (ranged ? 1 : 0)),
+      exact: !ranges.some(isWide) && isExact(query.filter, fields, index, used + (ranged ? 1 : 0)),
     },
     score,
   };

@@ -6,6 +6,7 @@ import type { Collection } from '../storage/catalog.ts';
 import type { Database, Entry, KeyRange } from '../storage/database.ts';
 import { wholeDocument } from '../storage/documents.ts';
 import type { Index } from '../storage/index-definition.ts';
+import { startOfLong, wholeKey } from './long-keys.ts';
 import type { IndexPlan, Plan } from './plan.ts';
 
 export interface Hit {
@@ -149,6 +150,8 @@ class RangeStep implements Step {
   private chunk: number;
   private entries: readonly Entry[] = [];
   private at = 0;
+  /** Candidates with long keys, the next at the end. */
+  private sorted: Candidate[] = [];
 
   constructor(plan: IndexPlan, collection: Collection, range: KeyRange, chunk: number) {
     this.plan = plan;
@@ -159,13 +162,41 @@ class RangeStep implements Step {
   }
 
   next(database: Database): Candidate | undefined {
-    let entry = this.entries[this.at];
-    if (entry === undefined) {
-      this.fetch(database);
-      entry = this.entries[this.at];
-      if (entry === undefined) return undefined;
-    }
+    const sorted = this.sorted.pop();
+    if (sorted !== undefined) return sorted;
+    const entry = this.peek(database);
+    if (entry === undefined) return undefined;
     this.at++;
+    const long = startOfLong(entry, this.plan.index);
+    if (long === undefined) return this.candidate(entry);
+    this.sortRun(database, entry, long);
+    return this.next(database);
+  }
+
+  /** The next entry, which `at` is then. */
+  private peek(database: Database): Entry | undefined {
+    if (this.entries[this.at] === undefined) this.fetch(database);
+    return this.entries[this.at];
+  }
+
+  /** Takes all entries that begin alike, and puts them in the order of their documents. */
+  private sortRun(database: Database, first: Entry, start: Buffer): void {
+    const { index, reverse } = this.plan;
+    const found: { readonly candidate: Candidate; readonly key: Buffer }[] = [];
+    for (let entry: Entry | undefined = first; entry !== undefined; entry = this.peek(database)) {
+      if (startOfLong(entry, index)?.equals(start) !== true) break;
+      if (entry !== first) this.at++;
+      const candidate = this.candidate(entry);
+      const doc = candidate.doc ?? database.get(database.documents, candidate.key);
+      if (doc === undefined) continue;
+      found.push({ candidate, key: wholeKey(index, entry, candidate.key.subarray(4), doc) });
+    }
+    found.sort((a, b) => Buffer.compare(b.key, a.key) || Buffer.compare(b.candidate.key, a.candidate.key));
+    this.sorted = found.map(({ candidate }) => candidate);
+    if (reverse) this.sorted.reverse();
+  }
+
+  private candidate(entry: Entry): Candidate {
     const { index } = this.plan;
     if (index === undefined) return { key: entry.key, doc: entry.value };
     const idKey = index.unique ? entry.value : entry.key.subarray(entry.value.readUInt16BE(0));

@@ -30,14 +30,13 @@ const FIELD = {
   spec: Buffer.from('spec'),
   multikey: Buffer.from('multikey'),
   nested: Buffer.from('nested'),
-  truncated: Buffer.from('truncated'),
 } as const;
 
 const NEXT_ID = Buffer.from('next');
 
 /**
  * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `{ id, uuid, indexes: [{ id,
- * spec, multikey, truncated }] }`, `n<id u32>` → the number of documents (double), `next` → the next id (u32).
+ * spec, multikey, nested }] }`, `n<id u32>` → the number of documents (double), `next` → the next id (u32).
  * All changes happen inside a write transaction and are stored by `flush` at its end.
  */
 export class Catalog {
@@ -119,7 +118,7 @@ export class Catalog {
     this.indexesChanged(collection);
   }
 
-  /** Also for a flag of an index that went up: `multikey`, `nested`, `truncated`. */
+  /** Also for a flag of an index that went up: `multikey`, `nested`. */
   indexesChanged(collection: Collection): void {
     collection.affected.byShape.clear();
     collection.affected.last = undefined;
@@ -163,7 +162,6 @@ export class Catalog {
       const nested = writer.array('nested');
       for (const [field, flag] of index.nested.entries()) writer.bool(String(field), flag);
       writer.close(nested);
-      writer.bool('truncated', index.truncated);
       writer.close(one);
     }
     writer.close(indexes);
@@ -186,7 +184,6 @@ export class Catalog {
       const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
       // Indexes of older versions lack this flag: they may contain an array within an array.
       for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
-      index.truncated = asFlag(fieldOf(buf, pos, FIELD.truncated)) ?? false;
       collection.indexes.push(index);
     }
     collection.count = this.database.get(this.database.meta, countKey(id))?.readDoubleBE(0) ?? 0;

@@ -31,6 +31,9 @@ export class Documents {
   private readonly after = new EntryKeys();
   private readonly boundsBefore: number[] = [];
   private readonly bounds: number[] = [];
+  /** Of each index, the fields in which the new document has an array, and one within another. */
+  private readonly arrays: number[] = [];
+  private readonly nested: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** Raised by every written document: shows whether a failed command had already written. */
   writes = 0;
@@ -93,11 +96,12 @@ export class Documents {
       const first = after.count;
       after.add(index, doc, idKey);
       this.bounds[i] = after.count;
-      this.noteFlags(collection, index, after);
+      this.keepFlags(i);
       if (index.unique) this.checkUnique(collection, index, first, idKey, doc, key);
     }
     this.writes++;
     if (!this.database.putNew(key, doc)) throw duplicateId(collection, id);
+    this.noteFlags(collection, indexes);
     let entry = 0;
     for (let i = 0; i < indexes.length; i++) {
       const index = indexes[i];
@@ -126,11 +130,12 @@ export class Documents {
       const first = after.count;
       before.add(index, old, idKey);
       after.add(index, next, idKey);
-      this.noteFlags(collection, index, after);
+      this.keepFlags(i);
       this.boundsBefore[i] = before.count;
       this.bounds[i] = after.count;
       if (index.unique) this.checkUnique(collection, index, first, idKey, next);
     }
+    this.noteFlags(collection, indexes);
     this.writes++;
     let fromBefore = 0;
     let fromAfter = 0;
@@ -169,8 +174,9 @@ export class Documents {
     const { after } = this;
     after.clear();
     after.add(index, doc, idKey);
-    this.noteFlags(collection, index, after);
+    this.keepFlags(0);
     if (index.unique) this.checkUnique(collection, index, 0, idKey, doc);
+    this.noteFlags(collection, [index]);
     this.writes++;
     for (let k = 0; k < after.count; k++) this.putEntry(index, after, k, idKey);
   }
@@ -212,16 +218,23 @@ export class Documents {
     }
   }
 
-  /** The flags of an index are only ever set; setting one too early (the statement may still fail) does no harm. */
-  private noteFlags(collection: Collection, index: Index, made: EntryKeys): void {
-    if (!made.truncated && made.arrays === 0) return;
-    let changed = made.truncated && !index.truncated;
-    if (made.truncated) index.truncated = true;
-    for (let f = 0; f < index.fields.length; f++) {
-      if (raise(index.multikey, f, made.arrays)) changed = true;
-      if (raise(index.nested, f, made.nested)) changed = true;
+  /** Only when nothing can be refused any more: the flags of an index are never taken back. */
+  private noteFlags(collection: Collection, indexes: readonly Index[]): void {
+    for (const [i, index] of indexes.entries()) {
+      const arrays = this.arrays[i] ?? 0;
+      if (arrays === 0) continue;
+      let changed = false;
+      for (let f = 0; f < index.fields.length; f++) {
+        if (raise(index.multikey, f, arrays)) changed = true;
+        if (raise(index.nested, f, this.nested[i] ?? 0)) changed = true;
+      }
+      if (changed) this.catalog.indexesChanged(collection);
     }
-    if (changed) this.catalog.indexesChanged(collection);
+  }
+
+  private keepFlags(i: number): void {
+    this.arrays[i] = this.after.arrays;
+    this.nested[i] = this.after.nested;
   }
 }
 

@@ -27,8 +27,6 @@ export interface Index {
   readonly nested: boolean[];
   /** Several of its fields may lie in one array, and no number in a path names an element: an entry is then of one element. */
   readonly byElement: boolean;
-  /** Some key was too long to be kept whole: the index finds duplicates, but is not used for queries. */
-  truncated: boolean;
   /** Set when it is dropped: its entries are gone. */
   dropped: boolean;
   /** All dotted paths that its entries depend on: keys and partial filter. */
@@ -74,7 +72,6 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
     multikey: fields.map(() => false),
     nested: fields.map(() => false),
     byElement: isByElement(fields.map(({ path }) => path)),
-    truncated: false,
     dropped: false,
     dependsOn: [...fields.map((field) => field.path.text), ...(filter === undefined ? [] : pathsOf(filter))],
   };

@@ -15,15 +15,19 @@ const FEW = 16;
  */
 export class EntryKeys {
   private readonly buffer = new KeyBuffer();
+  private readonly whole: boolean;
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
   count = 0;
-  /** A key of the index added last was too long and holds a hash. */
-  truncated = false;
   /** Bits of the fields of the index added last in which an array was met. */
   arrays = 0;
   /** Bits of those in which an array was met inside another. */
   nested = 0;
+
+  /** `whole`: of any length, as no table takes them. */
+  constructor(whole = false) {
+    this.whole = whole;
+  }
 
   clear(): void {
     this.buffer.length = 0;
@@ -69,7 +73,6 @@ export class EntryKeys {
    * several when an array is on a path. `idKey` is the key of its `_id`.
    */
   add(index: Index, doc: Buffer, idKey: Buffer): void {
-    this.truncated = false;
     this.arrays = 0;
     this.nested = 0;
     if (index.partial !== undefined && !index.partial.includes(TYPE.object, doc, 0)) return;
@@ -96,9 +99,7 @@ export class EntryKeys {
   }
 
   private finish(index: Index, start: number, idKey: Buffer): void {
-    this.buffer.truncated = false;
-    this.buffer.limit(start + 4);
-    if (this.buffer.truncated) this.truncated = true;
+    if (!this.whole) this.buffer.limit(start + 4);
     if (index.unique) this.buffer.appendByte(UNIQUE_END);
     else this.buffer.appendBytes(idKey, 0, idKey.length);
     this.starts[this.count] = start;
