@@ -210,7 +210,13 @@ export function crashCases(product: () => Product): readonly Case[] {
     ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
   };
   /** Refused by the carrier at submit: rejected and given back. */
-  const refused: Pick<Case, 'act' | 'ends'> = {
+  const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    // A settle of an earlier case would meet the point too, perhaps before this message is answered: it would end as failed.
+    async prepare() {
+      const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
+      const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
+      await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
+    },
     act: async (numbers) => send(numbers(1, '108')[0]),
     ends: [{ count: 1, state: 'rejected', refunded: true }],
   };
