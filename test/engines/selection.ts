@@ -42,7 +42,6 @@ export const RUNS: readonly EngineRun[] = [
       'test/shared/schema',
       'test/gateway/idempotency',
       'test/workers/smpp/claim/claim.test.ts',
-      'test/workers/smpp/claim/queue.test.ts',
       'test/flow/whole-path.test.ts',
     ],
   },
