@@ -31,9 +31,9 @@ export interface DiskEvents {
 
 /**
  * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
- * They are answered after it; a long command does a part of its work in each of several groups (`slices.ts`). Commands that arrive while the disk works share the next group. A failed command has written
- * nothing (see `Documents`), so it does not affect the others of its group. A command that meets a bug of ours in the middle of
- * its writes is undone.
+ * They are answered after it; a long command does a part of its work in each of several groups (`slices.ts`). Commands that
+ * arrive while the disk works share the next group. A failed command has written nothing (see `Documents`), so it does not affect
+ * the others of its group. A command that meets a bug of ours in the middle of its writes is undone.
  *
  * When the disk is full, the group is undone and its commands are answered with 14031, and so is every later write until the log
  * has room for as much again. When it cannot be written for another reason (I/O error), each of its commands gets an error, and so

@@ -36,8 +36,9 @@ export interface PagesChecked {
 }
 
 /**
- * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `StartError` when one differs: LMDB must not read it. Pages
- * without a checksum (a copy without data.sums, an older version) must at least be pages.
+ * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `StartError`
+ * when one differs: LMDB must not read it. Pages without a checksum (a copy without data.sums, an older version) must at least be
+ * pages.
  */
 export function checkPages(files: StoreFiles): PagesChecked {
   if (!existsSync(files.tables)) return { pages: 0, covered: 0 };
@@ -77,7 +78,10 @@ export function checkPages(files: StoreFiles): PagesChecked {
   }
 }
 
-/** Notes the checksums of all pages that were written since the last time. On a full disk they are left out: the next ones include them. */
+/**
+ * Notes the checksums of all pages that were written since the last time. On a full disk they are left out: the next ones include
+ * them.
+ */
 export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void {
   try {
     for (const _ of noting(files, store, sync));
