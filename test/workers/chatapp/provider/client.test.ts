@@ -6,6 +6,8 @@ import { judgeSend } from '../../../../workers/chatapp/provider/answer.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { graphError, json, openProvider, type ProviderServer } from '../provider-server.ts';
 
+/** The client must be connected by then, also on a busy machine: before that nothing was sent. */
+const ANSWER_MS = 3_000;
 const PAYLOAD = Buffer.from(JSON.stringify({ to: '919999999999', biz_opaque_callback_data: 'msg_1' }));
 
 describe('ProviderClient', () => {
@@ -171,7 +173,7 @@ describe('ProviderClient', () => {
       const server = await provider();
       server.answer = answer;
 
-      const exchange = await client(server.url, 500).send(PAYLOAD);
+      const exchange = await client(server.url, ANSWER_MS).send(PAYLOAD);
 
       expect(judgeSend(exchange).kind).to.equal('unknown');
       expect(server.sends).to.have.length(1);
@@ -194,7 +196,7 @@ describe('ProviderClient', () => {
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : 0;
 
-    expect(await client(`http://127.0.0.1:${port}`, 100).send(PAYLOAD)).to.deep.equal({
+    expect(await client(`http://127.0.0.1:${port}`, ANSWER_MS).send(PAYLOAD)).to.deep.equal({
       kind: 'no_answer',
       code: 'timeout',
     });
