@@ -10,6 +10,7 @@ import type { Reading } from '../fields/field.ts';
 import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import type { Action, Refused, Verdict } from '../idempotency/action.ts';
+import { notAccepted } from '../idempotency/not-accepted.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { endChatAttempt } from './end-attempt.ts';
 import type { ChatFields } from './fields.ts';
@@ -102,7 +103,7 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
       if (outcome.kind === 'accepted') {
         return { kind: 'accepted', body: result({ _id: id, conversation: outcome.conversation }) };
       }
-      return { kind: outcome.kind === 'outcome_unknown' ? 'unknown' : 'refused', problem: chatRefusal(outcome, id) };
+      return notAccepted(outcome, (shown) => chatRefusal(shown, id));
     },
     end: (account, id, payBy) => endChatAttempt(db, account, id, payBy),
     async recover(account, id) {

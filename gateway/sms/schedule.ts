@@ -14,13 +14,14 @@ import { messageOrTemplate } from '../fields/message-fields.ts';
 import { type ReadRequest, readRequest, request, whole } from '../fields/request.ts';
 import { HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';
 import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.ts';
+import { refusal } from '../http/payment-refusal.ts';
 import type { Accepted, Action, Refused } from '../idempotency/action.ts';
+import { notAccepted } from '../idempotency/not-accepted.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
 import { dryRun } from './dry-run.ts';
 import { MESSAGE_FIELDS, MESSAGE_RULES, type MessageOrder, messageDryRun, orderMessage } from './message-order.ts';
 import type { Sending } from './no-route.ts';
-import { notAccepted } from './not-accepted.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
 export const SCHEDULE_MESSAGE = request(
@@ -71,7 +72,7 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
               payBy,
             );
       if (outcome.kind === 'accepted') return accepted(booking);
-      return notAccepted(outcome, id);
+      return notAccepted(outcome, (shown) => refusal(shown, id));
     },
     end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {

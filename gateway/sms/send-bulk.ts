@@ -7,14 +7,15 @@ import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
+import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/action.ts';
+import { notAccepted } from '../idempotency/not-accepted.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
 import { dryRun } from './dry-run.ts';
 import { findPaidBatch } from './find-paid-batch.ts';
 import { deferral } from './message-order.ts';
 import type { Sending } from './no-route.ts';
-import { notAccepted } from './not-accepted.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
 export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
@@ -51,7 +52,7 @@ export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
       if (outcome.kind === 'accepted') {
         return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
       }
-      return notAccepted(outcome, id);
+      return notAccepted(outcome, (shown) => refusal(shown, id));
     },
     end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {

@@ -7,13 +7,14 @@ import { messageOrTemplate } from '../fields/message-fields.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';
+import { refusal } from '../http/payment-refusal.ts';
 import type { Action } from '../idempotency/action.ts';
+import { notAccepted } from '../idempotency/not-accepted.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { dryRun } from './dry-run.ts';
 import { findAccepted } from './find-accepted.ts';
 import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } from './message-order.ts';
 import type { Sending } from './no-route.ts';
-import { notAccepted } from './not-accepted.ts';
 
 export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
 
@@ -42,7 +43,7 @@ export function createSend(deps: GatewayDeps & Sending): Action<MessageId> {
         const deferred = deferral(hours, draft.lane, clock.now());
         return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
       }
-      return notAccepted(outcome, id);
+      return notAccepted(outcome, (shown) => refusal(shown, id));
     },
     end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {

@@ -10,13 +10,13 @@ export type ChatAcceptOutcome =
       readonly credits: number;
       readonly balance?: number;
     }
-  | Refusal
-  /** `closedAt` undefined: the customer never wrote. */
-  | SessionClosed
+  /** `mayStillPay`: the answer to an attempt was lost, and it may still pay until `payBy`. */
+  | ((Refusal | SessionClosed) & { readonly mayStillPay?: true })
   | { readonly kind: 'outcome_unknown' };
 
 export interface SessionClosed {
   readonly kind: 'session_closed';
+  /** Undefined: the customer never wrote. */
   readonly closedAt: Date | undefined;
 }
 

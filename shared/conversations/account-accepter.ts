@@ -3,8 +3,8 @@ import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
 import { decideChats } from './decide.ts';
-import { type PayDeps, payForOpeners } from './pay.ts';
-import { type PlannedOpener, planOf } from './plan.ts';
+import { type OpenersToPay, type PayDeps, payForOpeners } from './pay.ts';
+import { planOf } from './plan.ts';
 import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 import { type RideDeps, ride } from './ride.ts';
@@ -54,33 +54,41 @@ export class AccountAccepter {
   /** Every arrival gets its own answer. A failure of one says nothing about the others. */
   async #takeAll(arrivals: readonly Arrival[]): Promise<readonly Answer[]> {
     const answers = new Map<Arrival, Answer>();
+    const mayStillPay = new Set<Arrival>();
     let open = arrivals;
     for (let tries = 1; open.length > 0; tries++) {
       try {
         if (tries > TRIES_MAX) {
           throw new Error(`${TRIES_MAX} other conversations of account ${this.#account} came between`);
         }
-        await this.#takeOnce(open, answers);
+        await this.#takeOnce(open, answers, mayStillPay);
       } catch (error) {
         for (const arrival of open) if (!answers.has(arrival)) answers.set(arrival, { kind: 'failed', error });
       }
       open = open.filter((arrival) => !answers.has(arrival));
     }
-    return arrivals.map((arrival) => answers.get(arrival) ?? OUTCOME_UNKNOWN);
+    return arrivals.map((arrival) => {
+      const answer = answers.get(arrival) ?? OUTCOME_UNKNOWN;
+      return mayStillPay.has(arrival) ? besideAttempt(answer) : answer;
+    });
   }
 
   /**
    * Tries to answer each arrival. Those that have no answer afterwards must be decided again: either another opening came first,
    * or the message that opens their conversation must be paid for first.
    */
-  async #takeOnce(arrivals: readonly Arrival[], answers: Map<Arrival, Answer>): Promise<void> {
+  async #takeOnce(
+    arrivals: readonly Arrival[],
+    answers: Map<Arrival, Answer>,
+    mayStillPay: Set<Arrival>,
+  ): Promise<void> {
     const { db, clock, prices } = this.#deps;
     const state = await readChatState(db, this.#account, arrivals);
     const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
     for (const [arrival, answer] of plan.refused) answers.set(arrival, answer);
     const results = await Promise.allSettled([
       ride(this.#deps, this.#account, plan.riders),
-      this.#open(state.account?.chats, plan.openers),
+      this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
     ]);
     // Results that were stored and paid come first, so that a failure of another part does not hide them.
     for (const result of results) {
@@ -89,10 +97,18 @@ export class AccountAccepter {
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
-  async #open(chats: number | undefined, openers: readonly PlannedOpener[]): Promise<readonly Answered[]> {
-    const account = this.#account;
-    const { answers, done } = await payForOpeners(this.#deps, { account, chats, openers, done: this.#done });
+  async #open(asked: Omit<OpenersToPay, 'account' | 'done'>): Promise<readonly Answered[]> {
+    const { answers, done } = await payForOpeners(this.#deps, { ...asked, account: this.#account, done: this.#done });
     this.#done = done;
     return answers;
   }
+}
+
+/**
+ * The answer to an arrival for which an earlier attempt, whose answer was lost, may still pay. If it was accepted since, another
+ * conversation was opened, so that attempt finds `chats` changed.
+ */
+function besideAttempt(answer: Answer): Answer {
+  if (answer.kind === 'accepted' || answer.kind === 'outcome_unknown') return answer;
+  return answer.kind === 'failed' ? OUTCOME_UNKNOWN : { ...answer, mayStillPay: true };
 }

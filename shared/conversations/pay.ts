@@ -7,7 +7,7 @@ import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
-import type { Answered } from './arrival.ts';
+import type { Answered, Arrival } from './arrival.ts';
 import { type OpeningToStore, payForOpenings, storeOpenings } from './opening-store.ts';
 import type { PlannedOpener } from './plan.ts';
 
@@ -25,6 +25,8 @@ export interface OpenersToPay {
   readonly openers: readonly PlannedOpener[];
   /** Groups of the account whose follow-up is complete: this debit clears them. */
   readonly done: readonly GroupId[];
+  /** Gets the openers that an attempt with a lost answer may still pay for, whatever becomes of them here. */
+  readonly mayStillPay: Set<Arrival>;
 }
 
 export interface PaidOpeners {
@@ -43,7 +45,7 @@ export interface PaidOpeners {
  */
 export async function payForOpeners(
   deps: PayDeps,
-  { account, chats, openers, done }: OpenersToPay,
+  { account, chats, openers, done, mayStillPay }: OpenersToPay,
 ): Promise<PaidOpeners> {
   const [first] = openers;
   if (first === undefined) return { answers: [], done };
@@ -57,7 +59,12 @@ export async function payForOpeners(
   const debit = { account, chats, openings, today: isoDate(clock.now()), done, payBy };
   const what = { account, group: first.opening.group };
   const accounts = db.collection<AccountDocument>('accounts');
-  const asked = await untilAnswered({ clock, log, what }, () => payForOpenings(accounts, debit));
+  let repeated = false;
+  const asked = await untilAnswered({ clock, log, what }, () => {
+    if (repeated) for (const { arrival } of openers) mayStillPay.add(arrival);
+    repeated = true;
+    return payForOpenings(accounts, debit);
+  });
   // Unless this debit certainly cleared them, the next one clears them (again).
   if (asked === 'unknown') return { answers: openers.map(({ arrival }) => [arrival, OUTCOME_UNKNOWN]), done };
   const { answer: changes } = asked;
@@ -80,7 +87,6 @@ export async function payForOpeners(
 
 /**
  * Answers the openers whose own `payBy` has passed. The update used the earliest one; openers with time left are decided again.
- * An earlier attempt with a lost answer may still reach the store: it cannot pay then.
  */
 async function tooLate(
   db: Db,

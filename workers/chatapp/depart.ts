@@ -106,7 +106,7 @@ async function leave(
 
 /**
  * Moves the message into another conversation. A conversation becomes void before its credits are back. So if credits
- * are short, the decision waits until the refund is there.
+ * are short, the decision waits until the refund is there; and also while an attempt whose answer was lost may still pay.
  */
 async function moveOn(
   { db, accepter }: DepartureDeps,
@@ -114,6 +114,7 @@ async function moveOn(
 ): Promise<ChatAcceptOutcome | undefined> {
   const refunded = await isApplied(db, message.account, refundOf(message));
   const outcome = await accepter.acceptAgain(message);
+  if ('mayStillPay' in outcome) return undefined;
   return outcome.kind === 'insufficient_credits' && !refunded ? undefined : outcome;
 }
 
