@@ -43,7 +43,7 @@ export function createApp(deps: GatewayDeps, writing = new WritingRequests(deps.
   routeWebhooks(on, deps, parts);
   routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);
-  routeOpen(on, deps);
+  routeOpen(on, deps, parts);
   app.use(notFound);
   app.use(undecodable);
   app.use(answerError(deps.log));

@@ -1,6 +1,7 @@
 import { policyHeaders, sendBytes, sendPage, sendProblem } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import { takesGzip } from '../http/takes-gzip.ts';
+import type { SessionCookie } from '../sign-in/cookie.ts';
 import type { ClientFiles } from './files.ts';
 import { POLICY } from './policy.ts';
 
@@ -8,12 +9,15 @@ import { POLICY } from './policy.ts';
 const FOREVER = ['Cache-Control', 'public, max-age=31536000, immutable', 'Vary', 'Accept-Encoding'];
 
 /** The dashboard's client: one page for every path, and the files that it loads. Both need no key: what they show, they ask of the API. */
-export function createDashboard(files: ClientFiles): { readonly page: Handler; readonly asset: Handler } {
+export function createDashboard(
+  files: ClientFiles,
+  cookie: SessionCookie,
+): { readonly page: Handler; readonly asset: Handler } {
   const headers = policyHeaders(POLICY);
   return {
-    page: (_req, res: Reply) => {
+    page: (req, res: Reply) => {
       const html = files.page();
-      if (html !== undefined) sendPage(res, html, headers);
+      if (html !== undefined) sendPage(res, cookie.read(req) === undefined ? saysNobody(html) : html, headers);
       else sendProblem(res, 'not_found', { detail: 'The dashboard was not built. Run `npm run build`.' });
     },
     asset: (req, res: Reply) => {
@@ -25,4 +29,9 @@ export function createDashboard(files: ClientFiles): { readonly page: Handler; r
       sendBytes(res, found.contentType, small ? found.gzip : found.plain, [...FOREVER, ...coding]);
     },
   };
+}
+
+/** The client then does not ask who has signed in: the browser would write the 401 into its console as an error. */
+function saysNobody(html: string): string {
+  return html.replace('<html ', '<html data-nobody ');
 }

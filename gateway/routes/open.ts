@@ -3,10 +3,11 @@ import { createDashboard } from '../dashboard/serve.ts';
 import { createDocs } from '../docs/docs.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { createHealthz, createReadyz } from './health.ts';
+import type { Parts } from './parts.ts';
 import type { On } from './route.ts';
 
 /** Routes that need no key. */
-export function routeOpen(on: On, deps: GatewayDeps): void {
+export function routeOpen(on: On, deps: GatewayDeps, { sessions }: Pick<Parts, 'sessions'>): void {
   const files = new ClientFiles();
   const docs = createDocs(files);
   on('/healthz', { get: [createHealthz()] });
@@ -14,7 +15,7 @@ export function routeOpen(on: On, deps: GatewayDeps): void {
   for (const path of docs.paths) on(path, { get: [docs.page] });
   on('/errors/:problem', { get: [docs.problem] });
   on('/openapi.json', { get: [docs.openapi] });
-  const dashboard = createDashboard(files);
+  const dashboard = createDashboard(files, sessions.cookie);
   on('/dashboard/assets/:name', { get: [dashboard.asset] });
   // The client knows its own paths and says of an unknown one that it leads nowhere.
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, { get: [dashboard.page] });

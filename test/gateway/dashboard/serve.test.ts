@@ -30,6 +30,13 @@ describe('GET /dashboard', () => {
     }
   });
 
+  it('says in the page that nobody has signed in, when there is no cookie', async () => {
+    const withCookie = await request(gateway.url).get('/dashboard').set('Cookie', 'harkara=ses_1.2');
+
+    expect(html).to.include('<html data-nobody ');
+    expect(withCookie.text).to.equal(html.replace(' data-nobody', ''));
+  });
+
   it('allows files of the gateway and nothing inline, in no frame, and tells no other site where one was', async () => {
     const { headers } = await request(gateway.url).get('/dashboard/keys');
 

@@ -24,6 +24,8 @@ const CHECKS: readonly string[] = [
      && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)
      && one.tabIndex < 0 && one.querySelector('a, button, input, select, textarea, [tabindex="0"]') === null && !/^(TEXTAREA|SELECT|INPUT)$/.test(one.tagName))
      .map(said('something scrolls that the keyboard does not reach'))`,
+  // On a phone rows are cards: nobody has to push a list sideways.
+  `innerWidth > 600 ? [] : all('.table-box:has(.cards)').filter((one) => one.scrollWidth > one.clientWidth + 1).map(said('a list that is wider than a phone'))`,
   // State by colour alone.
   `all('.badge').filter((badge) => badge.textContent.trim() === '').map(said('a state without a word'))`,
   // Whoever does not see the page learns of what happened from a live region.

@@ -49,6 +49,16 @@ describe('the frame around all pages of the dashboard', () => {
     await page.keyboard.press('Home');
   });
 
+  it('asks the API nothing when nobody has signed in, so that no error stands in the console', async () => {
+    const page = await world.dashboard.visit('/dashboard/profile');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+
+    expect(asked.filter((path) => path.startsWith('/v2/'))).to.deep.equal([]);
+  });
+
   it('skips to the page by the first link', async () => {
     const page = await world.dashboard.visit('/dashboard/credits', owner);
     await page.keyboard.press('Tab');

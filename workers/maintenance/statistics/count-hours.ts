@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import { listCarriers } from '../../../shared/carriers/store.ts';
 import { TOO_LATE_V } from '../../../shared/conversations/rider-store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -69,6 +70,7 @@ export class HourCounter {
 async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promise<LastCount | undefined> {
   const countedAt = clock.now();
   const expiresAt = new Date(hourStart(hour).getTime() + KEPT_MS);
+  const carrierNames = new Map((await listCarriers(db)).map(({ _id, name }) => [_id, name]));
   const tallies = new Map<AccountId, Tally>();
   const pace = new Pace(clock);
   let messages = 0;
@@ -77,7 +79,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     messages += slice.length;
     for (const message of slice) {
       if (message.v === TOO_LATE_V) continue;
-      const tally = tallies.get(message.account) ?? new Tally();
+      const tally = tallies.get(message.account) ?? new Tally(carrierNames);
       tallies.set(message.account, tally);
       tally.add(message);
     }

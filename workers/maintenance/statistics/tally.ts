@@ -37,8 +37,14 @@ export class Tally {
   readonly #states = { sms: new Map<ShownState, number>(), chatapp: new Map<ShownState, number>() };
   readonly #operators = new Map<string, Operator>();
   readonly #errors = new Map<string, number>();
+  readonly #carrierNames: ReadonlyMap<string, string>;
   #credits = 0;
   #conversations = 0;
+
+  /** `carrierNames`: by id. A receipt says the name; a message that ended without one says the id. */
+  constructor(carrierNames: ReadonlyMap<string, string>) {
+    this.#carrierNames = carrierNames;
+  }
 
   add(message: Counted): void {
     const { channel, state, errorCode } = message;
@@ -46,7 +52,7 @@ export class Tally {
     if (message.direction === 'in') return;
     this.#pay(message);
     if (errorCode !== undefined && STATES[state].final) increase(this.#errors, errorCode);
-    const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : message.claim?.carrier);
+    const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : this.#carrierOf(message));
     if (name !== undefined && STATES[state].final) this.#end(message, name);
   }
 
@@ -68,6 +74,10 @@ export class Tally {
         .slice(0, KINDS_MAX),
       expiresAt,
     };
+  }
+
+  #carrierOf({ claim }: Counted): string | undefined {
+    return claim && (this.#carrierNames.get(claim.carrier) ?? claim.carrier);
   }
 
   #pay(message: Counted): void {

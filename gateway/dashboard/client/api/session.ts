@@ -30,8 +30,9 @@ export const session = signal<Session | null | undefined>(undefined);
 /** Who has just chosen a password: the name to sign in with. */
 export const newcomer = signal('');
 
-/** Asks who is signed in. Throws when the gateway does not say. */
+/** Asks who is signed in, unless the page came with the word that nobody is. Throws when the gateway does not say. */
 export async function loadSession(): Promise<void> {
+  if ('nobody' in document.documentElement.dataset) return setSession(null);
   try {
     setSession(await get<Session>('/v2/session'));
   } catch (error) {

@@ -6,6 +6,11 @@ export function number(value: number): string {
   return whole.format(value);
 }
 
+/** "1 credit", "12,000 credits". */
+export function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 export function amount(value: number): string {
   return parts.format(value);
 }

@@ -64,6 +64,7 @@ export function Plot({ title, summary, times, series }: PlotProps) {
         <summary>As a table</summary>
         <Table
           caption={title}
+          compared
           rows={times.map((_, at) => at)}
           rowKey={String}
           columns={[

@@ -17,14 +17,22 @@ interface TableProps<T> {
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string;
   readonly columns: readonly Column<T>[];
+  /** Numbers to compare: a table on a phone too, which scrolls. */
+  readonly compared?: boolean;
 }
 
-/** A table that scrolls sideways within its own region when it is wider than the screen. */
-export function Table<T>({ caption, rows, rowKey, columns }: TableProps<T>) {
+/** What stands where a row has nothing. On a phone the cell is left out. */
+const NOTHING: readonly unknown[] = ['–', '', null, undefined, false];
+
+/**
+ * A table that scrolls sideways within its own region when it is wider than the screen. On a phone each row is a card, with the
+ * heads before its values.
+ */
+export function Table<T>({ caption, rows, rowKey, columns, compared = false }: TableProps<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
     <section class="table-box" tabIndex={0} aria-label={caption}>
-      <table>
+      <table class={compared ? undefined : 'cards'}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -38,11 +46,14 @@ export function Table<T>({ caption, rows, rowKey, columns }: TableProps<T>) {
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)}>
-              {columns.map(({ head, kind, cell }) => (
-                <td key={head} class={kind}>
-                  {cell(row)}
-                </td>
-              ))}
+              {columns.map(({ head, kind, cell }) => {
+                const value = cell(row);
+                return (
+                  <td key={head} class={`${kind ?? ''} ${NOTHING.includes(value) ? 'blank' : ''}`} data-head={head}>
+                    {value}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>

@@ -53,12 +53,14 @@ describe('maintenance: what became of the messages of each hour', () => {
   const hours = () => readHours(db, account, new Date(0));
 
   it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {
+    // Receipts say a carrier's name, claims its id.
+    await db.collection<{ _id: string; name: string }>('carriers').insertOne({ _id: 'beta', name: 'beta telecom' });
     const claim = { id: newId('clm'), carrier: 'beta', epoch: 1, at: clock.now() };
     await put(
       made(5),
       delivered(10, 4),
       delivered(10, 0.5),
-      delivered(20, 100_000, 'beta'),
+      delivered(20, 100_000, 'beta telecom'),
       made(10, { state: 'failed', claim, errorCode: '0x45', parts: [{ state: 'failed' }] }),
       made(10, { state: 'rejected', errorCode: 'sender_not_registered' }),
       made(70),
@@ -83,7 +85,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     const [alpha, beta] = now?.operators ?? [];
     expect(alpha).to.deep.include({ name: 'alpha', channel: 'sms', ended: 2, delivered: 2 });
     expect(alpha?.within).to.deep.equal([1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    expect(beta).to.deep.include({ name: 'beta', channel: 'sms', ended: 2, delivered: 1 });
+    expect(beta).to.deep.include({ name: 'beta telecom', channel: 'sms', ended: 2, delivered: 1 });
     expect(beta?.within.at(-1)).to.equal(1);
   });
 

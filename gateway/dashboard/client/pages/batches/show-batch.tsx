@@ -15,6 +15,7 @@ import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { type Message, messageHref } from '../messages/message.ts';
 import { BATCH_TONES, type Batch, failedOf } from './batch.ts';
@@ -137,7 +138,7 @@ function Failures({ path, id }: { readonly path: string; readonly id: string }) 
           { head: 'Recipient', cell: ({ message_id, to }) => <a href={messageHref(message_id)}>{to}</a> },
           { head: 'State', cell: ({ status }) => status },
           { head: 'What happened', cell: ({ explanation, error_reason }) => explanation?.cause ?? error_reason },
-          { head: 'What to do', cell: ({ explanation }) => explanation?.advice },
+          { head: 'What to do', cell: ({ explanation }) => explanation && <Words text={explanation.advice} /> },
         ]}
       />
     </Card>

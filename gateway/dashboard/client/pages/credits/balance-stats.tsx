@@ -1,6 +1,6 @@
 import { useLive } from '../../api/live.ts';
 import { Stat } from '../../parts/facts.tsx';
-import { amount, number } from '../../parts/number.ts';
+import { amount, counted, number } from '../../parts/number.ts';
 
 /** `GET /v2/account/overview`. */
 export interface Overview {
@@ -40,5 +40,5 @@ function lastsNote(balance: number, rate: number, expiresInDays: number): string
 }
 
 function plural(days: number): string {
-  return days === 1 ? '1 day' : `${number(days)} days`;
+  return counted(days, 'day');
 }

@@ -9,6 +9,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { type Message, STATUS_TONES, type WholeMessage } from './message.ts';
 import { Timeline } from './timeline.tsx';
@@ -44,7 +45,7 @@ function Whole({ message }: { readonly message: WholeMessage }) {
     <>
       {explanation && (
         <Notice tone={STATUS_TONES[message.status] === 'bad' ? 'bad' : 'warn'}>
-          <strong>{explanation.cause}</strong> {explanation.advice}
+          <strong>{explanation.cause}</strong> <Words text={explanation.advice} />
         </Notice>
       )}
       <div class="columns">

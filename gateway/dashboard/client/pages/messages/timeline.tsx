@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { counted } from '../../parts/number.ts';
 import { Time } from '../../parts/time.tsx';
 import type { Happening } from './message.ts';
 
@@ -28,8 +29,8 @@ const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> =
   accepted: () => 'Accepted',
   template: ({ template_id: id, template }) => `Matches the template ${id ?? template ?? ''}`,
   path: ({ path }) => `Routed as ${path}`,
-  paid: ({ credits }) => `Paid with ${credits === 1 ? '1 credit' : `${credits} credits`}`,
-  refunded: ({ credits }) => `Refunded ${credits === 1 ? '1 credit' : `${credits} credits`}`,
+  paid: ({ credits }) => `Paid with ${counted(credits ?? 0, 'credit')}`,
+  refunded: ({ credits }) => `Refunded ${counted(credits ?? 0, 'credit')}`,
   taken: ({ carrier }) => (carrier === undefined ? 'Taken to be sent' : `Taken to be sent by ${carrier}`),
   state: ({ status }) => <strong>{status}</strong>,
   answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>

@@ -1,5 +1,5 @@
 import { Stat } from '../../parts/facts.tsx';
-import { amount, number } from '../../parts/number.ts';
+import { amount, counted, number } from '../../parts/number.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { arrived, failed, listOf, percent, type Statistics } from './statistics.ts';
 
@@ -43,7 +43,7 @@ export function MessageStats({ statistics }: { readonly statistics: Statistics }
         value={amount(credits_used)}
         note={
           <>
-            {conversations === 0 ? 'refunds not counted' : `${number(conversations)} conversations among them`}
+            {conversations === 0 ? 'refunds not counted' : `${counted(conversations, 'conversation')} among them`}
             <Sparkline label="Credits used over the period" values={series.map((step) => step.credits_used)} />
           </>
         }

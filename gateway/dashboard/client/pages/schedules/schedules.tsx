@@ -8,7 +8,7 @@ import { Button, LinkButton } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { number } from '../../parts/number.ts';
+import { counted, number } from '../../parts/number.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -77,9 +77,7 @@ export function SchedulesPage() {
           onConfirm={() => cancel(asked.schedule_id)}
           onClose={() => setAsked(undefined)}
         >
-          <p>
-            It is not sent. {asked.credits === 1 ? '1 credit is' : `${number(asked.credits)} credits are`} refunded.
-          </p>
+          <p>It is not sent. {counted(asked.credits, 'credit')} will be refunded.</p>
         </Confirm>
       )}
     </>

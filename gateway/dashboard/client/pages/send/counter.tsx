@@ -1,4 +1,5 @@
 import { planText, roomOf, unicodeCharacters } from '../../../../../shared/sms/plan.ts';
+import { counted } from '../../parts/number.ts';
 
 /** "GSM-7, 142 of 160 characters, 1 segment", and what makes a text dearer. It counts as the gateway does. */
 export function Counter({ text }: { readonly text: string }) {
@@ -7,8 +8,7 @@ export function Counter({ text }: { readonly text: string }) {
   const unicode = unicodeCharacters(text);
   return (
     <span role="status">
-      {encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}, {units} of {roomOf(plan)} characters,{' '}
-      {segments === 1 ? '1 segment' : `${segments} segments`}.
+      {encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}, {units} of {roomOf(plan)} characters, {counted(segments, 'segment')}.
       {unicode.length > 0 && (
         <>
           {' '}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Select, TextArea } from '../../parts/field.tsx';
-import { number } from '../../parts/number.ts';
+import { counted } from '../../parts/number.ts';
 import { Table } from '../../parts/table.tsx';
 import { digitsOf } from './content.ts';
 import { parseCsv } from './csv.ts';
@@ -70,7 +70,7 @@ export function RecipientFields() {
       {sheet.rows.length > 0 && (
         <>
           <p class="hint" role="status">
-            {sheet.rows.length === 1 ? '1 recipient' : `${number(sheet.rows.length)} recipients`}
+            {counted(sheet.rows.length, 'recipient')}
             {sheet.rows.length > PREVIEW && `, the first ${PREVIEW}:`}
           </p>
           <Table

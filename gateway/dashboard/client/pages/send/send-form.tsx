@@ -7,7 +7,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
 import { FormValues } from '../../parts/form-values.ts';
 import { Notice } from '../../parts/notice.tsx';
-import { number } from '../../parts/number.ts';
+import { counted, number } from '../../parts/number.ts';
 import { Card } from '../../parts/page.tsx';
 import type { Content } from './content.ts';
 import { curlOf } from './curl.ts';
@@ -107,7 +107,7 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: Sen
 }
 
 function creditsOf(credits: number): string {
-  return credits === 1 ? '1 credit' : `${number(credits)} credits`;
+  return counted(credits, 'credit');
 }
 
 function factsOf(says: DryRun, nameOf: SendFormProps['nameOf']) {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../../api/http.ts';
-import { number } from '../../parts/number.ts';
+import { counted, number } from '../../parts/number.ts';
 import { TEMPLATES_PATH, type TemplateCheck } from './template.ts';
 
 /** Typing goes on; the text is checked when it rests. */
@@ -46,7 +46,7 @@ function Found({ of }: { readonly of: TemplateCheck }) {
     <>
       <p>
         {number(of.characters)}/2,000 characters · {of.encoding} · {segments} segment{longest === 1 ? '' : 's'} ·{' '}
-        {of.slots.length} slot{of.slots.length === 1 ? '' : 's'}
+        {counted(of.slots.length, 'slot')}
       </p>
       {of.slots.map(({ takes, longest: most }, i) => (
         <p class="soft" key={i}>

@@ -4,7 +4,7 @@ import type { ApiProblem } from '../../api/problem.ts';
 import { asProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { number } from '../../parts/number.ts';
+import { counted, number } from '../../parts/number.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -35,7 +35,7 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
       if (!dryRun) {
         onDone();
         onClose();
-        toast(`${number(done.imported)} templates requested.`);
+        toast(`${counted(done.imported, 'template')} requested.`);
       }
     } catch (error) {
       setProblem(asProblem(error));
@@ -70,7 +70,7 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
         <div class="form-actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" busy={busy} disabled={preview.imported === 0} onClick={() => run(file, false)}>
-            Request {preview.imported === 1 ? '1 template' : `${number(preview.imported)} templates`}
+            Request {counted(preview.imported, 'template')}
           </Button>
         </div>
       )}

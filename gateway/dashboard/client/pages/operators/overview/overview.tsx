@@ -3,7 +3,7 @@ import { useLoad } from '../../../api/load.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Stat, Stats } from '../../../parts/facts.tsx';
 import { Notice } from '../../../parts/notice.tsx';
-import { number } from '../../../parts/number.ts';
+import { counted, number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { readable } from '../carriers/carrier.ts';
 import { type Queue, Queues } from './queues.tsx';
@@ -90,7 +90,7 @@ function Totals({ now }: { readonly now: Overview }) {
       <Stat
         label="Waiting for a decision"
         value={number(waiting)}
-        note={`${number(approvals.senders)} senders, ${number(approvals.templates)} templates`}
+        note={`${counted(approvals.senders, 'sender')}, ${counted(approvals.templates, 'template')}`}
         href="/dashboard/admin/approvals"
       />
       <Stat
