@@ -17,7 +17,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
 
 /** A client that knows of the product nothing but its base address, and remembers what was answered. */
 export class Client {

@@ -6,7 +6,7 @@ import { verifyLedger } from '../../shared/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 
-const SETTLED_MS = 60_000;
+const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
 const USER_PRICE = 1;
 

@@ -26,7 +26,7 @@ const QUOTA = 15;
 const LOWER_LANES_PART = 0.1;
 /** A pause is known to all workers after 2 s (shared/claim/claim-gates.ts). */
 const PAUSE_KNOWN = 2 * PER_SECOND;
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 interface Customer {
   readonly account: AccountId;

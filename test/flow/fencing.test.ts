@@ -10,11 +10,12 @@ import { type Product, startProduct } from '../support/product.ts';
 
 const WINDOW = 20;
 /** Long enough that a window is full, and its holder frozen, before the first answer comes; or stopping. */
-const WHILE_FROZEN: Outcome = { responseDelayMs: 8_000 };
+const WHILE_FROZEN: Outcome = { responseDelayMs: 20_000 };
 const WHILE_STOPPING: Outcome = { responseDelayMs: 2_500 };
-const TAKEN_OVER_MS = 30_000;
-const HANDED_OVER_MS = 2_000;
-const SETTLED_MS = 60_000;
+const TAKEN_OVER_MS = 60_000;
+/** Handed over, not run out: a lease runs out after 15 s. */
+const HANDED_OVER_MS = 10_000;
+const SETTLED_MS = 120_000;
 const BATCH = 600;
 const SCHEDULES = 60;
 const EXPIRING = 10;
@@ -41,7 +42,7 @@ interface LeaseDocument {
 }
 
 describe('two processes of each worker', function () {
-  this.timeout(TAKEN_OVER_MS + SETTLED_MS);
+  this.timeout(2 * TAKEN_OVER_MS + SETTLED_MS);
   let product: Product;
   const frames: Frame[] = [];
   const bound: { readonly session: number; readonly atMs: number }[] = [];
@@ -130,7 +131,7 @@ describe('two processes of each worker', function () {
       for (const { _id, epoch } of held) epochs.set(_id, epoch);
     }
 
-    it('the carrier and every other lease has another holder within 30 s', async () => {
+    it('the carrier and every other lease has another holder within a minute', async () => {
       session = bound.at(-1)?.session ?? 0;
       product.smsc.hold();
       outcome = WHILE_FROZEN;
@@ -191,6 +192,7 @@ describe('two processes of each worker', function () {
     });
 
     it('awake, the first one lets go of its socket without a word, and settles none of the answers that lay there', async () => {
+      await eventually(() => unansweredOf(session) === 0, 'the answers lie there');
       for (const pid of frozen) process.kill(pid, 'SIGCONT');
       await eventually(() => !product.smsc.sessions().some(({ id }) => id === session), 'it closes its connection');
       const after = await send(30);
@@ -243,7 +245,7 @@ describe('two processes of each worker', function () {
   });
 
   describe('one of which is stopped', () => {
-    it('unbinds when its window is empty, and the other is bound within 2 s', async () => {
+    it('unbinds when its window is empty, and the other is bound before the lease would have run out', async () => {
       const session = bound.at(-1)?.session ?? 0;
       const holder = await holderOf('carrier:sim');
       const { epoch = 0 } = (await lease('carrier:sim')) ?? {};

@@ -14,7 +14,7 @@ const VICTIMS: readonly AppName[] = ['smpp', 'webhooks', 'gateway', 'maintenance
 
 /** Longer than a receipt needs to come on the new bind, so that only what never left the worker is submitted again. */
 const UNKNOWN_WAIT_MS = 10_000;
-const SETTLED_MS = 90_000;
+const SETTLED_MS = 120_000;
 
 /** What the callers were told. */
 interface Told {

@@ -17,9 +17,9 @@ const CANCELLED = 40;
 const BATCH = 1_200;
 /** Requests in flight that debit the account all the while, spread over the gateways. */
 const DEBITS_IN_FLIGHT = 12;
-const SETTLED_MS = 90_000;
+const SETTLED_MS = 120_000;
 /** As long as a killed gateway's claim of a key may pay, and some more. */
-const ANSWERED_MS = 45_000;
+const ANSWERED_MS = 120_000;
 
 /** What this test looks at of messages and batches. */
 interface Stored extends Pick<StoredMessage, 'errorCode' | 'earlier'> {

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
 const MESSAGES = 20;
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 /** The carrier takes each first copy without a word, and refuses each second one. */
 describe('kill -9 of the SMPP worker around a resend', function () {

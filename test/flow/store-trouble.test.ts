@@ -16,7 +16,7 @@ import { giveRoom } from '../workers/embedded-db/store-process.ts';
 
 const BEFORE = 20;
 const AMID = 12;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 describe('when the store is in trouble', function () {
   this.timeout(PATIENCE_MS * 3);

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 
 /** Retries of a full queue wait 5 s and 15 s (shared/settlement/decide-outcome.ts), and a busy machine takes its time. */
-const SETTLED_MS = 60_000;
+const SETTLED_MS = 120_000;
 
 /** What a caller sees of a destination that ends in these digits (docs/magic-numbers.md). */
 const MAGIC = [

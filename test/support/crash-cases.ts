@@ -38,8 +38,8 @@ export interface Case {
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
 /** Longer than a rested change of an account waits for the sweep (workers/maintenance/finish-pending.ts), and some more. */
-export const SETTLED_MS = 90_000;
-export const CRASHED_MS = 45_000;
+export const SETTLED_MS = 120_000;
+export const CRASHED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
 const DELIVERED = 'delivered';

@@ -82,7 +82,7 @@ export interface ProductOptions {
 }
 
 /** A worker hears of a provider within seconds and copies its templates then. */
-const TEMPLATES_MS = 30_000;
+const TEMPLATES_MS = 60_000;
 
 /**
  * Builds the product once per test run and starts it in an empty data directory: on the server that `MONGODB_URI` names,
@@ -205,7 +205,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 /** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
 
 /** One request of the API with any key; rejects when there was no HTTP answer. */
 export async function ask(

@@ -57,10 +57,10 @@ export interface World {
 const box = createSecretBox(randomBytes(32));
 
 /**
- * Short timers, so that a test waits for conditions and not for defaults. An answer of the simulator never takes as long, even if
- * the machine stops this process for a second.
+ * A submit that is never answered is soon unknown. An answer of the simulator never takes as long, even if the machine stops this process
+ * for some seconds. No enquire_link: an answer that is late by as much would end the link.
  */
-export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 3_000, enquireLinkMs: 300 };
+export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 6_000 };
 
 export async function openWorld({
   smsc: smscOptions,

@@ -43,7 +43,7 @@ const SWEEP_AFTER_MS = 120_000;
 const DELIVER_RESP = 0x80000005;
 const QUEUE_FULL = 0x14;
 /** A request may wait for several answers of a slow store; more is no answer at all. */
-const ANSWER_MS = 40_000;
+const ANSWER_MS = 60_000;
 
 /** Receipts wait until the test releases them. `uri`: the way that may be disturbed. */
 export async function openTroubleWorld(uri: string, database: string): Promise<TroubleWorld> {

@@ -81,7 +81,7 @@ export class Acceptance {
     const status = outcome.status ?? STATUS.ok;
     if (status !== STATUS.ok) {
       this.refused(status);
-      this.#sinks.delays.after(this.#responseDelay(outcome), () => session.answerSubmit(submit.sequence, status, ''));
+      this.#whenDue(outcome, () => session.answerSubmit(submit.sequence, status, ''));
       return;
     }
 
@@ -119,10 +119,13 @@ export class Acceptance {
         return;
       case 'after-receipt':
       case 'normal':
-        this.#sinks.delays.after(this.#responseDelay(outcome), () =>
-          session.answerSubmit(submit.sequence, STATUS.ok, submit.messageId),
-        );
+        this.#whenDue(outcome, () => session.answerSubmit(submit.sequence, STATUS.ok, submit.messageId));
     }
+  }
+
+  #whenDue(outcome: Outcome, answer: () => void): void {
+    if (outcome.answerWhen === undefined) this.#sinks.delays.after(this.#responseDelay(outcome), answer);
+    else void outcome.answerWhen.then(answer);
   }
 
   #responseDelay(outcome: Outcome): number {

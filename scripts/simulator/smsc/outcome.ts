@@ -12,6 +12,8 @@ export interface Outcome {
   readonly answer?: 'normal' | 'after-receipt' | 'never' | 'cut';
   /** Delay of this answer in milliseconds. It replaces the configured one. */
   readonly responseDelayMs?: number;
+  /** The answer comes when this is fulfilled, and after no other delay. */
+  readonly answerWhen?: Promise<unknown>;
   /** The receipts. Each is sent only if registered_delivery asks for its kind. Default: one receipt with DELIVRD. */
   readonly receipts?: readonly ReceiptPlan[];
 }

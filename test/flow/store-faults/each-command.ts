@@ -77,7 +77,7 @@ const HALF: Fates = {
 
 /** Pieces of work that go on side by side. They wait most of the time: for a driver that looks for its server again. */
 const LANES = 4;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /**
  * Does the work once for each of its commands and each fault, that fault at that command. Resolves with how many times; rejects with

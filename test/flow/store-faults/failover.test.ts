@@ -6,7 +6,7 @@ import { expectClear, expectWhole } from '../../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../../support/trouble-world.ts';
 
 const CALLERS = 6;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** The gateway, the SMPP worker and a carrier on a replica set whose primary changes while requests come. */
 describe('when the primary of a replica set changes', function () {

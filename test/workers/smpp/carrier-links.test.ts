@@ -55,14 +55,10 @@ describe('smpp worker: where and how a carrier is reached', () => {
       return report?.binds?.[0]?.state === 'backoff';
     }, 'it is lost');
     others.push(await startSmsc({ port: second.port }));
-    await eventually(
-      async () => {
-        const report = await world.db.collection('bind_reports').findOne({ _id: CARRIER as never });
-        return report?.binds?.[0]?.state === 'bound';
-      },
-      'it is bound again',
-      15_000,
-    );
+    await eventually(async () => {
+      const report = await world.db.collection('bind_reports').findOne({ _id: CARRIER as never });
+      return report?.binds?.[0]?.state === 'bound';
+    }, 'it is bound again');
   });
 
   it('transmitter and receiver have hosts of their own', async () => {

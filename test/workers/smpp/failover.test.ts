@@ -126,8 +126,8 @@ describe('smpp worker: one carrier after the other', () => {
 
   it('a carrier that is too slow is helped after the waiting time of the route', async () => {
     const world = await open({
-      smsc: { responseDelayMs: 1_000 },
-      carrier: { ...QUICK, responseTimeoutMs: 10_000, windowSize: 1, paths: ['promotional'] },
+      smsc: { responseDelayMs: 5_000 },
+      carrier: { ...QUICK, responseTimeoutMs: 60_000, windowSize: 1, paths: ['promotional'] },
     });
     await world.db.collection('routes').insertOne({ ...ROUTE, waitSeconds: 2 } as never);
     const healthy = await add(world, 'healthy', {}, ['promotional']);

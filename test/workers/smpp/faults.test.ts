@@ -6,6 +6,7 @@ import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
 import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { CARRIER, numbered, QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 describe('smpp worker: when things break', () => {
@@ -19,7 +20,7 @@ describe('smpp worker: when things break', () => {
     let answering = false;
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 60_000, windowSize: 20 },
-      smsc: { receiptDelayMs: 5_000, behaviour: () => (answering ? undefined : { answer: 'never' }) },
+      smsc: { holdReceipts: true, behaviour: () => (answering ? undefined : { answer: 'never' }) },
     });
     const ids = await here.sendMany(numbered(20));
     await eventually(() => here.smsc.stats().peakUnanswered === 20, '20 are unanswered');
@@ -30,6 +31,7 @@ describe('smpp worker: when things break', () => {
       const found = await Promise.all(ids.map((id) => here.message(id)));
       return found.every(({ outcome }) => outcome === 'unknown') ? found : undefined;
     }, 'all 20 are unknown');
+    here.smsc.release();
     await here.allReach(ids, 'delivered');
 
     expect(unknown?.every(({ state }) => state === 'submitting')).to.equal(true);
@@ -53,13 +55,15 @@ describe('smpp worker: when things break', () => {
   });
 
   it('an answer that comes too late still settles its message', async () => {
+    const late = latch();
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 150 },
-      smsc: { behaviour: () => ({ responseDelayMs: 4_000, receipts: [] }) },
+      smsc: { behaviour: () => ({ answerWhen: late.opened, receipts: [] }) },
     });
 
     const id = await here.send({});
     await eventually(async () => (await here.message(id)).outcome === 'unknown', 'its outcome is unknown');
+    late.open();
     const message = await here.reaches(id, 'sent');
 
     expect(message).not.to.have.property('outcome');
@@ -68,7 +72,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('a timed-out submit frees its slot: one dead submit does not stop a window of one', async () => {
-    const here = await open({ carrier: { ...QUICK, responseTimeoutMs: 2_000, windowSize: 1 } });
+    const here = await open({ carrier: { ...QUICK, windowSize: 1 } });
 
     await here.send({ to: '919876500109' });
     const next = await here.send({ to: '919876500000' });
@@ -77,7 +81,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('a carrier that hangs is noticed by enquire_link, and bound again when it lives', async () => {
-    const here = await open({ carrier: { enquireLinkMs: 100, responseTimeoutMs: 2_000 } });
+    const here = await open({ carrier: { enquireLinkMs: 5_000, responseTimeoutMs: 20_000 } });
     await here.reaches(await here.send({}), 'delivered');
 
     here.smsc.pause();
@@ -178,7 +182,7 @@ describe('smpp worker: when things break', () => {
   });
 
   it('a stop waits for what is under way: nothing stays submitting, nothing is sent twice', async () => {
-    const here = await open({ carrier: { windowSize: 10 }, smsc: { responseDelayMs: 100, receiptDelayMs: 0 } });
+    const here = await open({ carrier: { windowSize: 10 }, smsc: { responseDelayMs: 300, receiptDelayMs: 0 } });
     await here.sendMany(numbered(60));
     await eventually(() => here.smsc.stats().submits.submitted > 10, 'some are under way');
 

@@ -38,16 +38,12 @@ describe('smpp worker: what it keeps of a carrier for timelines', () => {
   it('an account that asks for everything gets it without a restart', async () => {
     await world.db.collection<AccountDocument>('accounts').updateMany({}, { $set: { log: 'all' } });
 
-    const records = await eventually(
-      async () => {
-        const id = await world.send({ to: '919876500000', text: 'all is well' });
-        await world.reaches(id, 'delivered');
-        const found = await readMessageLog(world.db, id);
-        return found.length === 2 ? found : undefined;
-      },
-      'a usual message is logged',
-      15_000,
-    );
+    const records = await eventually(async () => {
+      const id = await world.send({ to: '919876500000', text: 'all is well' });
+      await world.reaches(id, 'delivered');
+      const found = await readMessageLog(world.db, id);
+      return found.length === 2 ? found : undefined;
+    }, 'a usual message is logged');
 
     expect(records?.map(({ kind }) => kind)).to.deep.equal(['answer', 'receipt']);
   });

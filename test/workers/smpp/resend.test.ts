@@ -7,9 +7,11 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
-const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 1_500 };
+/** What a test does while it waits for the first copy takes less than that. */
+const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 6_000 };
 const REFUSED = { status: 0x0b } as const;
 /** Taken, and the carrier says nothing but its receipt. */
 const SILENT = { answer: 'never' } as const;
@@ -42,16 +44,18 @@ describe('smpp worker: what a resend may not forget', () => {
   };
 
   it('the first is answered late, the second is refused: sent and delivered by the first, not refunded', async () => {
+    const late = latch();
     const here = await open({
-      // The late answer comes between the refusal, after 6 to 12 s, and the end of its wait, after 18 to 24 s.
-      carrier: { ...RESEND, responseTimeoutMs: 2_000, unknownWaitMs: 6_000 },
+      carrier: RESEND,
       smsc: {
-        behaviour: inTurn({ responseDelayMs: 15_000 }, REFUSED, undefined),
+        behaviour: inTurn({ answerWhen: late.opened }, REFUSED, undefined),
         holdReceipts: true,
       },
     });
 
     const id = await here.send({});
+    await becomesHeldOpen(here, id);
+    late.open();
     await here.reaches(id, 'sent');
     here.smsc.release();
     const message = await here.reaches(id, 'delivered');

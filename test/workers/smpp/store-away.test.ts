@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
 /** Runs out 3 s before, by its holder's clock. */
 const LEASE_TTL_MS = 8_000;
-const ANSWER_MS = 3_000;
 /** Of each kind. */
 const EACH = 8;
 
@@ -25,14 +25,15 @@ describe('smpp worker: the store is away for longer than the lease', () => {
     Array.from({ length: EACH }, (_, i) => ({ to: `9198765${String(i).padStart(2, '0')}${ending}` }));
 
   before(async () => {
+    const answers = latch();
     world = await openWorld({
       leaseTtlMs: LEASE_TTL_MS,
-      carrier: { ...QUICK, responseTimeoutMs: 30_000, windowSize: 4 * EACH, unknownWaitMs: 30_000 },
+      carrier: { ...QUICK, responseTimeoutMs: 120_000, windowSize: 4 * EACH, unknownWaitMs: 30_000 },
       smsc: {
         behaviour: ({ to }) => {
-          if (to.endsWith('200')) return { responseDelayMs: ANSWER_MS, status: 0x0b };
-          if (to.endsWith('300')) return { responseDelayMs: ANSWER_MS, status: 0x14 };
-          return { responseDelayMs: ANSWER_MS };
+          if (to.endsWith('200')) return { answerWhen: answers.opened, status: 0x0b };
+          if (to.endsWith('300')) return { answerWhen: answers.opened, status: 0x14 };
+          return { answerWhen: answers.opened };
         },
       },
     });
@@ -45,6 +46,7 @@ describe('smpp worker: the store is away for longer than the lease', () => {
     };
     await eventually(() => world.smsc.stats().peakUnanswered === 3 * EACH, 'all are submitted');
     world.proxy.become('down');
+    answers.open();
     await eventually(async () => ((await lease())?.until ?? new Date()) < new Date(), 'the lease has run out');
     world.proxy.become('well');
   });

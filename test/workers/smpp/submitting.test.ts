@@ -100,15 +100,11 @@ describe('smpp worker: what it submits', () => {
     });
 
     const id = await here.send({ text: 'segments '.repeat(20) });
-    const message = await eventually(
-      async () => {
-        await here.reaches(await here.send({ to: '919876599000' }), 'delivered'); // else the carrier is left alone for long
-        const found = await here.message(id);
-        return found.state === 'delivered' || found.state === 'failed' ? found : undefined;
-      },
-      'it has ended',
-      18_000,
-    );
+    const message = await eventually(async () => {
+      await here.reaches(await here.send({ to: '919876599000' }), 'delivered'); // else the carrier is left alone for long
+      const found = await here.message(id);
+      return found.state === 'delivered' || found.state === 'failed' ? found : undefined;
+    }, 'it has ended');
 
     expect(message).to.include({ state: 'delivered', segments: 2 });
   });

@@ -7,6 +7,7 @@ import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { latch } from '../../support/latch.ts';
 import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const WINDOW = 20;
@@ -117,13 +118,17 @@ describe('smpp worker: submits whose answer never came', () => {
   });
 
   it('an answer after the policy was applied still tells the id, and its receipt settles', async () => {
+    const late = latch();
     const here = await open({
       carrier: { ...QUICK, responseTimeoutMs: 150, unknownWaitMs: 400 },
-      smsc: { receiptDelayMs: 6_500, behaviour: () => ({ responseDelayMs: 6_000 }) },
+      smsc: { holdReceipts: true, behaviour: () => ({ answerWhen: late.opened }) },
     });
 
     const id = await here.send({});
     const assumed = await here.reaches(id, 'sent');
+    late.open();
+    await eventually(async () => (await here.message(id)).parts?.[0]?.key !== undefined, 'its id is known');
+    here.smsc.release();
     const message = await here.reaches(id, 'delivered');
 
     expect(assumed.parts).to.deep.equal([{ state: 'unknown' }]);
@@ -134,14 +139,16 @@ describe('smpp worker: submits whose answer never came', () => {
 
   it('a segment that was refused for now, too late to be in time: only that one is sent again', async () => {
     let submits = 0;
+    const late = latch();
     const here = await open({
-      carrier: { ...QUICK, responseTimeoutMs: 1_000, unknownWaitMs: 60_000 },
-      smsc: { behaviour: () => (++submits === 2 ? { status: 0x14, responseDelayMs: 5_000 } : undefined) },
+      carrier: { ...QUICK, unknownWaitMs: 600_000 },
+      smsc: { behaviour: () => (++submits === 2 ? { status: 0x14, answerWhen: late.opened } : undefined) },
     });
     const text = 'segments '.repeat(25);
 
     const id = await here.send({ text });
     await allUnknown(here, [id]);
+    late.open();
     const message = await here.reaches(id, 'delivered');
 
     expect(message.history.map(({ state }) => state)).to.deep.equal(['sent', 'delivered']);
@@ -151,13 +158,15 @@ describe('smpp worker: submits whose answer never came', () => {
 
   it('a late answer to a submit that was sent again changes nothing: one sent, one delivered', async () => {
     let submits = 0;
+    const late = latch();
     const here = await open({
-      carrier: { ...QUICK, responseTimeoutMs: 1_500, unknownWaitMs: 400, unknownPolicy: 'resend' },
-      smsc: { behaviour: () => (++submits === 1 ? { responseDelayMs: 7_000, receipts: [] } : undefined) },
+      carrier: { ...QUICK, unknownWaitMs: 400, unknownPolicy: 'resend' },
+      smsc: { behaviour: () => (++submits === 1 ? { answerWhen: late.opened, receipts: [] } : undefined) },
     });
 
     const id = await here.send({});
     await here.reaches(id, 'delivered');
+    late.open();
     const answers = () => figure(here, 'answers_total', { carrier: 'sim', class: 'accepted' });
     await eventually(async () => (await answers()) === 2, 'the late answer has come');
     await here.reaches(await here.send({ to: '919876599000' }), 'delivered');
@@ -170,12 +179,13 @@ describe('smpp worker: submits whose answer never came', () => {
 
   it('a receipt of one that timed out settles it before any policy: never submitted again', async () => {
     const here = await open({
-      carrier: { ...QUICK, responseTimeoutMs: 150, unknownWaitMs: 60_000, unknownPolicy: 'resend' },
-      smsc: { receiptDelayMs: 5_000 },
+      carrier: { ...QUICK, responseTimeoutMs: 150, unknownWaitMs: 600_000, unknownPolicy: 'resend' },
+      smsc: { holdReceipts: true },
     });
 
     const id = await here.send({ to: '919876500109' });
     await allUnknown(here, [id]);
+    here.smsc.release();
     const message = await here.reaches(id, 'delivered');
 
     expect(message).not.to.have.property('outcome');

@@ -123,7 +123,8 @@ describe('webhooks worker: post', () => {
       res.writeHead(200).write('.');
     });
 
-    expect(await post(poster({ timeoutMs: 150 }), target.url)).to.include({ result: 200 });
+    // Its head must have come by then, however busy the machine is.
+    expect(await post(poster({ timeoutMs: 5_000 }), target.url)).to.include({ result: 200 });
   });
 
   it('a receiver that never answers is a timeout, and its connection is closed', async () => {

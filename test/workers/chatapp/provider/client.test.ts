@@ -7,7 +7,7 @@ import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { graphError, json, openProvider, type ProviderServer } from '../provider-server.ts';
 
 /** The client must be connected by then, also on a busy machine: before that nothing was sent. */
-const ANSWER_MS = 3_000;
+const ANSWER_MS = 6_000;
 const PAYLOAD = Buffer.from(JSON.stringify({ to: '919999999999', biz_opaque_callback_data: 'msg_1' }));
 
 describe('ProviderClient', () => {

@@ -161,7 +161,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
   });
 
   it('what is told and surely answered is kept no longer', async () => {
-    const here = await open({ carrier: { enquireLinkMs: 1_500 } });
+    const here = await open({ carrier: { enquireLinkMs: 5_000 } });
 
     here.says({ text: 'yes' });
     await here.received(1);

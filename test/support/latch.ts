@@ -1,0 +1,13 @@
+/** Something that others wait for until a test opens it. */
+export interface Latch {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+export function latch(): Latch {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
