@@ -1,5 +1,6 @@
 import type { Collection, Document } from 'mongodb';
 import { isDuplicateKey } from '../../shared/mongo/errors.ts';
+import { msOf, NOW_MS } from '../../shared/mongo/store-time.ts';
 
 /**
  * How often something happened within a fixed window of `WINDOW_MS`. The window begins with the first event. One
@@ -56,7 +57,10 @@ export interface Total extends Grant {
  * more work.
  */
 const ALONE_MAX = 3;
-/** When two processes create the same document at once, the second finds it on its next try. */
+/**
+ * When two processes create the same document at once, the second finds it on its next try. Of some servers it gets no document:
+ * then it reads what was counted.
+ */
 const TRIES = 3;
 const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;
 
@@ -114,16 +118,19 @@ export class RateWindows {
           returnDocument: 'after',
           projection: GRANTS,
         });
-        return (after && this.#totalOf(after)) ?? unanswered(key);
+        const total = this.#totalOf(after ?? (await this.#rate.findOne({ _id: key }, { projection: GRANTS })));
+        if (total !== undefined) return total;
+        if (tries === TRIES) unanswered(key);
       } catch (error) {
         if (!isDuplicateKey(error) || tries === TRIES) throw error;
       }
     }
   }
 
-  #totalOf({ window, at }: Pick<RateDocument, 'window' | 'at'>): Total | undefined {
-    const mine = window.by[this.#counter];
-    if (mine === undefined) return undefined;
+  #totalOf(found: Pick<RateDocument, 'window' | 'at'> | null): Total | undefined {
+    const mine = found?.window.by[this.#counter];
+    if (found === null || mine === undefined) return undefined;
+    const { window, at } = found;
     return {
       ...mine,
       restMs: window.start.getTime() + WINDOW_MS - at.getTime(),
@@ -135,8 +142,6 @@ export class RateWindows {
 export function unanswered(key: string): never {
   throw new Error(`the store counted nothing for ${key}`);
 }
-
-const EPOCH = new Date(0);
 
 /**
  * The size of a loan, by how much of the limit is left. A loan is at most a twentieth of the limit, so that counters
@@ -156,7 +161,7 @@ const LOANS = [
  * refused for as long as the clock was wrong.
  */
 function countPipeline(counter: string, n: number, limit: number): Document[] {
-  const age = { $subtract: ['$$NOW', { $ifNull: ['$window.start', EPOCH] }] };
+  const age = { $subtract: [NOW_MS, { $ifNull: [msOf('$window.start'), 0] }] };
   const over = { $or: [{ $gte: [age, WINDOW_MS] }, { $lte: [age, -WINDOW_MS] }] };
   const begun = { start: '$$NOW', count: { $literal: 0 }, by: { $literal: {} } };
   const own = `window.by.${counter}`;

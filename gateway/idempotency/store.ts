@@ -1,5 +1,6 @@
 import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import { isDuplicateKey } from '../../shared/mongo/errors.ts';
+import { msOf, NOW_MS } from '../../shared/mongo/store-time.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import type { KeptAnswer, KeyClaimDocument, KeyClaimId } from './key-claim.ts';
 
@@ -60,7 +61,7 @@ export class KeyClaims {
    */
   async isOver({ _id, result }: KeyClaimDocument): Promise<boolean> {
     const over = await this.#claims.findOne(
-      { _id, result, $expr: { $gte: ['$$NOW', '$payBy'] } },
+      { _id, result, $expr: { $gte: [NOW_MS, msOf('$payBy')] } },
       { projection: { _id: 1 } },
     );
     return over !== null;

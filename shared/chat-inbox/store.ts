@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { findAtOnce } from '../mongo/find-at-once.ts';
 import { insertNew } from '../mongo/insert-new.ts';
+import { msAfter } from '../mongo/store-time.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { InboxItemDocument } from './inbox-item.ts';
 
@@ -77,7 +78,7 @@ function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T
 export async function finishItems(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await inbox(db).updateMany({ _id: { $in: [...ids] } }, [
-    { $set: { expiresAt: { $add: ['$at', KEPT_MS] } } },
+    { $set: { expiresAt: msAfter('$at', KEPT_MS) } },
     { $unset: 'due' },
   ]);
 }

@@ -3,6 +3,7 @@ import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { findForSure } from '../mongo/find-one.ts';
 import { insertNew } from '../mongo/insert-new.ts';
+import { NOW_MS } from '../mongo/store-time.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
 /**
@@ -22,7 +23,7 @@ const TOO_LATE = { v: TOO_LATE_V, state: 'rejected' } as const satisfies Partial
 export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
   const messages = db.collection<ChatMessageDocument>('messages');
   const { _id, ...rest } = message;
-  const inTime = { $lt: ['$$NOW', payBy] };
+  const inTime = { $lt: [NOW_MS, payBy.getTime()] };
   const fields = Object.entries(rest).map(([name, value]) => [
     name,
     { $cond: [inTime, { $literal: value }, '$$REMOVE'] },
@@ -39,6 +40,8 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
       returnDocument: 'after',
       projection: { v: 1 },
     });
+    // Some servers say nothing to one of two that insert it together.
+    found ??= await findForSure(messages, { _id }, { v: 1 });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     found = await findForSure(messages, { _id }, { v: 1 });

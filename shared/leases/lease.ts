@@ -1,4 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
+import { msAfter, msOf, NOW_MS } from '../mongo/store-time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
@@ -31,6 +33,11 @@ const MARGIN_MS = 3_000;
 const NEVER = new Date(0);
 /** A slow read proves nothing about the time before it: the store may have been away, for the holder too. */
 const SLOW_LOOK_MS = 2_000;
+/**
+ * A lease's first document may be made by several at once. MongoDB then fails all but one with a duplicate key (its manual:
+ * reference/command/findAndModify/, "Upsert with Unique Index"); other servers return no document, although the update is done.
+ */
+const TRIES = 5;
 
 /** Another holder's lease, as seen in consecutive reads, by the monotonic clock. */
 interface Watched {
@@ -128,7 +135,7 @@ export class Lease {
     const { matchedCount } = await first.#leases.updateMany(
       // A process that takes one of our leases writes its own name there.
       { _id: { $in: leases.map(({ name }) => name) }, owner: first.#me },
-      [{ $set: { until: { $add: ['$$NOW', first.#ttlMs] } } }],
+      [{ $set: { until: msAfter('$$NOW', first.#ttlMs) } }],
     );
     if (matchedCount < leases.length) return false;
     for (const lease of leases) lease.#deadlineMs = askedMs + lease.#ttlMs - MARGIN_MS;
@@ -156,7 +163,7 @@ export class Lease {
 
   /** Its holder stops by its own clock, a margin before a whole TTL without a renewal. */
   #isOver({ sinceMs, lastMs }: Watched, until: object): Document | true {
-    return lastMs - sinceMs >= this.#ttlMs || { $lte: [until, '$$NOW'] };
+    return lastMs - sinceMs >= this.#ttlMs || { $lte: [msOf(until), NOW_MS] };
   }
 
   /**
@@ -176,28 +183,38 @@ export class Lease {
     const until = { $ifNull: ['$until', NEVER] };
     const runOut =
       watched === undefined ? false : { $and: [{ $eq: [until, watched.until] }, this.#isOver(watched, until)] };
-    const lease = await this.#leases.findOneAndUpdate(
-      { _id: this.name },
-      [
-        { $set: { displaced, taken: { $or: [displaced, { $eq: [until, NEVER] }, runOut] } } },
-        {
-          $set: {
-            owner: { $cond: ['$taken', this.#me, '$owner'] },
-            until: { $cond: ['$taken', { $add: ['$$NOW', this.#ttlMs] }, '$until'] },
-            epoch: {
-              $cond: [
-                { $and: ['$taken', renews ? { $not: ['$displaced'] } : true] },
-                { $add: [{ $ifNull: ['$epoch', 0] }, 1] },
-                '$epoch',
-              ],
-            },
+    const pipeline: Document[] = [
+      { $set: { displaced, taken: { $or: [displaced, { $eq: [until, NEVER] }, runOut] } } },
+      {
+        $set: {
+          owner: { $cond: ['$taken', this.#me, '$owner'] },
+          until: { $cond: ['$taken', msAfter('$$NOW', this.#ttlMs), '$until'] },
+          epoch: {
+            $cond: [
+              { $and: ['$taken', renews ? { $not: ['$displaced'] } : true] },
+              { $add: [{ $ifNull: ['$epoch', 0] }, 1] },
+              '$epoch',
+            ],
           },
         },
-        { $unset: ['displaced', 'taken'] },
-      ],
-      { upsert: true, returnDocument: 'after' },
-    );
-    if (lease === null) throw new Error('an upsert returned no lease');
-    return lease;
+      },
+      { $unset: ['displaced', 'taken'] },
+    ];
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const lease = await this.#update(pipeline);
+      if (lease !== undefined) return lease;
+    }
+    throw new Error('an upsert returned no lease');
+  }
+
+  /** Undefined when another process made the lease's first document at the same moment: the next try finds that. */
+  async #update(pipeline: readonly Document[]): Promise<LeaseDocument | undefined> {
+    try {
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      return (await this.#leases.findOneAndUpdate({ _id: this.name }, [...pipeline], options)) ?? undefined;
+    } catch (error) {
+      if (isDuplicateKey(error)) return undefined;
+      throw error;
+    }
   }
 }

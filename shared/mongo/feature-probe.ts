@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { StartError } from '../runtime/lifecycle.ts';
 import { isDuplicateKey, isStoreTrouble } from './errors.ts';
+import { msAfter, NOW_MS } from './store-time.ts';
 
 interface ProbeDocument {
   readonly _id: string;
@@ -23,7 +24,7 @@ const PIPELINE: Document[] = [
       sum: { $mergeObjects: ['$missing', { of: { $add: [1, 1] } }] },
     },
   },
-  { $set: { 'parts.second': 2, none: { $cond: [{ $gte: ['$$NOW', EPOCH] }, '$$REMOVE', 1] } } },
+  { $set: { 'parts.second': 2, none: { $cond: [{ $gte: [msAfter('$$NOW', 0), EPOCH] }, '$$REMOVE', 1] } } },
   { $unset: ['parts.third'] },
 ];
 const MADE = { _id: ID, parts: { first: 1, second: 2 }, sum: { of: 2 } };
@@ -39,10 +40,7 @@ export async function probeFeatures(db: Db): Promise<Date> {
     const { at, ...made } = await upsert(db);
     if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE)) throw lacks('it does updates by pipelines otherwise');
     // A server that leaves `$expr` out would pay what is over.
-    const { matchedCount } = await probes.updateOne(
-      { _id: ID, $expr: { $lt: ['$$NOW', EPOCH] } },
-      { $set: { at: EPOCH } },
-    );
+    const { matchedCount } = await probes.updateOne({ _id: ID, $expr: { $lt: [NOW_MS, 0] } }, { $set: { at: EPOCH } });
     if (matchedCount !== 0) throw lacks('it does not look at `$expr`');
     return at;
   } catch (error) {
@@ -53,10 +51,11 @@ export async function probeFeatures(db: Db): Promise<Date> {
 async function upsert(db: Db): Promise<Document> {
   for (let tries = 1; ; tries++) {
     try {
-      const filter = { _id: ID, $expr: { $gte: ['$$NOW', EPOCH] } };
+      const filter = { _id: ID, $expr: { $gte: [NOW_MS, 0] } };
       const options = { upsert: true, returnDocument: 'after' } as const;
       const made = await db.collection<ProbeDocument>('start_checks').findOneAndUpdate(filter, PIPELINE, options);
-      return made ?? {};
+      // Some servers say nothing to one of two that insert it together.
+      if (made !== null || tries === TRIES) return made ?? {};
     } catch (error) {
       if (!isDuplicateKey(error) || tries === TRIES) throw error;
     }

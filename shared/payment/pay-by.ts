@@ -1,5 +1,6 @@
 import type { Db, Filter } from 'mongodb';
 import type { AccountDocument } from '../accounts/account.ts';
+import { NOW_MS } from '../mongo/store-time.ts';
 import type { AccountId } from '../runtime/ids.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { AccountId } from '../runtime/ids.ts';
  * (`declareOver`), and from then on the debit is refused whatever the time is.
  */
 export function inTime(payBy: Date | undefined): Filter<AccountDocument> {
-  return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: ['$$NOW', payBy] } };
+  return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: [NOW_MS, payBy.getTime()] } };
 }
 
 /**
@@ -20,7 +21,7 @@ export async function declareOver(db: Db, account: AccountId, payBy: Date): Prom
   const { matchedCount } = await db
     .collection<AccountDocument>('accounts')
     .updateOne(
-      { _id: account, $or: [{ lapsed: { $gte: payBy } }, { $expr: { $gte: ['$$NOW', payBy] } }] },
+      { _id: account, $or: [{ lapsed: { $gte: payBy } }, { $expr: { $gte: [NOW_MS, payBy.getTime()] } }] },
       { $max: { lapsed: payBy } },
     );
   return matchedCount === 1;

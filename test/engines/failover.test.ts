@@ -5,7 +5,6 @@ import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectClear, expectWhole } from '../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
-import { type Router, startRouter } from './router.ts';
 import { Secantus } from './secantus.ts';
 
 const PATIENCE_MS = 60_000;
@@ -16,26 +15,23 @@ const SOME = 8;
 describe('the product on SecantusDB: fail points and a step-down under load', function () {
   this.timeout(PATIENCE_MS * 3);
   let secantus: Secantus;
-  let router: Router;
   let client: MongoClient;
   let own: Store;
   let world: TroubleWorld;
   const answers: TroubleAnswer[] = [];
   before(async () => {
     secantus = await Secantus.start({ server: 'python' });
-    router = await startRouter(secantus.uri);
     // Fail points spare it: it does not call itself harkara.
     client = await new MongoClient(secantus.uri, { appName: 'test' }).connect();
-    own = await connectStore({ mongodbUri: router.uri, dataDir: '', mongodbDatabase: 'failover' });
+    own = await connectStore({ mongodbUri: secantus.uri, dataDir: '', mongodbDatabase: 'failover' });
     await ensureIndexes(own.db);
-    world = await openTroubleWorld(router.uri, 'failover');
+    world = await openTroubleWorld(secantus.uri, 'failover');
     world.smsc.release();
   });
   after(async () => {
     await world?.close();
     await own?.close();
     await client?.close();
-    await router?.close();
     await secantus?.close();
   });
 

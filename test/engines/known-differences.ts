@@ -68,6 +68,6 @@ export const DIFFERENCES: readonly Difference[] = [
 
 /**
  * Met, but not to be caused at will: of upserts of one new document by `findAndModify` with `new: true` that come together, some answer
- * null although they are done. Both servers; manual: reference/command/findAndModify/. The tests that count on it are left out.
+ * null although they are done. Both servers; manual: reference/command/findAndModify/. The product bears it (decision 0082).
  */
 export const LOST_UPSERT = 'upserts that come together answer with their document';

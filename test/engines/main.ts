@@ -8,7 +8,6 @@ import { runUnits, type Totals } from '../parallel/run.ts';
 import { summary } from '../parallel/summary.ts';
 import { buildForAll } from '../support/built.ts';
 import { slowness } from './factor.ts';
-import { startRouter } from './router.ts';
 import { Secantus } from './secantus.ts';
 import { type EngineRun, filesOf, OWN_TESTS, RUNS } from './selection.ts';
 
@@ -37,12 +36,10 @@ function run(files: readonly string[], env: Readonly<Record<string, string>>): P
 async function runOn(engine: EngineRun): Promise<Totals> {
   const files = filesOf(engine, positionals.length > 0 ? positionals : values.all ? engine.tests : engine.chosen);
   const secantus = await Secantus.start(engine);
-  const router = engine.routed ? await startRouter(secantus.uri) : undefined;
-  const { uri } = router ?? secantus;
+  const { uri } = secantus;
   const factor = await factorOf(uri);
   say(`\n${engine.name}: ${files.length} files, deadlines × ${factor.toFixed(1)}\n`);
   const totals = await run(files, { MONGODB_URI: uri, HARKARA_TEST_SLOW: String(factor) });
-  await router?.close();
   await secantus.close();
   return totals;
 }

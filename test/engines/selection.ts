@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { ROOT, reaches, readSources } from '../support/sources.ts';
-import { LOST_UPSERT } from './known-differences.ts';
 import type { SecantusOptions } from './secantus.ts';
 
 /** A server, and what is tested on it: those of the files that open a store. */
 export interface EngineRun extends SecantusOptions {
   readonly name: string;
-  /** Whether `router.ts` stands before it. */
-  readonly routed: boolean;
   /** All that can run there: files and folders. */
   readonly tests: readonly string[];
   /** The part of it that `.ci/run` runs: about five minutes for all engines together. */
@@ -21,21 +18,21 @@ const STORES = [
   ...['conversations/open.test.ts', 'conversations/open-races.test.ts', 'conversations/void.test.ts'],
 ].map((place) => `test/shared/${place}`);
 
+const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];
+
 export const RUNS: readonly EngineRun[] = [
-  { name: 'Rust, replica set', server: 'rust', routed: false, tests: ['test/shared'], chosen: STORES },
+  { name: 'Rust, replica set', server: 'rust', tests: ALL, chosen: STORES },
   {
     name: 'Rust, standalone',
     server: 'rust',
     standalone: true,
-    routed: false,
     tests: ['test/shared'],
     chosen: ['test/shared/mongo'],
   },
   {
     name: 'Python',
     server: 'python',
-    routed: true,
-    tests: ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'],
+    tests: ALL,
     chosen: [
       'test/shared/leases',
       'test/shared/chat-inbox',
@@ -51,14 +48,7 @@ export const RUNS: readonly EngineRun[] = [
 export const LEFT_OUT: readonly (Pick<SecantusOptions, 'server'> & {
   readonly difference: string;
   readonly tests: readonly string[];
-})[] = [
-  {
-    server: 'rust',
-    difference: 'a date plus a number of milliseconds is a date',
-    tests: ['test/shared/leases', 'test/shared/chat-inbox', 'test/shared/schema'],
-  },
-  { server: 'python', difference: LOST_UPSERT, tests: ['test/gateway/access/counter.test.ts'] },
-];
+})[] = [];
 
 /** They have servers of their own, and are no part of `npm test`. */
 export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));

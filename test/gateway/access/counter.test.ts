@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { RateCounter } from '../../../gateway/access/counter.ts';
 import { type RateDocument, WINDOW_MS } from '../../../gateway/access/window.ts';
+import { msAfter } from '../../../shared/mongo/store-time.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -221,7 +222,7 @@ describe('rate counter', () => {
   /** As if the window had begun so much later (or earlier, when negative). */
   async function moveStart(key: string, ms: number): Promise<void> {
     const { matchedCount } = await rate().updateOne({ _id: key }, [
-      { $set: { 'window.start': { $add: ['$window.start', ms] } } },
+      { $set: { 'window.start': msAfter('$window.start', ms) } },
     ]);
     expect(matchedCount).to.equal(1);
   }

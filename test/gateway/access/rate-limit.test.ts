@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { RateDocument } from '../../../gateway/access/window.ts';
 import { createKey } from '../../../shared/keys/store.ts';
+import { msAfter } from '../../../shared/mongo/store-time.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -141,7 +142,7 @@ describe('the rate limit', () => {
     const id = `key:${key.split('_')[2]}`;
     await store.db
       .collection<RateDocument>('rate')
-      .updateOne({ _id: id }, [{ $set: { 'window.start': { $subtract: ['$window.start', 60_000] } } }]);
+      .updateOne({ _id: id }, [{ $set: { 'window.start': msAfter('$window.start', -60_000) } }]);
 
     // A third gateway: the others remember, for the rest of what they took for the window, that the key has none left.
     const three = await openGateway(store.db);

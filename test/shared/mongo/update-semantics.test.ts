@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Collection, Document, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../../shared/mongo/errors.ts';
+import { msAfter, msOf, NOW_MS } from '../../../shared/mongo/store-time.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -87,6 +88,22 @@ describe('what an update by pipeline means', () => {
     expect(await changed({}, [{ $set: { seen } }])).to.deep.equal({
       seen: { cond: 2, ifNull: 3, equal: false, less: true },
     });
+  });
+
+  it("the store's time compares with dates and adds to them, as milliseconds", async () => {
+    const at = new Date(1_000);
+    const seen = {
+      over: { $lte: [msOf('$at'), NOW_MS] },
+      none: { $lte: [msOf('$missing'), NOW_MS] },
+      later: msAfter('$at', 60_000),
+      ahead: { $lt: ['$at', msAfter('$$NOW', 1)] },
+    };
+
+    expect(await changed({ at }, [{ $set: { seen } }])).to.deep.equal({
+      at,
+      seen: { over: true, none: true, later: new Date(61_000), ahead: true },
+    });
+    expect(await things.countDocuments({ at, $expr: { $lt: [msOf('$at'), NOW_MS] } })).to.equal(1);
   });
 
   describe('that may insert', () => {

@@ -4,6 +4,7 @@ import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, int32At, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
 import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
+import { toDate, toLong } from './conversions.ts';
 import { add, arrayValue, compareExpressions, extreme, made, mergeObjects, subtract } from './operations.ts';
 
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
@@ -171,9 +172,18 @@ function parseOperator(name: string, operand: Value): Expression {
       return ofAll(operands(operand), (values) => extreme(values, name === '$max' ? 1 : -1));
     case '$mergeObjects':
       return ofAll(operands(operand), mergeObjects);
+    case '$toDate':
+    case '$toLong':
+      return conversion(name, operand, name === '$toDate' ? toDate : toLong);
     default:
       throw notSupported(`The expression ${name}`);
   }
+}
+
+function conversion(name: string, operand: Value, convert: (value: Value) => Value): Expression {
+  const [input, ...more] = operands(operand);
+  if (input === undefined || more.length > 0) throw new StoreError(50723, `${name} requires a single argument`);
+  return (scope) => convert(input(scope));
 }
 
 function comparison(name: string, operand: Value, holds: (order: number) => boolean): Expression {

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
 import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
 import { findForSure } from '../../../shared/mongo/find-one.ts';
+import { msOf, NOW_MS } from '../../../shared/mongo/store-time.ts';
 import { declareOver } from '../../../shared/payment/pay-by.ts';
 import { readPaid } from '../../../shared/payment/read-paid.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -29,7 +30,7 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
       {
         state: 'unpaid',
         $or: [
-          { unpaid: { $exists: true }, $expr: { $lte: ['$unpaid.payBy', '$$NOW'] } },
+          { unpaid: { $exists: true }, $expr: { $lte: [msOf('$unpaid.payBy'), NOW_MS] } },
           { unpaid: { $exists: false }, _id: { $lt: undated } },
         ],
       },
