@@ -6,12 +6,14 @@ import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { againstKannel } from './against.ts';
 import { build, ROOT } from './build.ts';
+import { growth } from './growth.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
 import { acceptAlone, bulk, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { type Report, reportText } from './report.ts';
 import { releaseTogether } from './schedule-load.ts';
+import { sideBySide } from './side-by-side.ts';
 import { type Stage, setStage } from './stage.ts';
 import { measureYardstick } from './yardstick.ts';
 
@@ -58,6 +60,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
     ...(has('rate') && { rate: await steadyRate(stage, options) }),
     ...(has('lone') && { lone: await loneMessages(stage, options) }),
     ...(has('idle') && { idle: await idle(stage, options) }),
+    ...(has('growth') && { growth: await growth(stage, options) }),
     memoryMib: Object.fromEntries(stage.all.map(({ name, pid }) => [name, memoryMib(pid)])),
   };
 }
@@ -76,9 +79,14 @@ function fail(error: unknown): void {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {
-  const options = readOptions(process.argv.slice(2));
-  if (options === 'help') console.log(helpText());
-  else await bench(options);
+  const argv = process.argv.slice(2);
+  const several = await sideBySide(argv);
+  if (several !== undefined) console.log(several);
+  else {
+    const options = readOptions(argv);
+    if (options === 'help') console.log(helpText());
+    else await bench(options);
+  }
 } catch (error) {
   fail(error);
 }

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { APPS, type AppName } from './app-process.ts';
 
-const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle'] as const;
+const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle', 'growth'] as const;
 export type Phase = (typeof PHASES)[number];
+/** `growth` fills the store for an hour; it runs only where it is named. */
+const USUAL_PHASES = PHASES.filter((phase) => phase !== 'growth');
 
 /** The options of the command line; README.md explains each. */
 export interface BenchOptions {
@@ -13,6 +15,8 @@ export interface BenchOptions {
   readonly accounts: number;
   readonly keys: number;
   readonly gateways: number;
+  /** SMPP workers, each with a carrier of its own; all carriers serve the same path. */
+  readonly smppWorkers: number;
   readonly window: number;
   /** Events that each account's endpoint gets; each is one webhook per message. */
   readonly events: readonly ('message.sent' | 'message.delivered')[];
@@ -26,6 +30,8 @@ export interface BenchOptions {
   readonly schedules: number;
   readonly lone: number;
   readonly idleSeconds: number;
+  /** Messages that the store holds at the end of the phase `growth`. */
+  readonly stored: number;
   /** Number of cores that everything is pinned to; 0: not pinned. */
   readonly cores: number;
   readonly profile: readonly AppName[];
@@ -43,6 +49,7 @@ const NUMBERS = {
   accounts: ['20', 'accounts that send, each with one webhook endpoint'],
   keys: ['200', 'keys, spread over the accounts'],
   gateways: ['2', 'gateway processes'],
+  'smpp-workers': ['1', 'SMPP worker processes, each with a carrier'],
   window: ['50', 'unanswered submit_sm of the bind'],
   'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],
   rate: ['500', 'messages a second of the open loop'],
@@ -52,6 +59,7 @@ const NUMBERS = {
   schedules: ['10000', 'schedules that are due in one second'],
   lone: ['50', 'messages sent one at a time on an idle system'],
   'idle-seconds': ['10', 'how long idle CPU is measured'],
+  stored: ['10000000', 'with --phases growth: messages that the store holds at the end'],
   rounds: ['3', 'with --against: how often both are measured'],
   cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
 } as const;
@@ -67,6 +75,7 @@ const QUICK: Partial<Record<NumberName, string>> = {
   schedules: '1000',
   lone: '10',
   'idle-seconds': '3',
+  stored: '20000',
 };
 
 /** `--against kannel`: what its figures in docs and issues were measured with. */
@@ -83,7 +92,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     args: [...argv],
     options: {
       ...Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { type: 'string' as const }])),
-      phases: { type: 'string', default: PHASES.join(',') },
+      phases: { type: 'string', default: USUAL_PHASES.join(',') },
       events: { type: 'string', default: 'delivered' },
       profile: { type: 'string', default: '' },
       against: { type: 'string' },
@@ -113,6 +122,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     accounts: number('accounts'),
     keys: number('keys'),
     gateways: number('gateways'),
+    smppWorkers: number('smpp-workers'),
     window: number('window'),
     events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
     receiptDelayMs: number('receipt-delay'),
@@ -123,6 +133,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     schedules: number('schedules'),
     lone: number('lone'),
     idleSeconds: number('idle-seconds'),
+    stored: number('stored'),
     cores: number('cores'),
     profile: namesIn(values.profile, APPS, 'profile'),
     against: values.against === undefined ? undefined : namesIn(values.against, ['kannel'], 'against')[0],
@@ -135,10 +146,12 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
 export function helpText(): string {
   const rows = [
     ...Object.entries(NUMBERS).map(([name, [standard, meaning]]) => [`--${name} N`, `${meaning} (${standard})`]),
-    ['--phases LIST', `any of ${PHASES.join(',')} (all)`],
+    ['--phases LIST', `any of ${PHASES.join(',')} (all but growth)`],
     ['--events delivered|both', 'which events are posted: message.delivered alone, or message.sent too (delivered)'],
     ['--profile LIST', `take CPU profiles of these apps: ${APPS.join(',')}`],
     ['--against kannel', `measure Debian's Kannel in turn with the product and print the ratios`],
+    ['--node LIST', 'the whole run once under each of these versions of Node (20,22.23.3), side by side'],
+    ['--cores LIST', 'likewise on so many cores each (1,2,4), with gateways and SMPP workers to match'],
     ['--quick', 'few messages: whether it works and roughly how fast'],
     ['--json', 'print the figures as one JSON object'],
     ['--no-build', 'use dist/ as it is'],

@@ -1,6 +1,8 @@
+import { type GrowthResult, growthRows } from './growth.ts';
 import type { IdleResult, LatencyResult, LoopResult, RateResult, Times } from './phases.ts';
 import type { Memory } from './process-usage.ts';
 import type { ScheduleResult } from './schedule-load.ts';
+import { NOT_OURS } from './stage.ts';
 import { YARDSTICK_US } from './yardstick.ts';
 
 /** All results; `--json` prints them as they are. */
@@ -22,6 +24,7 @@ export interface Report {
   readonly rate?: RateResult;
   readonly lone?: LatencyResult;
   readonly idle?: IdleResult;
+  readonly growth?: GrowthResult;
   readonly memoryMib: Readonly<Record<string, Memory>>;
 }
 
@@ -29,8 +32,23 @@ type Row = readonly [what: string, value: string, target: string];
 
 /** Results with their targets first, then CPU by process, then memory. */
 export function reportText(report: Report): string {
+  const { machine } = report;
+  const head =
+    `Node ${machine.node} · ${machine.cpu} · ${machine.cores} cores · ${machine.store} · ` +
+    `yardstick ${machine.yardstickUs.toFixed(0)} µs (${YARDSTICK_US} where the targets were set)`;
+  return [
+    head,
+    table([['', 'figure', 'target'], ...figureRows(report)]),
+    ...(report.growth === undefined ? [] : [table(growthRows(report.growth))]),
+    table(cpuRows(report)),
+    ...trouble(report).map((line) => `! ${line}`),
+  ].join('\n\n');
+}
+
+/** What was measured, with its target; the same rows for every run of the same phases. */
+export function figureRows(report: Report): Row[] {
   const { machine, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
-  const rows: Row[] = [];
+  const rows: Row[] = [['yardstick', `${machine.yardstickUs.toFixed(0)} µs`, '']];
   if (accept) {
     rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
     rows.push(['  answer p50 / p99', ms(accept.answerMs), '']);
@@ -48,19 +66,14 @@ export function reportText(report: Report): string {
     ]);
     rows.push(['  booked', perSecond(bookedPerSecond), '']);
   }
-  if (rate) rows.push(...latencyRows(`at ${report.settings.ratePerSecond}/s`, rate, '≤ 15 / ≤ 60'));
+  if (rate) {
+    rows.push(...latencyRows(`at ${report.settings.ratePerSecond}/s`, rate, '≤ 15 / ≤ 60'));
+    rows.push(['  CPU ms per 1,000, the product', total(rate.cpuMsPer1000), '']);
+  }
   if (lone) rows.push(...latencyRows('lone message', lone, 'p99 ≤ 150'));
   if (idle) rows.push(['idle CPU, % of a core', idle.percent.toFixed(1), '≤ 5']);
 
-  const head =
-    `Node ${machine.node} · ${machine.cpu} · ${machine.cores} cores · ${machine.store} · ` +
-    `yardstick ${machine.yardstickUs.toFixed(0)} µs (${YARDSTICK_US} where the targets were set)`;
-  return [
-    head,
-    table([['', 'figure', 'target'], ...rows]),
-    table(cpuRows(report)),
-    ...trouble(report).map((line) => `! ${line}`),
-  ].join('\n\n');
+  return rows;
 }
 
 function loopRows(name: string, loop: LoopResult, target: string): Row[] {
@@ -69,11 +82,18 @@ function loopRows(name: string, loop: LoopResult, target: string): Row[] {
     ['  accepted meanwhile', perSecond(loop.acceptedPerSecond), ''],
     ['  answer p50 / p99', ms(loop.answerMs), ''],
     ['  document writes per message', writes(loop), '≤ 8'],
+    ['  CPU ms per 1,000, the product', total(loop.cpuMsPer1000), ''],
   ];
 }
 
 function writes({ documentWritesPerMessage }: LoopResult): string {
   return documentWritesPerMessage?.toFixed(2) ?? '';
+}
+
+/** Without the simulated world and the load. */
+function total(cpuMsPer1000: Readonly<Record<string, number>>): string {
+  const own = Object.entries(cpuMsPer1000).filter(([name]) => !NOT_OURS.includes(name));
+  return own.reduce((sum, [, ms]) => sum + ms, 0).toFixed(0);
 }
 
 function latencyRows(name: string, figures: LatencyResult, target: string): Row[] {

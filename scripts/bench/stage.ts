@@ -13,7 +13,7 @@ import { Fleet } from './fleet.ts';
 import { freePort } from './free-port.ts';
 import type { BenchOptions } from './options.ts';
 import type { Watched } from './process-usage.ts';
-import { seedAccount, seedCarrier } from './seed.ts';
+import { type SeedDeps, seedAccount, seedCarrier } from './seed.ts';
 import { World } from './world-process.ts';
 
 /** What is measured: the product, or a peer. */
@@ -34,12 +34,22 @@ export interface Stage extends Contender {
   readonly db: Db;
   /** The product's processes. */
   readonly product: readonly Watched[];
+  /** Ends the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
+  killStore(): Promise<number>;
+  /** Undefined when the store is not ours. */
+  storePid(): number | undefined;
   /** Ends everything. Fails when a process had crashed. */
   close(): Promise<void>;
 }
 
-const CREDITS = 10_000_000;
+const CREDITS = 100_000_000;
+const CARRIER = 'carrier + receiver';
+const LOAD = 'load';
+/** Names of what is watched beside the product. */
+export const NOT_OURS: readonly string[] = [CARRIER, LOAD];
 const LONE_ACCOUNT_KEYS = 10;
+/** The account of the first key. */
+export const FIRST_ACCOUNT = 'account-0';
 
 /** Starts the build in `dist` on an empty store: on a disk (`os.tmpdir()`), or on the server that `MONGODB_URI` names. */
 export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
@@ -70,31 +80,28 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   if (mongodbUri === '') await fleet.start('embedded-db');
   await fleet.start('gateway', options.gateways);
   for (const app of ['batches', 'schedules', 'smpp', 'webhooks', 'chatapp', 'maintenance'] as const) {
-    await fleet.start(app);
+    await fleet.start(app, app === 'smpp' ? options.smppWorkers : 1);
   }
 
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
   const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
-  const seed = async (name: string, keys: number): Promise<readonly string[]> => {
-    const endpoint = { url: `${world.receiverUrl}/${name}`, events: options.events };
-    return (await seedAccount(deps, { name, credits: CREDITS, keys, endpoint })).keys;
-  };
-  const perAccount = Math.ceil(options.keys / options.accounts);
-  const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
-  const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
-  // No carrier takes promotional messages: they are accepted and stay queued, for the measurement of accepting alone.
-  await seedCarrier(deps, world.smscPort, { windowSize: options.window, paths: ['transactional'] });
+  const seeded = await seedAll(deps, world, options);
 
   const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
   return {
     url: `http://127.0.0.1:${port}`,
-    keys: interleave(keys),
-    loneKeys,
+    ...seeded,
     db,
     world,
     product,
-    all: [...product, { name: 'carrier + receiver', pid: world.pid }, { name: 'load', pid: process.pid }],
+    all: [...product, { name: CARRIER, pid: world.pid }, { name: LOAD, pid: process.pid }],
+    killStore: async () => {
+      const beganMs = performance.now();
+      await fleet.kill('embedded-db');
+      return performance.now() - beganMs;
+    },
+    storePid: () => fleet.pids('embedded-db')[0]?.pid,
     close: async () => {
       const exits = await fleet.stopClients();
       if (mongodbUri !== '') await db.dropDatabase();
@@ -105,6 +112,23 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
       if (bad.length > 0) throw new Error(`processes that ended badly: ${JSON.stringify(bad)}`);
     },
   };
+}
+
+/** Accounts with their keys, and the carriers. */
+async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Promise<Pick<Stage, 'keys' | 'loneKeys'>> {
+  const seed = async (name: string, keys: number): Promise<readonly string[]> => {
+    const endpoint = { url: `${world.receiverUrl}/${name}`, events: options.events };
+    return (await seedAccount(deps, { name, credits: CREDITS, keys, endpoint })).keys;
+  };
+  const perAccount = Math.ceil(options.keys / options.accounts);
+  const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
+  const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
+  // No carrier takes promotional messages: they are accepted and stay queued, for the measurement of accepting alone.
+  const carrier = { windowSize: options.window, paths: ['transactional'] };
+  await seedCarrier(deps, world.smscPort, carrier);
+  for (let i = 2; i <= options.smppWorkers; i++)
+    await seedCarrier(deps, world.smscPort, { ...carrier, _id: `sim-${i}` });
+  return { keys: interleave(keys), loneKeys };
 }
 
 /** `gateway 2` where there are several. */

@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import type { BenchOptions } from './options.ts';
+import { percentile } from './percentile.ts';
+import { bulk, type Times, wholePath } from './phases.ts';
+import { memoryMib } from './process-usage.ts';
+import { FIRST_ACCOUNT, type Stage } from './stage.ts';
+
+/** How the product does with so many messages stored. */
+export interface GrowthLook {
+  readonly stored: number;
+  /** Singles: first request → last webhook. */
+  readonly wholePerSecond: number;
+  readonly cpuMsPer1000: number;
+  readonly answerMs: Times;
+  /** GET requests, one at a time, by what they ask for. */
+  readonly readMs: Readonly<Record<string, Times>>;
+  /** The embedded store's own memory; absent of another store. */
+  readonly storeMib?: number;
+}
+
+export interface GrowthResult {
+  readonly small: GrowthLook;
+  readonly large: GrowthLook;
+  /** From kill -9 until the embedded store is ready again. */
+  readonly restartMs?: number;
+}
+
+/** The look that the later one is compared with. */
+const SMALL = 100_000;
+const SINGLES = 5_000;
+const READS = 200;
+/** As many of the oldest messages, and of the newest, are asked for. */
+const SAMPLE = 500;
+
+interface Sampled {
+  readonly _id: string;
+  readonly to: string;
+}
+
+/**
+ * The same measurements with 100,000 messages in the store, and with `--stored`. It is filled by bulk sends that go their whole
+ * way, webhooks included.
+ */
+export async function growth(stage: Stage, options: BenchOptions): Promise<GrowthResult> {
+  await fill(stage, options, Math.min(SMALL, options.stored));
+  const small = await look(stage, options);
+  await fill(stage, options, options.stored);
+  const large = await look(stage, options);
+  return { small, large, ...(stage.storePid() !== undefined && { restartMs: await stage.killStore() }) };
+}
+
+async function fill(stage: Stage, options: BenchOptions, stored: number): Promise<void> {
+  for (;;) {
+    const missing = stored - (await count(stage));
+    if (missing <= 0) return;
+    console.error(`${missing.toLocaleString('en')} messages to go`);
+    const batchSize = Math.min(options.batchSize, missing);
+    const batches = Math.max(1, Math.min(options.batches, Math.floor(missing / batchSize)));
+    await bulk(stage, { ...options, batches, batchSize });
+  }
+}
+
+function count({ db }: Stage): Promise<number> {
+  return db.collection('messages').estimatedDocumentCount();
+}
+
+async function look(stage: Stage, options: BenchOptions): Promise<GrowthLook> {
+  const stored = await count(stage);
+  const { wholePerSecond = Number.NaN, answerMs, cpuMsPer1000 } = await wholePath(stage, options, SINGLES);
+  const pid = stage.storePid();
+  return {
+    stored,
+    wholePerSecond,
+    answerMs,
+    cpuMsPer1000: stage.product.reduce((sum, { name }) => sum + (cpuMsPer1000[name] ?? 0), 0),
+    readMs: await reads(stage),
+    ...(pid !== undefined && existsSync(`/proc/${pid}`) && { storeMib: memoryMib(pid).own }),
+  };
+}
+
+async function reads(stage: Stage): Promise<Readonly<Record<string, Times>>> {
+  const [key = ''] = stage.keys;
+  const messages = await ownMessages(stage);
+  const any = (): Sampled => messages[Math.floor(Math.random() * messages.length)] ?? { _id: '', to: '' };
+  const paths: Readonly<Record<string, () => string>> = {
+    'GET /v2/status/:id': () => `/v2/status/${any()._id}`,
+    'GET /v2/messages/:id': () => `/v2/messages/${any()._id}`,
+    'GET /v2/messages': () => '/v2/messages?limit=50',
+    'GET /v2/messages, of a state': () => '/v2/messages?limit=50&state=delivered',
+    'GET /v2/messages, to a number': () => `/v2/messages?limit=50&to=${any().to}`,
+    'GET /v2/events': () => `/v2/events?limit=50&since=${new Date(Date.now() - 60_000).toISOString()}`,
+  };
+  const readMs: Record<string, Times> = {};
+  for (const [name, path] of Object.entries(paths)) readMs[name] = await timed(stage.url, key, path);
+  return readMs;
+}
+
+/** Ids of the oldest and the newest messages of the first key's account. */
+async function ownMessages({ db }: Stage): Promise<readonly Sampled[]> {
+  const account = await db.collection<{ readonly _id: string }>('accounts').findOne({ name: FIRST_ACCOUNT });
+  const messages = db.collection<Sampled>('messages');
+  const ends = ([1, -1] as const).map((order) =>
+    messages.find({ account: account?._id }).sort({ _id: order }).limit(SAMPLE).project<Sampled>({ to: 1 }).toArray(),
+  );
+  return (await Promise.all(ends)).flat();
+}
+
+async function timed(url: string, key: string, path: () => string): Promise<Times> {
+  const ms: number[] = [];
+  for (let i = 0; i < READS; i++) {
+    const asked = path();
+    const beganMs = performance.now();
+    const answer = await get(url, key, asked);
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`GET ${asked} was answered ${answer.status}`);
+    ms.push(performance.now() - beganMs);
+  }
+  return { p50: percentile(ms, 0.5), p99: percentile(ms, 0.99) };
+}
+
+function get(url: string, key: string, path: string): Promise<Response> {
+  return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+/** Small and large side by side, with their ratio. */
+export function growthRows({ small, large, restartMs }: GrowthResult): readonly (readonly string[])[] {
+  const row = (what: string, before: number, after: number, target: string): readonly string[] => [
+    what,
+    before.toFixed(1),
+    after.toFixed(1),
+    (after / before).toFixed(2),
+    target,
+  ];
+  return [
+    ['messages stored', small.stored.toLocaleString('en'), large.stored.toLocaleString('en'), 'ratio', 'target'],
+    row('singles, whole path: messages/s', small.wholePerSecond, large.wholePerSecond, '≥ 0.83'),
+    row('  CPU ms per 1,000', small.cpuMsPer1000, large.cpuMsPer1000, '≤ 1.2'),
+    row('  answer p99, ms', small.answerMs.p99, large.answerMs.p99, '≤ 1.2'),
+    ...Object.entries(large.readMs).map(([what, { p50 }]) =>
+      row(`${what}, p50 ms`, small.readMs[what]?.p50 ?? Number.NaN, p50, '≤ 1.2'),
+    ),
+    ...(large.storeMib === undefined
+      ? []
+      : [row("the store's own memory, MiB", small.storeMib ?? Number.NaN, large.storeMib, 'flat')]),
+    ...(restartMs === undefined
+      ? []
+      : [['kill -9 of the store until it is ready, s', '', (restartMs / 1_000).toFixed(1), '', '< 10']]),
+  ];
+}
