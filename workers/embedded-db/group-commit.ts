@@ -175,8 +175,7 @@ export class GroupCommit {
 
   private async undo(): Promise<void> {
     await this.store.database.undo();
-    this.store.catalog.reload();
-    this.store.documents.changed.clear();
+    this.store.reload();
   }
 
   /**

@@ -4,17 +4,16 @@ import { errorFields } from '../../shared/runtime/log.ts';
 import type { DiskEvents } from './group-commit.ts';
 import { startOrWaitForRoom } from './room.ts';
 import { startEmbeddedStore } from './server.ts';
-import { startWatchdog, type Watchdog } from './watchdog.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** Less than the 15 s after which the process must have ended. The other processes have ended by then. */
 const WAIT_FOR_CLIENTS_MS = 12_000;
 
-/** Longest time that a command may take without progress. Indexes are built in steps of a thousand documents. */
+/** Longest time that the event loop may stand still: long work is done in slices. */
 const STUCK_MS = 120_000;
 
 runConfigured('embedded-db', async ({ config, log, life }) => {
   let failed = false;
-  let watchdog: Watchdog | undefined; // From when it serves on: what a start does again may take its time.
   const dir = embeddedStoreDir(config.dataDir);
   const disk: DiskEvents = {
     full: (error) => log.error('disk_full', errorFields(error)),
@@ -27,7 +26,7 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     },
   };
   const store = await startOrWaitForRoom(dir, { log, stopping: life.stopping }, () =>
-    startEmbeddedStore({ dir, durability: 'fsync', progress: () => watchdog?.progress(), disk }),
+    startEmbeddedStore({ dir, durability: 'fsync', disk }),
   );
   const { groups, dropped } = store.recovery;
   log.info('listening', {
@@ -40,8 +39,8 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   if (dropped !== undefined) {
     log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at, bytes: dropped.bytes });
   }
-  watchdog = startWatchdog(STUCK_MS);
-  life.onStop('watchdog', async () => void (await watchdog?.stop()));
+  const stopWatchdog = startWatchdog(STUCK_MS); // Only now: what a start does again may take its time.
+  life.onStop('watchdog', async () => void (await stopWatchdog()));
   life.onStop('store', () => store.close());
   // It stops last: the other processes write until they end, and PM2 stops all in no useful order.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));

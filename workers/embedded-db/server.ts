@@ -16,6 +16,7 @@ import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
 import { type DiskEvents, GroupCommit } from './group-commit.ts';
 import { beginPatterns } from './query/regex.ts';
+import { DroppedRemover } from './remove-dropped.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes } from './storage/store-files.ts';
@@ -35,8 +36,6 @@ export interface EmbeddedStoreOptions {
   readonly now?: () => number;
   /** How often expired documents are removed; default a minute, as in mongod. */
   readonly ttlEveryMs?: number;
-  /** Called after each step of a command that walks a whole collection: it takes long but is not stuck. */
-  readonly progress?: () => void;
   /** Told what becomes of the disk. */
   readonly disk?: DiskEvents;
 }
@@ -78,10 +77,11 @@ async function serve(
   lock: DirectoryLock,
 ): Promise<EmbeddedStore> {
   const { dir, socketPath } = options;
-  const store = new Store(dir, options.durability, options.now ?? Date.now, options.progress);
+  const store = new Store(dir, options.durability, options.now ?? Date.now);
   const signal = new ChangeSignal(dir, systemClock);
   const commits = new GroupCommit(store, signal, options.disk ?? UNHEARD);
   const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);
+  const remover = new DroppedRemover(store, commits);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -96,6 +96,7 @@ async function serve(
     clientsGone: (timeoutMs) => allGone(sockets, timeoutMs),
     close: async () => {
       sweeper.stop();
+      remover.stop();
       for (const socket of sockets) socket.destroy();
       await new Promise((done) => server.close(done));
       await commits.settled();

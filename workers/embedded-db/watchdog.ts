@@ -2,11 +2,6 @@ import { Worker } from 'node:worker_threads';
 
 const BEAT_MS = 1_000;
 
-export interface Watchdog {
-  progress(): void;
-  stop(): Promise<unknown>;
-}
-
 /**
  * The thread's code, as text: as a file it would have different names in the build and in the sources. `beats` is raised by every
  * turn of the event loop.
@@ -29,21 +24,16 @@ setInterval(() => {
 /**
  * Ends this process with SIGKILL and one sentence on stderr when its event loop has not turned for `stuckMs`. An endless loop in
  * one command would block everybody, and a process that ends is started again. A separate thread watches. It counts its own
- * turns, so that a suspended machine or a stopped process does not count as stuck. A command that walks a whole collection in
- * steps calls `progress`, however long it takes.
+ * turns, so that a suspended machine or a stopped process does not count as stuck. What it returns ends the watching.
  */
-export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): Watchdog {
+export function startWatchdog(stuckMs: number, everyMs: number = BEAT_MS): () => Promise<unknown> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
-  const progress = () => void Atomics.add(beats, 0, 1);
-  const timer = setInterval(progress, everyMs);
+  const timer = setInterval(() => void Atomics.add(beats, 0, 1), everyMs);
   timer.unref();
   const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData: { beats, everyMs, stuckMs } });
   thread.unref();
-  return {
-    progress,
-    stop: () => {
-      clearInterval(timer);
-      return thread.terminate();
-    },
+  return () => {
+    clearInterval(timer);
+    return thread.terminate();
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedSocketPath } from '../../../shared/mongo/embedded-socket.ts';
+import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { giveRoom, startStoreProcess, storeCommand } from './store-process.ts';
@@ -34,13 +35,18 @@ if (EMBEDDED) {
       return child;
     }
 
+    async function endProcess(): Promise<void> {
+      child?.kill('SIGTERM');
+      await eventually(() => child?.exitCode !== null, 'it has ended');
+    }
+
     function uri(): string {
       return `mongodb://${encodeURIComponent(embeddedSocketPath(join(dir, 'store')))}`;
     }
 
     /** Writes groups of ten from several clients until the server is gone; gives the groups that were acknowledged. */
     async function writeUntilGone(onGroups: (acknowledged: number) => void, padding = ''): Promise<number[]> {
-      const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 200 });
+      const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 2_000 });
       const all = client.db('x').collection<Doc>('c');
       await all.createIndexes([{ key: { k: 1 }, unique: true }, { key: { tags: 1 } }]);
       const acknowledged: number[] = [];
@@ -112,6 +118,40 @@ if (EMBEDDED) {
 
       expect(acknowledged.length).to.be.at.least(250);
       await check(acknowledged);
+    });
+
+    it('has all documents and no half index when it is killed while indexes are built', async () => {
+      const server = await startProcess();
+      const client = new MongoClient(uri(), { serverSelectionTimeoutMS: 2_000 });
+      const all = client.db('x').collection<{ _id: number; k: string }>('c');
+      const docs = 12_000;
+      await all.insertMany(
+        Array.from({ length: docs }, (_, _id) => ({ _id, k: `k${_id}`, l: [_id, -_id], b: _id % 7 })),
+      );
+
+      const built = all
+        .createIndexes([{ key: { k: 1 }, unique: true }, { key: { l: 1 } }, { key: { b: 1, k: 1 } }])
+        .then(
+          () => true,
+          () => false, // the server is gone
+        );
+      const inserts = Array.from({ length: 5 }, (_, i) => all.insertOne({ _id: docs + i, k: `k${docs + i}` }));
+      await Promise.race(inserts);
+      server.kill('SIGKILL');
+      const ready = await built;
+      const kept = (await Promise.allSettled(inserts)).filter(({ status }) => status === 'fulfilled').length;
+      await client.close();
+
+      await startProcess();
+      const again = new MongoClient(uri());
+      const after = again.db('x').collection<{ _id: number; k: string }>('c');
+      expect(await after.countDocuments({ _id: { $gte: 0 } })).to.be.within(docs + kept, docs + inserts.length);
+      if (!ready) expect(await after.listIndexes().toArray()).to.have.lengthOf(1);
+      await after.createIndexes([{ key: { k: 1 }, unique: true }, { key: { l: 1 } }, { key: { b: 1, k: 1 } }]);
+      expect(await after.countDocuments({ k: { $gte: '' } })).to.equal(await after.countDocuments());
+      await again.close();
+      await endProcess();
+      expect((await checkStore(join(dir, 'store'), () => {})).problems).to.deep.equal([]);
     });
 
     it('refuses writes while the disk is full, has all it acknowledged, and goes on by itself', async () => {

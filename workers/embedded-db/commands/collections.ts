@@ -6,6 +6,7 @@ import { parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { type Command, refuseOptions } from './command.ts';
+import { removeGarbage } from './garbage.ts';
 import { dropCollection, ID_SPEC } from './indexes.ts';
 import { cursorReply, OK, reply } from './reply.ts';
 import type { Store } from './store.ts';
@@ -43,6 +44,7 @@ export function drop(store: Store, command: Command): Buffer {
   if (collection === undefined) throw new StoreError(26, 'ns not found');
   const indexes = collection.indexes.length + 1;
   dropCollection(store, collection);
+  removeGarbage(store);
   return reply((out) => {
     out.int32('nIndexesWas', indexes);
     out.string('ns', ns);
@@ -52,6 +54,7 @@ export function drop(store: Store, command: Command): Buffer {
 export function dropDatabase(store: Store, command: Command): Buffer {
   const { db } = command;
   for (const collection of [...store.catalog.all()]) if (collection.db === db) dropCollection(store, collection);
+  removeGarbage(store);
   return reply((out) => out.string('dropped', db));
 }
 

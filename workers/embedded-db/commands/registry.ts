@@ -7,11 +7,12 @@ import { CREATE_REFUSED, create, drop, dropDatabase, listCollections } from './c
 import { type Command, checkFields } from './command.ts';
 import { checkConcerns } from './concerns.ts';
 import { COUNT_REFUSED, count } from './count.ts';
+import { createIndexes } from './create-indexes.ts';
 import { deleteDocuments } from './delete.ts';
 import { explain } from './explain.ts';
 import { FIND_FIELDS, find, getMore, killCursors } from './find.ts';
 import { FIND_AND_MODIFY_FIELDS, findAndModify } from './find-and-modify.ts';
-import { createIndexes, dropIndexes, listIndexes } from './indexes.ts';
+import { dropIndexes, listIndexes } from './indexes.ts';
 import { insert } from './insert.ts';
 import { OK } from './reply.ts';
 import { buildInfo, hello, serverStatus } from './server-commands.ts';

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { documentBytes, fieldOf, MISSING, valuesOf } from '../bson/read.ts';
-import { asFlag, asNumber, asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { AffectedIndexes } from './affected-indexes.ts';
+import { type CollectionRecord, decodeCollection, encodeCollection } from './catalog-record.ts';
 import type { Database } from './database.ts';
-import { type Index, indexFromSpec } from './index-definition.ts';
+import type { Build } from './index-build.ts';
+import type { Index } from './index-definition.ts';
 import { checkNamespace } from './namespace.ts';
 
-export interface Collection {
-  readonly id: number;
+export interface Collection extends CollectionRecord {
   readonly db: string;
   readonly name: string;
   /** `db.name` */
   readonly ns: string;
-  readonly uuid: Buffer;
-  readonly indexes: Index[];
   count: number;
   /** Set when it is dropped: a cursor must not go on in a new one of that name. */
   dropped: boolean;
@@ -22,21 +19,11 @@ export interface Collection {
   readonly affected: AffectedIndexes;
 }
 
-/** Field names of catalogue documents. */
-const FIELD = {
-  id: Buffer.from('id'),
-  uuid: Buffer.from('uuid'),
-  indexes: Buffer.from('indexes'),
-  spec: Buffer.from('spec'),
-  multikey: Buffer.from('multikey'),
-  nested: Buffer.from('nested'),
-} as const;
-
 const NEXT_ID = Buffer.from('next');
 
 /**
- * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `{ id, uuid, indexes: [{ id,
- * spec, multikey, nested }] }`, `n<id u32>` → the number of documents (double), `next` → the next id (u32).
+ * The collections and their indexes, kept in memory and in the table `meta`: `c<db>.<name>` → `catalog-record.ts`,
+ * `n<id u32>` → the number of documents (double), `next` → the next id (u32).
  * All changes happen inside a write transaction and are stored by `flush` at its end.
  */
 export class Catalog {
@@ -84,7 +71,8 @@ export class Catalog {
     const known = this.collections.get(ns);
     if (known !== undefined) return known;
     checkNamespace(db, name);
-    const collection = newCollection(this.takeId(), db, name, randomBytes(16));
+    const record = { id: this.takeId(), uuid: randomBytes(16), indexes: [], builds: [] };
+    const collection = newCollection(db, name, record);
     this.collections.set(ns, collection);
     this.changed.add(collection);
     return collection;
@@ -107,8 +95,26 @@ export class Catalog {
     this.database.remove(this.database.meta, countKey(collection.id));
   }
 
-  addIndex(collection: Collection, index: Index): void {
-    collection.indexes.push(index);
+  beginBuild(collection: Collection, build: Build): void {
+    collection.builds.push(build);
+    this.buildMoved(collection);
+  }
+
+  /** For how far a build has come. */
+  buildMoved(collection: Collection): void {
+    this.changed.add(collection);
+    this.edits++;
+  }
+
+  removeBuild(collection: Collection, build: Build): void {
+    collection.builds.splice(collection.builds.indexOf(build), 1);
+    this.buildMoved(collection);
+  }
+
+  /** From now on its indexes are used. */
+  finishBuild(collection: Collection, build: Build): void {
+    this.removeBuild(collection, build);
+    collection.indexes.push(...build.indexes);
     this.indexesChanged(collection);
   }
 
@@ -135,7 +141,7 @@ export class Catalog {
   /** Stores the changes; the last step of every write transaction. */
   flush(): void {
     for (const collection of this.changed) {
-      this.database.put(this.database.meta, collectionKey(collection.ns), this.encode(collection));
+      this.database.put(this.database.meta, collectionKey(collection.ns), encodeCollection(this.writer, collection));
     }
     for (const collection of this.counted) {
       const bytes = Buffer.allocUnsafe(8);
@@ -146,59 +152,20 @@ export class Catalog {
     this.counted.clear();
   }
 
-  private encode(collection: Collection): Buffer {
-    const { writer } = this;
-    const doc = writer.begin();
-    writer.int32('id', collection.id);
-    writer.string('uuid', collection.uuid.toString('hex'));
-    const indexes = writer.array('indexes');
-    for (const [i, index] of collection.indexes.entries()) {
-      const one = writer.object(String(i));
-      writer.int32('id', index.id);
-      writer.document('spec', index.spec);
-      const multikey = writer.array('multikey');
-      for (const [field, flag] of index.multikey.entries()) writer.bool(String(field), flag);
-      writer.close(multikey);
-      const nested = writer.array('nested');
-      for (const [field, flag] of index.nested.entries()) writer.bool(String(field), flag);
-      writer.close(nested);
-      writer.close(one);
-    }
-    writer.close(indexes);
-    return writer.finish(doc);
-  }
-
   private load(ns: string, doc: Buffer): void {
     const dot = ns.indexOf('.');
-    const id = asNumber(fieldOf(doc, 0, FIELD.id)) ?? 0;
-    const uuid = Buffer.from(asString(fieldOf(doc, 0, FIELD.uuid)) ?? '', 'hex');
-    const collection = newCollection(id, ns.slice(0, dot), ns.slice(dot + 1), uuid);
-    for (const { buf, pos } of valuesOf(fieldOf(doc, 0, FIELD.indexes))) {
-      const index = indexFromSpec(
-        asNumber(fieldOf(buf, pos, FIELD.id)) ?? 0,
-        Buffer.from(documentBytes(fieldOf(buf, pos, FIELD.spec))),
-      );
-      for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.multikey)).entries()) {
-        index.multikey[i] = asFlag(flag) ?? false;
-      }
-      const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
-      // Indexes of older versions lack this flag: they may contain an array within an array.
-      for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
-      collection.indexes.push(index);
-    }
-    collection.count = this.database.get(this.database.meta, countKey(id))?.readDoubleBE(0) ?? 0;
+    const collection = newCollection(ns.slice(0, dot), ns.slice(dot + 1), decodeCollection(doc));
+    collection.count = this.database.get(this.database.meta, countKey(collection.id))?.readDoubleBE(0) ?? 0;
     this.collections.set(ns, collection);
   }
 }
 
-function newCollection(id: number, db: string, name: string, uuid: Buffer): Collection {
+function newCollection(db: string, name: string, record: CollectionRecord): Collection {
   return {
-    id,
+    ...record,
     db,
     name,
     ns: `${db}.${name}`,
-    uuid,
-    indexes: [],
     count: 0,
     dropped: false,
     affected: { byShape: new Map(), last: undefined },

@@ -4,6 +4,7 @@ import { Catalog, type Collection } from './catalog.ts';
 import type { Database, Entry } from './database.ts';
 import { Documents } from './documents.ts';
 import { EntryKeys } from './index-keys.ts';
+import { after, prefixRange } from './prefix-range.ts';
 
 export interface CheckReport {
   readonly collections: number;
@@ -96,21 +97,14 @@ function countEntries(database: Database, index: number): number {
 
 /** Everything whose key begins with the four bytes of `id`, in steps, so that at most a thousand are in memory. */
 function* walk(database: Database, table: Database['documents'], id: number): Generator<Entry> {
-  const end = prefix(id + 1);
-  let start = prefix(id);
+  let { start, end } = prefixRange(id);
   for (;;) {
     const entries = database.range(table, { start, end }, false, STEP);
     yield* entries;
     const last = entries.at(-1);
     if (last === undefined || entries.length < STEP) return;
-    start = Buffer.concat([last.key, Buffer.from([0])]);
+    start = after(last.key);
   }
-}
-
-function prefix(id: number): Buffer {
-  const key = Buffer.alloc(4);
-  key.writeUInt32BE(id);
-  return key;
 }
 
 function add(problems: string[], problem: string): void {

@@ -5,6 +5,7 @@ import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
 import { openTables } from './open-tables.ts';
+import { beginTransaction, type OpenTransaction } from './open-transaction.ts';
 import { checkPages, notePages, notePagesBetween, type PagesChecked } from './page-sums.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
 import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
@@ -26,12 +27,6 @@ interface Table {
 export interface KeyRange {
   readonly start: Buffer;
   readonly end: Buffer;
-}
-
-/** An open LMDB transaction. `end` commits it, or aborts it with `ABORT`; then `ended` resolves. */
-interface OpenTransaction {
-  readonly end: (how: typeof ABORT | undefined) => void;
-  readonly ended: Promise<unknown>;
 }
 
 const NO_OVERWRITE = { noOverwrite: true };
@@ -112,9 +107,14 @@ export class Database {
    * stored: call `undo`, or end this process.
    */
   write(action: () => void): void {
-    this.open ??= this.begin();
+    this.open ??= beginTransaction(this.root);
     action();
     this.log.append();
+  }
+
+  /** The number of the last group in the log: the same during one `write`. */
+  get lastGroup(): number {
+    return this.log.last;
   }
 
   /** Raised by every change of the current `write`. */
@@ -144,7 +144,7 @@ export class Database {
 
   /** The tables are as of the last checkpoint: applies the log since then again. */
   private reopen(): void {
-    this.open = this.begin();
+    this.open = beginTransaction(this.root);
     const log = new LogBytes(this.files.log);
     try {
       this.redo(log, log.recovery(this.position));
@@ -220,21 +220,26 @@ export class Database {
     return true;
   }
 
-  /** Up to `limit` entries of the range, from its end when `reverse`. */
-  range(table: Table, { start, end }: KeyRange, reverse: boolean, limit: number): Entry[] {
+  /** Up to `limit` entries of the range, from its end when `reverse`; fewer when their values have `bytes` bytes. */
+  range(table: Table, { start, end }: KeyRange, reverse: boolean, limit: number, bytes = Infinity): Entry[] {
     const options = reverse
       ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true, limit }
       : { start, end, limit };
     const out: Entry[] = [];
-    for (const entry of table.lmdb.getRange(options)) out.push(entry);
+    let left = bytes;
+    for (const entry of table.lmdb.getRange(options)) {
+      out.push(entry);
+      left -= entry.value.length;
+      if (left <= 0) break;
+    }
     return out;
   }
 
-  /** Removes up to `limit` entries of the range; true when there may be more. */
-  removeRange(table: Table, { start, end }: KeyRange, limit: number): boolean {
+  /** Removes up to `limit` entries of the range; how many there were. */
+  removeRange(table: Table, { start, end }: KeyRange, limit: number): number {
     const keys = [...table.lmdb.getKeys({ start, end, limit })];
     for (const key of keys) this.remove(table, key);
-    return keys.length === limit;
+    return keys.length;
   }
 
   /** Only after writes that succeeded. On a full disk the tables stay as they were, and the log has the rest. */
@@ -249,16 +254,7 @@ export class Database {
     this.log.close();
   }
 
-  private begin(): OpenTransaction {
-    let end: OpenTransaction['end'] = () => {};
-    const held = new Promise<typeof ABORT | undefined>((resolve) => {
-      end = resolve;
-    });
-    const ended = this.root.transactionSync(() => held); // open until the promise resolves
-    return { end, ended };
-  }
-
-  /** Applies the changes that are in the log but not in the tables. Afterwards the tables are complete. */
+  /** Applies what is in the log but not in the tables. Afterwards they are complete. */
   private recover(): Recovery {
     const log = new LogBytes(this.files.log);
     try {

@@ -8,7 +8,9 @@ import { affectedIndexes } from './affected-indexes.ts';
 import type { Catalog, Collection } from './catalog.ts';
 import type { Database } from './database.ts';
 import { duplicateEntry, duplicateId } from './duplicate-keys.ts';
-import type { Index } from './index-definition.ts';
+import { entryValue } from './entry-value.ts';
+import { UnfinishedIndexes } from './index-build.ts';
+import { type Index, raiseFlags } from './index-definition.ts';
 import { EntryKeys } from './index-keys.ts';
 import type { KeySlice } from './log.ts';
 
@@ -35,6 +37,8 @@ export class Documents {
   private readonly arrays: number[] = [];
   private readonly nested: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
+  /** The indexes that are being built. */
+  readonly unfinished: UnfinishedIndexes;
   /** Raised by every written document: shows whether a failed command had already written. */
   writes = 0;
   /** Namespaces with documents inserted or changed; emptied by whoever tells of them. */
@@ -45,6 +49,7 @@ export class Documents {
   constructor(database: Database, catalog: Catalog) {
     this.database = database;
     this.catalog = catalog;
+    this.unfinished = new UnfinishedIndexes(database, catalog);
   }
 
   /** The key of the document with this `_id`; the bytes from 4 on are the key of the `_id` itself. */
@@ -108,6 +113,7 @@ export class Documents {
       const end = this.bounds[i] ?? 0;
       for (; entry < end; entry++) this.putEntry(index, after, entry, idKey);
     }
+    this.unfinished.changed(collection, key, undefined, doc);
     this.changed.add(collection.ns);
     this.counts.inserted++;
     this.catalog.addCount(collection, 1);
@@ -152,6 +158,7 @@ export class Documents {
       fromAfter = toAfter;
     }
     this.database.put(this.database.documents, key, next);
+    this.unfinished.changed(collection, key, old, next);
     this.changed.add(collection.ns);
     this.counts.updated++;
   }
@@ -164,27 +171,14 @@ export class Documents {
     for (const index of collection.indexes) before.add(index, old, idKey);
     for (let k = 0; k < before.count; k++) this.removeEntry(before, k);
     this.database.remove(this.database.documents, key);
+    this.unfinished.changed(collection, key, old, undefined);
     this.counts.deleted++;
     this.catalog.addCount(collection, -1);
   }
 
-  /** Adds the entries of a stored document to a new index. Throws 11000. */
-  addToIndex(collection: Collection, index: Index, key: Buffer, doc: Buffer): void {
-    const idKey = key.subarray(4);
-    const { after } = this;
-    after.clear();
-    after.add(index, doc, idKey);
-    this.keepFlags(0);
-    if (index.unique) this.checkUnique(collection, index, 0, idKey, doc);
-    this.noteFlags(collection, [index]);
-    this.writes++;
-    for (let k = 0; k < after.count; k++) this.putEntry(index, after, k, idKey);
-  }
-
   private putEntry(index: Index | undefined, keys: EntryKeys, key: number, idKey: Buffer): void {
     const slice = this.sliceOf(keys, key);
-    const value = index?.unique === true ? idKey : offsetBytes(slice.end - slice.start - idKey.length);
-    this.database.put(this.database.entries, slice, value);
+    this.database.put(this.database.entries, slice, entryValue(index, slice.end - slice.start, idKey));
   }
 
   private removeEntry(keys: EntryKeys, key: number): void {
@@ -221,14 +215,7 @@ export class Documents {
   /** Only when nothing can be refused any more: the flags of an index are never taken back. */
   private noteFlags(collection: Collection, indexes: readonly Index[]): void {
     for (const [i, index] of indexes.entries()) {
-      const arrays = this.arrays[i] ?? 0;
-      if (arrays === 0) continue;
-      let changed = false;
-      for (let f = 0; f < index.fields.length; f++) {
-        if (raise(index.multikey, f, arrays)) changed = true;
-        if (raise(index.nested, f, this.nested[i] ?? 0)) changed = true;
-      }
-      if (changed) this.catalog.indexesChanged(collection);
+      if (raiseFlags(index, this.arrays[i] ?? 0, this.nested[i] ?? 0)) this.catalog.indexesChanged(collection);
     }
   }
 
@@ -245,21 +232,6 @@ export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
     246,
     `A document of ${ns()} in data.mdb is damaged. Stop the store and run: npm run ops -- store check; then bring data.mdb and data.log back from one backup.`,
   );
-}
-
-/** Whether the field's flag went up. */
-function raise(flags: boolean[], field: number, bits: number): boolean {
-  if ((bits & (1 << field)) === 0 || flags[field] === true) return false;
-  flags[field] = true;
-  return true;
-}
-
-/** Where the key of `_id` begins in an entry's key, as the entry's value: slices of one table, made once. */
-const OFFSETS = Buffer.allocUnsafeSlow(2 * 2048);
-for (let i = 0; i < 2048; i++) OFFSETS.writeUInt16BE(i, i * 2);
-
-function offsetBytes(offset: number): Buffer {
-  return OFFSETS.subarray(offset * 2, offset * 2 + 2);
 }
 
 function checkId(id: Value): void {

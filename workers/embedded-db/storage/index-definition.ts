@@ -77,6 +77,24 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
   };
 }
 
+/** Notes in which fields (bits) a document has an array, and one within another. Whether it is the first one to have them. */
+export function raiseFlags(index: Index, arrays: number, nested: number): boolean {
+  if (arrays === 0) return false;
+  let changed = false;
+  for (let f = 0; f < index.fields.length; f++) {
+    if (raise(index.multikey, f, arrays)) changed = true;
+    if (raise(index.nested, f, nested)) changed = true;
+  }
+  return changed;
+}
+
+/** Whether the field's flag went up. */
+function raise(flags: boolean[], field: number, bits: number): boolean {
+  if ((bits & (1 << field)) === 0 || flags[field] === true) return false;
+  flags[field] = true;
+  return true;
+}
+
 function isByElement(paths: readonly Path[]): boolean {
   const tops = paths.filter(({ parts }) => parts.length > 1).map(({ text }) => text.split('.')[0]);
   return new Set(tops).size < tops.length && paths.every(({ indexes }) => indexes.every((index) => index < 0));

@@ -1,0 +1,130 @@
+import { StoreError } from '../bson/errors.ts';
+import { documentBytes, fieldOf, TYPE } from '../bson/read.ts';
+import { isNullish, show } from '../bson/value.ts';
+import type { Collection } from '../storage/catalog.ts';
+import type { Build } from '../storage/index-build.ts';
+import { type Index, indexFromSpec, isIdKey } from '../storage/index-definition.ts';
+import { normaliseSpec } from '../storage/index-spec.ts';
+import { aborted, beginBuild, buildSlice } from './builds.ts';
+import type { Command } from './command.ts';
+import { reply } from './reply.ts';
+import { type Progress, Rest } from './slices.ts';
+import type { Store } from './store.ts';
+
+const MAX_INDEXES = 64;
+
+const KEY = Buffer.from('key');
+
+/** One createIndexes command, on its way through several groups. */
+interface Request {
+  readonly ns: string;
+  readonly collection: number;
+  readonly wanted: readonly Buffer[];
+  /** How many indexes there were. */
+  readonly before: number;
+  readonly created: boolean;
+}
+
+/**
+ * Builds what is missing, all or none of it, and answers when it is ready. Several commands that want the same index build it
+ * together: each takes slices.
+ */
+export function createIndexes(store: Store, command: Command): Progress {
+  if (!isNullish(command.get('commitQuorum').type)) throw new StoreError(2, "Standalones can't specify commitQuorum");
+  const specs = command.statements('indexes');
+  if (specs.length === 0) throw new StoreError(2, 'Must specify at least one index to create');
+  const ns = `${command.db}.${command.collection()}`;
+  const known = store.catalog.get(ns);
+  // Everything is checked first: a specification that is refused makes none of them.
+  const wanted = specs.map(normaliseSpec).filter((spec) => !isIdKey(documentBytes(fieldOf(spec, 0, KEY))));
+  const collection = known ?? store.catalog.ensure(command.db, command.collection());
+  const request = {
+    ...{ ns, collection: collection.id, wanted },
+    before: collection.indexes.length + 1,
+    created: known === undefined,
+  };
+  return goOn(store, request, undefined);
+}
+
+/** `awaited`: the build that the command was at. */
+function goOn(store: Store, request: Request, awaited: number | undefined): Progress {
+  const collection = store.catalog.get(request.ns);
+  if (collection?.id !== request.collection) throw aborted(`the collection ${request.ns} was dropped`);
+  const left = collection.builds.some(({ id }) => id === awaited);
+  const failure = awaited === undefined || left ? undefined : store.endedBuilds.get(awaited);
+  if (failure !== undefined) throw failure;
+
+  const missing = request.wanted.filter((spec) => !includes(collection.indexes, spec));
+  if (missing.length === 0) return answer(collection, request);
+  const build =
+    collection.builds.find(({ indexes }) => missing.some((spec) => includes(indexes, spec))) ??
+    beginBuild(store, collection, newIndexes(store, collection, missing));
+  buildSlice(store, collection, build);
+  if (collection.builds.includes(build)) return new Rest(() => goOn(store, request, build.id));
+  return goOn(store, request, undefined);
+}
+
+function newIndexes(store: Store, collection: Collection, specs: readonly Buffer[]): Index[] {
+  const different: Buffer[] = [];
+  for (const spec of specs) {
+    const others = different.map((other) => indexFromSpec(0, other));
+    if (!includes(others, spec)) different.push(spec);
+  }
+  const before = collection.indexes.length + 1 + collection.builds.flatMap(({ indexes }: Build) => indexes).length;
+  if (before + different.length > MAX_INDEXES) {
+    throw new StoreError(67, `add index fails, too many indexes for ${collection.ns}`);
+  }
+  return different.map((spec) => indexFromSpec(store.catalog.takeId(), spec));
+}
+
+function answer(collection: Collection, { before, created }: Request): Buffer {
+  const after = collection.indexes.length + 1;
+  return reply((out) => {
+    out.int32('numIndexesBefore', before);
+    out.int32('numIndexesAfter', after);
+    if (created) out.bool('createdCollectionAutomatically', true);
+    if (before === after) out.string('note', 'all indexes already exist');
+  });
+}
+
+/** True when the very same index is among them; throws 85 or 86 when a similar one is in its way. */
+function includes(indexes: readonly Index[], spec: Buffer): boolean {
+  const wanted = indexFromSpec(0, spec);
+  const same = indexes.find((index) => index.name === wanted.name);
+  const shown = (index: Index): string => show({ type: TYPE.object, buf: index.spec, pos: 0 });
+  if (same !== undefined) {
+    const pair = `Requested index: ${shown(wanted)}, existing index: ${shown(same)}`;
+    if (!sameEntries(same, wanted)) {
+      throw new StoreError(
+        86,
+        `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. ${pair}`,
+      );
+    }
+    if (!sameOptions(same, wanted)) {
+      throw new StoreError(85, `An equivalent index already exists with the same name but different options. ${pair}`);
+    }
+    return true;
+  }
+  const twin = indexes.find((index) => sameEntries(index, wanted));
+  if (twin !== undefined) throw new StoreError(85, `Index already exists with a different name: ${twin.name}`);
+  return false;
+}
+
+const PARTIAL = Buffer.from('partialFilterExpression');
+
+/** Same key pattern, same partial filter: what makes two indexes one in mongod's eyes. */
+function sameEntries(a: Index, b: Index): boolean {
+  const partial = (index: Index): string => show(fieldOf(index.spec, 0, PARTIAL));
+  return (
+    a.fields.length === b.fields.length &&
+    a.fields.every(({ path, descending }, i) => {
+      const other = b.fields[i];
+      return other?.path.text === path.text && other.descending === descending;
+    }) &&
+    partial(a) === partial(b)
+  );
+}
+
+function sameOptions(a: Index, b: Index): boolean {
+  return a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds;
+}

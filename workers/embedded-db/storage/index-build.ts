@@ -1,0 +1,145 @@
+import { StoreError } from '../bson/errors.ts';
+import type { Catalog, Collection } from './catalog.ts';
+import type { Database } from './database.ts';
+import { duplicateEntry } from './duplicate-keys.ts';
+import { entryValue } from './entry-value.ts';
+import { type Index, raiseFlags } from './index-definition.ts';
+import { EntryKeys } from './index-keys.ts';
+import { prefixRange } from './prefix-range.ts';
+
+/** Indexes that one command makes and that nobody uses yet, because not every document has its entries. */
+export interface Build {
+  readonly id: number;
+  readonly indexes: readonly Index[];
+  /** The key of the document that was reached: each up to it has its entries, or is doubtful. */
+  to: Buffer;
+  /** The group of the log in which the last slice ran; only in memory. */
+  lastGroup: number | undefined;
+}
+
+/** In `meta`: `d<index u32><key of _id>`, a document that could not have its entries. */
+const DOUBTFUL = Buffer.from('d');
+/** With so many doubtful documents a build judges at once: no list grows without bound. */
+const DOUBTFUL_MAX = 1_000;
+const NONE = Buffer.alloc(0);
+
+/**
+ * The entries of indexes that are being built. No write is refused because of them: a document that has a key of another one, or
+ * cannot be indexed, is noted as doubtful, and judged when the build ends, as in mongod (manual, "Index Builds on Populated
+ * Collections"). So for each key of a document that was reached: the entry names it, or it is doubtful. Only inside
+ * `Database.write`.
+ */
+export class UnfinishedIndexes {
+  private readonly database: Database;
+  private readonly catalog: Catalog;
+  private readonly before = new EntryKeys();
+  private readonly after = new EntryKeys();
+
+  constructor(database: Database, catalog: Catalog) {
+    this.database = database;
+    this.catalog = catalog;
+  }
+
+  /** For each written document: it is `next` now and was `old`; undefined where it is not there. */
+  changed(collection: Collection, key: Buffer, old: Buffer | undefined, next: Buffer | undefined): void {
+    for (const build of collection.builds) {
+      if (Buffer.compare(key, build.to) <= 0) this.add(collection, build, key, next, old);
+    }
+  }
+
+  /** The document's entries in the indexes of the build; `old` is what it had them of before. */
+  add(collection: Collection, build: Build, key: Buffer, next: Buffer | undefined, old?: Buffer): void {
+    const idKey = key.subarray(4);
+    const { before, after } = this;
+    for (const index of build.indexes) {
+      fillIfPossible(before, index, old, idKey);
+      const possible = fillIfPossible(after, index, next, idKey);
+      if (raiseFlags(index, after.arrays, after.nested)) this.catalog.indexesChanged(collection);
+      for (let k = 0; k < before.count; k++) {
+        if (!after.has(0, after.count, before, k)) this.removeOwn(index, before.view(k), idKey);
+      }
+      let doubtful = !possible;
+      for (let k = 0; k < after.count; k++) {
+        if (before.has(0, before.count, after, k)) continue;
+        if (!this.putIfFree(index, after.view(k), idKey)) doubtful = true;
+      }
+      if (doubtful) this.database.put(this.database.meta, doubtfulKey(index, idKey), NONE);
+    }
+  }
+
+  /** Judges doubtful documents when they are many. Throws what `judge` does. */
+  judgeMany(collection: Collection, { indexes }: Build): void {
+    for (const index of indexes) {
+      if (this.doubtful(index, DOUBTFUL_MAX).length === DOUBTFUL_MAX) this.judge(collection, index);
+    }
+  }
+
+  /** Afterwards its indexes are complete. Throws 11000, or what keeps a document from being indexed: 171, 201. */
+  judgeAll(collection: Collection, { indexes }: Build): void {
+    for (const index of indexes) this.judge(collection, index);
+  }
+
+  /** Removes what is noted of an index that ends, complete or not. */
+  forget(index: Index): void {
+    this.database.removeRange(this.database.meta, prefixRange(index.id, DOUBTFUL), Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Gives the doubtful documents, as they are now, their entries. */
+  private judge(collection: Collection, index: Index): void {
+    const { database, after } = this;
+    const { start } = prefixRange(collection.id);
+    for (const noted of this.doubtful(index, Number.MAX_SAFE_INTEGER)) {
+      const idKey = noted.subarray(DOUBTFUL.length + 4);
+      const doc = database.get(database.documents, Buffer.concat([start, idKey]));
+      after.clear();
+      if (doc !== undefined) after.add(index, doc, idKey);
+      for (let k = 0; k < after.count; k++) {
+        if (doc !== undefined && !this.putIfFree(index, after.view(k), idKey)) {
+          throw duplicateEntry(collection, index, doc);
+        }
+      }
+      database.remove(database.meta, noted);
+    }
+  }
+
+  private doubtful(index: Index, limit: number): Buffer[] {
+    const { database } = this;
+    const found = database.range(database.meta, prefixRange(index.id, DOUBTFUL), false, limit);
+    return found.map(({ key }) => key);
+  }
+
+  /** False when the entry is another document's. */
+  private putIfFree(index: Index, key: Buffer, idKey: Buffer): boolean {
+    const { database } = this;
+    const holder = index.unique ? database.get(database.entries, key) : undefined;
+    if (holder !== undefined) return holder.equals(idKey);
+    database.put(database.entries, key, entryValue(index, key.length, idKey));
+    return true;
+  }
+
+  private removeOwn(index: Index, key: Buffer, idKey: Buffer): void {
+    const { database } = this;
+    if (index.unique && database.get(database.entries, key)?.equals(idKey) !== true) return;
+    database.remove(database.entries, key);
+  }
+}
+
+/** The keys of `doc`; none, and false, when it cannot be indexed. */
+function fillIfPossible(keys: EntryKeys, index: Index, doc: Buffer | undefined, idKey: Buffer): boolean {
+  keys.clear();
+  keys.arrays = 0;
+  keys.nested = 0;
+  if (doc === undefined) return true;
+  try {
+    keys.add(index, doc, idKey);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    keys.clear();
+    return false;
+  }
+}
+
+function doubtfulKey(index: Index, idKey: Buffer): Buffer {
+  return Buffer.concat([prefixRange(index.id, DOUBTFUL).start, idKey]);
+}
