@@ -2,9 +2,12 @@ import type { Collection, Db } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
 import type { Claim } from '../messages/message.ts';
 import { enter } from '../messages/status.ts';
+import { findEachForSure } from '../mongo/find-one.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { type MessageId, newId } from '../runtime/ids.ts';
+
+const SUBMITTING = enter('queued', 'submitting');
 
 export interface TakerOptions {
   readonly db: Db;
@@ -36,31 +39,51 @@ export class QueuedTaker<M extends AnyMessage> {
     const { holder, epoch, clock } = this.#options;
     const claim: Claim = { id: newId('clm'), carrier: holder, epoch, at: clock.now() };
     const ids = picked.map((message) => message._id);
-    const state = enter('queued', 'submitting');
     this.#uncertain = { ids, claim };
-    const { modifiedCount } = await this.#messages.updateMany(
-      { _id: { $in: ids }, state: 'queued' },
-      { $set: { state, claim }, $inc: { v: 1 } },
-    );
-    if (modifiedCount > 0) crashPoint('claim:taken');
+    const count = await this.#stamp(ids, claim);
+    if (count > 0) crashPoint('claim:taken');
     const taken =
-      modifiedCount === picked.length
-        ? picked.map((message) => ({ ...message, state, claim, v: message.v + 1 }))
-        : await this.#taken(ids, claim);
+      count === picked.length
+        ? picked.map((message) => ({ ...message, state: SUBMITTING, claim, v: message.v + 1 }))
+        : await this.#taken(ids, claim, count);
     this.#uncertain = undefined;
     return taken;
   }
 
-  /** The messages that the last claim took, if its answer was lost. */
+  /**
+   * If the answer to the last claim was lost: makes the claim once more, and returns what either of the two took. An attempt that is
+   * still on its way finds nothing to take then; and what is returned is on a majority, so it is not sent and then claimed again.
+   */
   async recover(): Promise<M[]> {
     if (this.#uncertain === undefined) return [];
-    const taken = await this.#taken(this.#uncertain.ids, this.#uncertain.claim);
+    const { ids, claim } = this.#uncertain;
+    await this.#stamp(ids, claim);
+    const taken = await this.#takenForSure(ids, claim);
     this.#uncertain = undefined;
     return taken;
   }
 
-  async #taken(ids: readonly MessageId[], claim: Claim): Promise<M[]> {
-    const mine = { _id: { $in: [...ids] }, 'claim.id': claim.id, state: 'submitting' } as const;
-    return (await this.#messages.find(mine).toArray()) as M[]; // those of `picked`, which were M; a message never changes its channel
+  /** Takes what is still queued, and what this same claim had not taken and given back. Returns how many. */
+  async #stamp(ids: readonly MessageId[], claim: Claim): Promise<number> {
+    const { modifiedCount } = await this.#messages.updateMany(
+      { _id: { $in: [...ids] }, state: 'queued', 'claim.id': { $ne: claim.id } },
+      { $set: { state: SUBMITTING, claim }, $inc: { v: 1 } },
+    );
+    return modifiedCount;
   }
+
+  /** The messages that an answered claim took, `count` of them. A replaced primary would show fewer. */
+  async #taken(ids: readonly MessageId[], claim: Claim, count: number): Promise<M[]> {
+    const found = await this.#messages.find({ _id: { $in: [...ids] }, ...takenBy(claim) }).toArray();
+    return found.length < count ? this.#takenForSure(ids, claim) : (found as M[]); // those of `picked`, which were M
+  }
+
+  async #takenForSure(ids: readonly MessageId[], claim: Claim): Promise<M[]> {
+    const mine = ids.map((_id) => ({ _id, ...takenBy(claim) }));
+    return (await findEachForSure(this.#messages, mine)) as M[]; // as above; a message never changes its channel
+  }
+}
+
+function takenBy({ id }: Claim) {
+  return { 'claim.id': id, state: SUBMITTING } as const;
 }

@@ -17,6 +17,18 @@ export const findNow: FindOne = async <T extends Document>(
   projection: Document = {},
 ) => (await collection.findOne(filter, { projection })) as T | null; // `WithId<T>` is `T` for the documents of the product.
 
+/**
+ * The documents that are found, in the order of the filters: one `findForSure` for each, at once. Of use when an answer was lost,
+ * or a read showed too little; not on the way without trouble.
+ */
+export async function findEachForSure<T extends Document>(
+  collection: Collection<T>,
+  filters: readonly Filter<T>[],
+): Promise<T[]> {
+  const found = await Promise.all(filters.map((filter) => findForSure(collection, filter)));
+  return found.flatMap((one) => (one === null ? [] : [one]));
+}
+
 /** No document has a field of this name. */
 const NO_FIELD = 'nothing';
 

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
+import { findEachForSure } from '../mongo/find-one.ts';
 import type { Announcer } from '../webhooks/announce.ts';
 import { fenceIntents, readIntents } from './intents.ts';
 import { followUp } from './settle.ts';
@@ -30,10 +31,11 @@ export async function redoIntents(
   await fenceIntents(db, { lease, epoch });
   const ids = await readIntents(db, lease);
   if (ids.length === 0) return;
-  const messages = await db
-    .collection<AnyMessage>('messages')
-    .find({ _id: { $in: [...ids] } })
-    .toArray();
+  // Credits are given back by what they say: it must not be rolled back afterwards.
+  const messages = await findEachForSure(
+    db.collection<AnyMessage>('messages'),
+    [...new Set(ids)].map((_id) => ({ _id })),
+  );
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
   await followUp(
     { db, announcer },

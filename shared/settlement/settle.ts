@@ -5,6 +5,7 @@ import type { AnyMessage } from '../messages/any-message.ts';
 import { applyChange, type Change, changeUpdate } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
+import { findEachForSure } from '../mongo/find-one.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
@@ -54,6 +55,8 @@ interface Written {
 /** A message that may have been written, with the states that it reached if so. */
 interface Uncertain {
   readonly message: MessageId;
+  /** The version that the write changes. */
+  readonly from: number;
   readonly states: readonly HistoryEntry['state'][];
 }
 
@@ -151,6 +154,7 @@ export class Settler {
     } catch (error) {
       this.#uncertain = decided.filter(hasFollowUp).map(({ message, change: { entries = [] } }) => ({
         message: message._id,
+        from: message.v,
         states: entries.map(({ state }) => state),
       }));
       throw error;
@@ -159,12 +163,23 @@ export class Settler {
 
   /**
    * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
-   * find nothing left to change, and the next group overwrites the intent.
+   * find nothing left to change, and the next group overwrites the intent. So each message gets another version: a write that is
+   * still on its way is refused then, and one that was done, which is asked for sure, is followed up.
    */
   async #lookAgain(): Promise<void> {
     const uncertain = this.#uncertain;
     if (uncertain.length === 0) return;
-    const stored = await this.#read(uncertain.map(({ message }) => message));
+    const passed = uncertain.map(({ message, from }) => ({
+      filter: { _id: message, v: from },
+      update: { $inc: { v: 1 } },
+    }));
+    await updateEach(this.#options.db, 'messages', passed);
+    const ids = new Set(uncertain.map(({ message }) => message));
+    const found = await findEachForSure(
+      this.#messages,
+      [...ids].map((_id) => ({ _id })),
+    );
+    const stored = new Map(found.map((message) => [message._id, message]));
     const written = uncertain.flatMap(({ message: id, states }) => {
       const message = stored.get(id);
       return message === undefined
