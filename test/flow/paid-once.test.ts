@@ -176,7 +176,7 @@ describe('four gateways and two of each worker on one account', function () {
     // Each is cancelled by two requests at once, of which the killed gateway may have some.
     const cancels = [...booked, ...booked].map(({ schedule_id: one }) => remove(`/v2/schedule/${one}`));
     await product.kill('gateway');
-    const until = new Date(Date.now() + 5_000).toISOString();
+    const until = new Date(Date.now() + 20_000).toISOString();
     const waiting = { ...words, route: 'promotional', valid_until: until };
     const expiring = Promise.all(numbers('9174', EXPIRING).map((to) => post('/v2/send', { ...waiting, to })));
     const refused = Promise.all(numbers('9175', REFUSED, '108').map((to) => post('/v2/send', { ...words, to })));

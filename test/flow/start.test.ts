@@ -59,56 +59,71 @@ describe('npm start', function () {
   });
 
   /** The process of an app; 0 while there is none. */
-  function appPid(app: string): number {
-    const pids = join(folder, 'pm2', 'pids');
+  function appPid({ dataDir }: NpmStart, app: string): number {
+    const pids = join(dataDir, 'pm2', 'pids');
     const file = readdirSync(pids).find((name) => name.startsWith(app));
     return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
   }
 
-  it('brings back what is killed, within seconds, and says so', async () => {
-    const run = await start().ready();
-
-    for (const app of ['embedded-db', 'smpp', 'simulator']) {
-      const killed = appPid(app);
-      process.kill(killed, 'SIGKILL');
-      await eventually(() => ![0, killed].includes(appPid(app)), `another ${app}`);
-      await eventually(() => run.out.includes(`${app} ended (SIGKILL); PM2 starts it again.`), 'the news');
+  /** Each goes on with what the one before left: a start has fourteen processes. */
+  describe('one after the other in one folder', () => {
+    let home: string;
+    let run: NpmStart;
+    const started: NpmStart[] = [];
+    function another(): NpmStart {
+      const one = new NpmStart(home);
+      started.push(one);
+      return one;
     }
+    before(async () => {
+      home = mkdtempSync(join(tmpdir(), 'harkara-start-'));
+      run = await another().ready();
+    });
+    after(async () => {
+      for (const one of started) await one.end();
+      rmSync(home, { recursive: true, force: true });
+    });
 
-    let id = '';
-    await eventually(async () => {
-      id = String((await doCurl(run.out, '/v2/send')).message_id ?? '');
-      return id !== '';
-    }, 'the store to be back');
-    const webhook = new RegExp(`webhook message\\.delivered ${id} · signature valid`);
-    await eventually(() => webhook.test(run.out), 'its webhook, with a secret that the new simulator knows');
-  });
+    it('brings back what is killed, within seconds, and says so', async () => {
+      for (const app of ['embedded-db', 'smpp', 'simulator']) {
+        const killed = appPid(run, app);
+        process.kill(killed, 'SIGKILL');
+        await eventually(() => ![0, killed].includes(appPid(run, app)), `another ${app}`);
+        await eventually(() => run.out.includes(`${app} ended (SIGKILL); PM2 starts it again.`), 'the news');
+      }
 
-  it('killed, it leaves nothing either; the next start goes on with the same account', async () => {
-    const killed = await start().ready();
-    const processes = killed.processes();
-    for (const pid of [processes[0]?.pid, killed.npm.pid]) process.kill(pid ?? 0, 'SIGKILL');
+      let id = '';
+      await eventually(async () => {
+        id = String((await doCurl(run.out, '/v2/send')).message_id ?? '');
+        return id !== '';
+      }, 'the store to be back');
+      const webhook = new RegExp(`webhook message\\.delivered ${id} · signature valid`);
+      await eventually(() => webhook.test(run.out), 'its webhook, with a secret that the new simulator knows');
+    });
 
-    const next = await start().ready();
+    it('killed, it leaves nothing either; the next start goes on with the same account', async () => {
+      const killed = run;
+      const processes = killed.processes();
+      for (const pid of [processes[0]?.pid, killed.npm.pid]) process.kill(pid ?? 0, 'SIGKILL');
 
-    expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
-    expect(accountOf(next.out)).to.equal(accountOf(killed.out));
-    next.ctrlC();
-    expect(await next.exited).to.equal(0);
-  });
+      run = await another().ready();
 
-  it('a second Ctrl-C does not wait for a process that hangs', async () => {
-    const run = await start().ready();
-    const processes = run.processes();
-    process.kill(appPid('smpp'), 'SIGSTOP');
+      expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
+      expect(accountOf(run.out)).to.equal(accountOf(killed.out));
+    });
 
-    run.ctrlC();
-    await eventually(() => run.out.includes('Stopping …'), 'the first to be heard');
-    // Pressed again and again: what comes within a second of the first is taken for the same.
-    await eventually(() => {
+    it('a second Ctrl-C does not wait for a process that hangs', async () => {
+      const processes = run.processes();
+      process.kill(appPid(run, 'smpp'), 'SIGSTOP');
+
       run.ctrlC();
-      return processes.every((one) => isGone(one));
-    }, 'no process of it, long before the 20 s that PM2 would wait');
+      await eventually(() => run.out.includes('Stopping …'), 'the first to be heard');
+      // Pressed again and again: what comes within a second of the first is taken for the same.
+      await eventually(() => {
+        run.ctrlC();
+        return processes.every((one) => isGone(one));
+      }, 'no process of it, long before the 20 s that PM2 would wait');
+    });
   });
 
   it('a process that does not start ends it all, with the reason and the log', async () => {

@@ -1,3 +1,4 @@
+import { MongoNetworkError } from 'mongodb';
 import { batchCollection } from '../../shared/batches/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
@@ -30,13 +31,24 @@ const announcer = createAnnouncer({ db, clock });
 
 process.on('message', (told) => {
   // Only the test that started it speaks on this channel.
-  work(told as Refunding).then(
+  untilAnswered(told as Refunding).then(
     () => process.send?.('done'),
     (error: unknown) => process.send?.(String(error)),
   );
 });
 process.on('disconnect', () => process.exit());
 process.send?.('ready');
+
+/** What did not hear from the store in time does it again, as the processes of the product do. */
+async function untilAnswered(told: Refunding): Promise<void> {
+  for (;;) {
+    try {
+      return await work(told);
+    } catch (error) {
+      if (!(error instanceof MongoNetworkError)) throw error;
+    }
+  }
+}
 
 async function work({ account, refused, schedules, batch }: Refunding): Promise<void> {
   const paid = await batchCollection(db).findOne({ _id: batch });

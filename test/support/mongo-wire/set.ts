@@ -12,7 +12,10 @@ export interface PlayedSet {
   readonly uri: string;
   /** For commands that come to the primary. */
   inject(fault: Fault): Injected;
-  /** The primary becomes a secondary. What is under way is done here, and perhaps not on a majority. */
+  /**
+   * The primary becomes a secondary. What is under way is done here, and perhaps not on a majority. The first to hear of it is whoever
+   * asks it for something; with that, or with an election, all do.
+   */
   stepDown(): void;
   /** The primary dies: its connections end, and nobody listens there until `heal`. */
   crash(): void;
@@ -66,6 +69,8 @@ class Played implements PlayedSet {
   #elections = 1;
   #version = 1;
   #refused = 0;
+  /** Stepped down, and nobody knows it yet. */
+  #unheard: Member | undefined;
   #changed = signal();
 
   constructor(streams: boolean) {
@@ -97,7 +102,8 @@ class Played implements PlayedSet {
   }
 
   stepDown(): void {
-    this.#make(this.#primary(), 'secondary');
+    this.#unheard = this.#primary();
+    this.#unheard.role = 'secondary';
   }
 
   crash(): void {
@@ -134,6 +140,7 @@ class Played implements PlayedSet {
 
   #make(member: Member, role: Role): void {
     member.role = role;
+    this.#unheard = undefined;
     this.#version += 1;
     this.#changed.give();
     this.#changed = signal();
@@ -145,6 +152,7 @@ class Played implements PlayedSet {
     if (!writes && !READS.has(command.name)) return link.tell(await link.ask(command.message));
     if (member.role === 'secondary') {
       this.#refused += 1;
+      if (member === this.#unheard) this.#make(member, 'secondary');
       return refused(writes ? 'NotWritablePrimary' : 'NotPrimaryNoSecondaryOk')(command, link);
     }
     if (member.role === 'isolated' && writes) {
@@ -189,12 +197,13 @@ class Played implements PlayedSet {
   }
 
   #hello(member: Member, server: Document): Document {
+    const shown = (of: Member): Role => (of === this.#unheard ? 'primary' : of.role);
     return memberHello(server, {
       hosts: this.#hosts,
       me: this.#members.indexOf(member),
-      role: member.role,
+      role: shown(member),
       term: member.term,
-      primary: this.#members.findIndex(({ role }) => role === 'primary'),
+      primary: this.#members.findIndex((one) => shown(one) === 'primary'),
       version: this.#streams ? this.#version : undefined,
     });
   }

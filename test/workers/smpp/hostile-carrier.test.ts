@@ -128,16 +128,16 @@ describe('smpp worker: a carrier that sends nonsense in good frames', () => {
     ['20,000 answers to nothing', many(20_000, (i) => pdu(SUBMIT_RESP, 0, 0x70000000 + i, '4142 00'))],
     ['answers of binds and unbinds nobody asked for', many(6, (i) => pdu(0x80000001 + i, 0, i))],
     [
-      '5,000 receipts of nobody',
-      many(5_000, (i) => receiptPdu(i, `id:none${i} stat:DELIVRD err:000`)),
+      '2,000 receipts of nobody',
+      many(2_000, (i) => receiptPdu(i, `id:none${i} stat:DELIVRD err:000`)),
       DELIVER_RESP,
-      5_000,
+      2_000,
     ],
     [
-      '5,000 messages of a handset',
-      many(5_000, (i) => pdu(DELIVER, 0, i, '00 0000 00 0000 00 00 00 00 00 00 00 00 00 00 00 02 6869')),
+      '2,000 messages of a handset',
+      many(2_000, (i) => pdu(DELIVER, 0, i, '00 0000 00 0000 00 00 00 00 00 00 00 00 00 00 00 02 6869')),
       DELIVER_RESP,
-      5_000,
+      2_000,
     ],
     ['PDUs with a status where requests have none', many(10, (i) => pdu(0x15, 0xffffffff, i)), ENQUIRE_RESP, 10],
   ];
