@@ -3,7 +3,8 @@ import { Elements, isEmptyContainer, TYPE, type Value, valuesOf } from '../bson/
 import { asNumber, show } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { isPlainCount, parseGroup } from '../plan/group.ts';
-import { filtered, fromList, type Results, sorted, window } from '../plan/results.ts';
+import { filtered, fromList, type Results, window } from '../plan/results.ts';
+import { sorted } from '../plan/sort.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { predicate } from '../query/predicate.ts';

@@ -25,7 +25,7 @@ export function deleteDocuments(store: Store, command: Command): Progress {
       const collection = store.catalog.get(ns);
       if (collection === undefined) return undefined;
       const target: TargetChange<typeof tally> = {
-        ...{ collection, filter, one, hint, context },
+        ...{ collection, filter, sort: [], one, hint, context },
         change(now, hit, tally) {
           store.documents.remove(now, hit.key, hit.doc);
           tally.removed++;

@@ -6,8 +6,9 @@ import { parseSort } from '../query/sort.ts';
 import { parseUpdate } from '../update/update.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { reply } from './reply.ts';
-import { findTargets } from './statements.ts';
+import { type Progress, Rest, Slice, type Step } from './slices.ts';
 import type { Store } from './store.ts';
+import { changeTargets, type TargetChange } from './targets.ts';
 import { changeDocument, upsertDocument } from './update.ts';
 
 const ID = Buffer.from('_id');
@@ -16,7 +17,7 @@ const ALL: Filter = { kind: 'and', filters: [] };
 const REFUSED = ['bypassDocumentValidation', 'collation', 'arrayFilters', 'hint', 'let'];
 export const FIND_AND_MODIFY_FIELDS = `query sort remove update new fields upsert ${REFUSED.join(' ')}`;
 
-export function findAndModify(store: Store, command: Command): Buffer {
+export function findAndModify(store: Store, command: Command): Progress {
   refuseOptions((name) => command.get(name), REFUSED);
   const context = { nowMs: store.now() };
   const remove = command.flag('remove', false);
@@ -39,25 +40,41 @@ export function findAndModify(store: Store, command: Command): Buffer {
   const projection = parseProjection(command.get('fields'));
   const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));
   const parsed = remove ? undefined : parseUpdate(change, context);
-  const target = { filter, hint: MISSING, sort: parseSort(command.get('sort')), one: true };
+  const sort = parseSort(command.get('sort'));
+  const none = (): Buffer => (remove ? answer({ n: 0 }) : answer({ n: 0, updatedExisting: false }));
   const collection = upsert
     ? store.catalog.ensure(command.db, command.collection())
     : store.catalog.get(`${command.db}.${command.collection()}`);
-  const hit = collection === undefined ? undefined : findTargets(store, collection, target, context)[0];
+  if (collection === undefined) return none();
+  const target: TargetChange<Tally> = {
+    ...{ collection, filter, sort, one: true, hint: MISSING, context },
+    change(now, hit, tally) {
+      if (parsed === undefined) {
+        store.documents.remove(now, hit.key, hit.doc);
+        tally.reply = answer({ n: 1, value: shown(hit.doc) });
+      } else {
+        const next = changeDocument(store, now, hit, parsed) ?? hit.doc;
+        tally.reply = answer({ n: 1, updatedExisting: true, value: shown(giveNew ? next : hit.doc) });
+      }
+    },
+    end(now, matched, tally) {
+      if (matched > 0 || !upsert || parsed === undefined) return;
+      const doc = upsertDocument(store, now, filter, parsed);
+      const value = giveNew ? shown(doc) : undefined;
+      tally.reply = answer({ n: 1, updatedExisting: false, upserted: doc, value });
+    },
+  };
+  return inSlices(store, (tally, slice) => changeTargets(store, target, tally, slice), none);
+}
 
-  if (collection !== undefined && hit !== undefined) {
-    if (parsed === undefined) {
-      store.documents.remove(collection, hit.key, hit.doc);
-      return answer({ n: 1, value: shown(hit.doc) });
-    }
-    const next = changeDocument(store, collection, hit, parsed) ?? hit.doc;
-    return answer({ n: 1, updatedExisting: true, value: shown(giveNew ? next : hit.doc) });
-  }
-  if (collection !== undefined && upsert && parsed !== undefined) {
-    const doc = upsertDocument(store, collection, filter, parsed);
-    return answer({ n: 1, updatedExisting: false, upserted: doc, value: giveNew ? shown(doc) : undefined });
-  }
-  return remove ? answer({ n: 0 }) : answer({ n: 0, updatedExisting: false });
+interface Tally {
+  reply: Buffer | undefined;
+}
+
+function inSlices(store: Store, step: Step<Tally>, none: () => Buffer): Progress {
+  const tally: Tally = { reply: undefined };
+  const rest = step(tally, new Slice(store));
+  return rest === undefined ? (tally.reply ?? none()) : new Rest(() => inSlices(store, rest, none));
 }
 
 interface Outcome {

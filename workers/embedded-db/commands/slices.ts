@@ -38,6 +38,11 @@ export class Slice {
     this.units -= documents;
   }
 
+  /** A scan has looked at so much that it gives way, in documents or in bytes. */
+  paused(): void {
+    this.units -= UNITS / 2;
+  }
+
   changed(): void {
     this.units -= CHANGE_UNITS;
   }

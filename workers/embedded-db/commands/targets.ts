@@ -4,16 +4,18 @@ import { planQuery } from '../plan/plan.ts';
 import { type Hit, PAUSE, Scan } from '../plan/scan.ts';
 import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, idOf } from '../query/filter.ts';
-import { predicate } from '../query/predicate.ts';
+import { type Predicate, predicate } from '../query/predicate.ts';
+import { compareSortKeys, type SortField, sortKey } from '../query/sort.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { KeyList } from './key-list.ts';
 import type { Slice, Step } from './slices.ts';
 import type { Store } from './store.ts';
 
-/** What a statement does to the documents that match `filter`, or to the first of them. */
+/** What a statement does to the documents that match `filter`, or to the first of them in the order of `sort`. */
 export interface TargetChange<Tally> {
   readonly collection: Collection;
   readonly filter: Filter;
+  readonly sort: readonly SortField[];
   readonly one: boolean;
   readonly hint: Value;
   readonly context: ExpressionContext;
@@ -22,48 +24,43 @@ export interface TargetChange<Tally> {
   end(collection: Collection, matched: number, tally: Tally): void;
 }
 
-/**
- * Changes what a statement targets. All are found before the first is changed, so that none is found twice. When that takes more
- * than one slice, each document is looked at again when its turn comes: another command may have changed or removed it.
- */
+/** Changes what a statement targets, in slices where much has to be looked at or changed. */
 export function changeTargets<Tally>(
   store: Store,
   target: TargetChange<Tally>,
   tally: Tally,
   slice: Slice,
 ): Step<Tally> | undefined {
-  const { collection, filter, one, hint, context } = target;
+  const { collection, filter, hint, context } = target;
   const id = hint.type === TYPE.missing ? idOf(filter) : undefined;
   const matches = predicate(filter, context);
-  if (id !== undefined) {
-    // The commonest write: one document by its `_id`.
-    const key = store.documents.keyOf(collection, id);
-    const doc = store.documents.get(key);
-    slice.changed();
-    const found = doc !== undefined && (filter.kind === 'field' || matches(TYPE.object, doc, 0));
-    if (found) target.change(collection, { key, doc }, tally);
-    target.end(collection, found ? 1 : 0, tally);
-    return undefined;
-  }
+  if (id === undefined) return (target.one ? changeFirst : changeAll)(store, target, matches)(tally, slice);
 
-  const plan = planQuery(collection, { filter, sort: [], limited: one, hint });
-  const scan = new Scan(store.database, collection, plan, matches, one ? 1 : undefined);
+  // The commonest write: one document by its `_id`.
+  const key = store.documents.keyOf(collection, id);
+  const doc = store.documents.get(key);
+  slice.changed();
+  const found = doc !== undefined && (filter.kind === 'field' || matches(TYPE.object, doc, 0));
+  if (found) target.change(collection, { key, doc }, tally);
+  target.end(collection, found ? 1 : 0, tally);
+  return undefined;
+}
+
+/**
+ * All are found before the first is changed, so that none is found twice. When that takes more than one slice, each document is
+ * looked at again when its turn comes: another command may have changed or removed it.
+ */
+function changeAll<Tally>(store: Store, target: TargetChange<Tally>, matches: Predicate): Step<Tally> {
+  const { collection, filter, hint } = target;
+  const plan = planQuery(collection, { filter, sort: [], limited: false, hint });
+  const scan = new Scan(store.database, collection, plan, matches);
   const keys = new KeyList();
-  let counted = 0;
   const find: Step<Tally> = (tally, slice) => {
-    for (let hit: ReturnType<Scan['next']>; !(one && keys.read(0) !== undefined); ) {
-      hit = scan.next();
-      if (hit === undefined) break;
-      if (hit !== PAUSE) keys.add(hit.key);
-      else {
-        slice.looked(scan.examinedKeys - counted);
-        counted = scan.examinedKeys;
-        if (slice.over) return find;
-      }
-    }
-    slice.looked(scan.examinedKeys - counted);
-    counted = scan.examinedKeys;
-    return change(0, 0)(tally, slice);
+    const take = (hit: Hit): boolean => {
+      keys.add(hit.key);
+      return true;
+    };
+    return searched(scan, slice, take) ? change(0, 0)(tally, slice) : find;
   };
   const change =
     (from: number, before: number): Step<Tally> =>
@@ -83,5 +80,58 @@ export function changeTargets<Tally>(
       target.end(now, matched, tally);
       return undefined;
     };
-  return find(tally, slice);
+  return find;
+}
+
+/**
+ * The first of all matches, of which only the best one so far is held. When another command has taken it from its place while
+ * the search went on, the search begins again.
+ */
+function changeFirst<Tally>(store: Store, target: TargetChange<Tally>, matches: Predicate): Step<Tally> {
+  const { collection, filter, sort, hint } = target;
+  const plan = planQuery(collection, { filter, sort, limited: true, hint });
+  const takeFirst = sort.length === 0 || plan.sorted;
+  const scan = new Scan(store.database, collection, plan, matches, takeFirst ? 1 : undefined);
+  let best: Hit | undefined;
+  const find: Step<Tally> = (tally, slice) => {
+    const take = (hit: Hit): boolean => {
+      if (best === undefined || order(sort, hit.doc, best.doc) < 0) best = hit;
+      return !takeFirst;
+    };
+    if (!(takeFirst && best !== undefined) && !searched(scan, slice, take)) return find;
+    const now = store.catalog.get(collection.ns);
+    if (now?.id !== collection.id) return undefined; // dropped meanwhile
+    slice.changed();
+    beginEffort();
+    if (best !== undefined) {
+      const doc = store.documents.get(best.key);
+      if (doc === undefined || !matches(TYPE.object, doc, 0) || order(sort, doc, best.doc) !== 0) {
+        return changeFirst(store, { ...target, collection: now }, matches);
+      }
+      target.change(now, { key: best.key, doc }, tally);
+    }
+    target.end(now, best === undefined ? 0 : 1, tally);
+    return undefined;
+  };
+  return find;
+}
+
+function order(sort: readonly SortField[], a: Buffer, b: Buffer): number {
+  return sort.length === 0 ? 0 : compareSortKeys(sort, a, sortKey(sort, a), b, sortKey(sort, b));
+}
+
+/** Gives `take` the matches until it wants no more. False when the slice is over before. */
+function searched(scan: Scan, slice: Slice, take: (hit: Hit) => boolean): boolean {
+  let counted = scan.examinedKeys;
+  for (;;) {
+    const hit = scan.next();
+    if (hit === PAUSE) {
+      counted = scan.examinedKeys;
+      slice.paused();
+      if (slice.over) return false;
+    } else if (hit === undefined || !take(hit)) {
+      slice.looked(scan.examinedKeys - counted);
+      return true;
+    }
+  }
 }

@@ -35,7 +35,7 @@ export function update(store: Store, command: Command): Progress {
       const collection = upsert ? store.catalog.ensure(db, name) : store.catalog.get(`${db}.${name}`);
       if (collection === undefined) return undefined;
       const target: TargetChange<Tally> = {
-        ...{ collection, filter, one, hint: MISSING, context },
+        ...{ collection, filter, sort: [], one, hint: MISSING, context },
         change(now, hit, tally) {
           if (changeDocument(store, now, hit, update) !== undefined) tally.modified++;
         },

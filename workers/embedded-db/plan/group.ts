@@ -77,8 +77,12 @@ function grouped(inner: Results, by: Expression, fields: readonly Field[], conte
         if (isNumber(value.type)) group.sums[i]?.add(value); // as in mongod, what is no number adds nothing
       }
     },
-    () => [...groups.values()].map((group) => groupDocument(group, fields)),
+    () => groupDocuments(groups.values(), fields),
   );
+}
+
+function* groupDocuments(groups: Iterable<Group>, fields: readonly Field[]): Generator<Buffer, void> {
+  for (const group of groups) yield groupDocument(group, fields);
 }
 
 function groupDocument(group: Group, fields: readonly Field[]): Buffer {

@@ -1,8 +1,6 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
-import { int32At } from '../bson/read.ts';
 import type { Projection } from '../query/projection.ts';
-import { compareSortKeys, type SortField, type SortKey, sortKey } from '../query/sort.ts';
 import { PAUSE, type Scan } from './scan.ts';
 
 /** Documents one by one, created on demand; undefined at the end, `PAUSE` in the middle of long work. */
@@ -83,52 +81,24 @@ export function memoryLimit(bytes: number, what: string): void {
   );
 }
 
-/** Reads `inner` to its end, then gives what `finish` makes of it. */
-export function collecting(inner: Results, take: (doc: Buffer) => void, finish: () => readonly Buffer[]): Results {
-  let made: Results | undefined;
+/** Reads `inner` to its end, then gives what `finish` makes, document by document. */
+export function collecting(inner: Results, take: (doc: Buffer) => void, finish: () => Iterator<Buffer>): Results {
+  let made: Iterator<Buffer> | undefined;
+  let given = 0;
   return {
     next() {
       while (made === undefined) {
         const doc = inner.next();
         if (doc === PAUSE) return PAUSE;
-        if (doc === undefined) made = fromList(finish());
+        if (doc === undefined) made = finish();
         else take(doc);
       }
-      return made.next();
+      if (++given % PAUSE_EVERY === 0) return PAUSE;
+      const { value, done } = made.next();
+      return done === true ? undefined : value;
     },
   };
 }
 
-/** Sorts in memory; with `keep` it holds only the first `keep` documents. */
-export function sorted(inner: Results, fields: readonly SortField[], keep: number): Results {
-  if (fields.length === 0) return inner;
-  interface Row {
-    doc: Buffer;
-    key: SortKey;
-    place: number;
-  }
-  let rows: Row[] = [];
-  let bytes = 0;
-  let place = 0;
-  const order = (a: Row, b: Row): number => compareSortKeys(fields, a.doc, a.key, b.doc, b.key) || a.place - b.place;
-  const trim = (): void => {
-    rows.sort(order);
-    if (keep > 0 && rows.length > keep) {
-      rows = rows.slice(0, keep);
-      bytes = rows.reduce((sum, row) => sum + row.doc.length, 0);
-    }
-  };
-  return collecting(
-    inner,
-    (doc) => {
-      rows.push({ doc, key: sortKey(fields, doc), place: place++ });
-      bytes += int32At(doc, 0);
-      if (keep > 0 && rows.length > keep * 2 + 1000) trim();
-      memoryLimit(bytes, 'Sort');
-    },
-    () => {
-      trim();
-      return rows.map((row) => row.doc);
-    },
-  );
-}
+/** Documents made between two pauses. */
+const PAUSE_EVERY = 1_000;
