@@ -11,7 +11,7 @@ import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import { explain } from '../messages/explain/explain.ts';
-import { findPaidBatch } from '../sms/find-paid-batch.ts';
+import { showPaidBatch } from '../sms/find-paid-batch.ts';
 import { countCost } from './show-batch.ts';
 
 const FAILED = ['failed', 'expired', 'rejected'] as const;
@@ -43,7 +43,7 @@ export function createBatchFailures({ db, answerRead }: ReadingDeps): Handler {
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor(query.cursor, 'failures', isMessageId, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const batch = await findPaidBatch(db, callerOf(res).account._id, id);
+    const batch = await showPaidBatch(db, callerOf(res).account._id, id);
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
 
     const cost = countCost(batch);

@@ -4,7 +4,7 @@ import { isBatchId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { findPaidBatch } from '../sms/find-paid-batch.ts';
+import { showPaidBatch } from '../sms/find-paid-batch.ts';
 import { batchSummary } from './batch-summary.ts';
 
 /**
@@ -16,7 +16,7 @@ export function createBatch({ db, answerRead }: ReadingDeps): Handler {
     const { batch_id: id } = req.params;
     if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
     res.locals.batchId = id;
-    const batch = await findPaidBatch(db, callerOf(res).account._id, id);
+    const batch = await showPaidBatch(db, callerOf(res).account._id, id);
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
     await answerRead(res, countCost(batch), async () => {
       const [counts, refunded] = await Promise.all([countBatch(db, batch), refundedCredits(db, batch)]);

@@ -1,4 +1,4 @@
-import { findBooked } from '../../shared/payment/find-booked.ts';
+import { showBooked } from '../../shared/payment/find-booked.ts';
 import { isScheduleId } from '../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -11,7 +11,7 @@ export function createScheduleState({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const { schedule_id: id } = req.params;
     if (typeof id !== 'string' || !isScheduleId(id)) return sendProblem(res, 'schedule_not_found');
     res.locals.scheduleId = id;
-    const schedule = await findBooked(db, callerOf(res).account._id, id);
+    const schedule = await showBooked(db, callerOf(res).account._id, id);
     if (schedule === undefined) return sendProblem(res, 'schedule_not_found');
     sendJson(res, 200, scheduleRecord(schedule));
   };

@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { markPaid, readBatch } from '../../shared/batches/store.ts';
-import { type FindOne, findNow } from '../../shared/mongo/find-one.ts';
+import { type FindOne, findForSure, findNow } from '../../shared/mongo/find-one.ts';
 import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 
 /**
  * A batch that the account has paid for; undefined when there is none. The account is read before the batch: a
- * payment that is no longer pending then has already marked its batch as paid. So after the time to pay is over,
- * undefined by `findForSure` is final. If the gateway died right after the debit, the batch is marked as paid here.
+ * payment that is no longer pending then has already marked its batch as paid. Writes nothing: what is shown may be
+ * rolled back, and the store may be read-only.
  */
-export async function findPaidBatch(
+export async function showPaidBatch(
   db: Db,
   account: AccountId,
   id: BatchId,
@@ -22,7 +22,15 @@ export async function findPaidBatch(
   if (batch?.state === 'booked') return undefined;
   if (batch === undefined || batch.state !== 'unpaid') return batch;
   const group = [...paid.keys()].find((debit) => paid.get(debit)?.batch === id);
-  if (group === undefined) return undefined;
-  await markPaid(db, id, group);
-  return { ...batch, state: 'paid', group };
+  return group === undefined ? undefined : { ...batch, state: 'paid', group };
+}
+
+/**
+ * The same for whoever acts on it: after the time to pay is over, undefined is final. If the gateway died right after the
+ * debit, the batch is marked as paid here.
+ */
+export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
+  const batch = await showPaidBatch(db, account, id, findForSure);
+  if (batch?.state === 'paid' && batch.group !== undefined) await markPaid(db, id, batch.group);
+  return batch;
 }

@@ -1,5 +1,4 @@
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
 import { findBooked } from '../../shared/payment/find-booked.ts';
 import { declareOver } from '../../shared/payment/pay-by.ts';
 import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
@@ -76,7 +75,7 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
     },
     end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {
-      const schedule = await findBooked(db, account, id, findForSure);
+      const schedule = await findBooked(db, account, id);
       return schedule === undefined ? undefined : accepted(schedule);
     },
   };

@@ -1,7 +1,6 @@
 import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
 import { declareOver } from '../../shared/payment/pay-by.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
@@ -56,7 +55,7 @@ export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
     },
     end: (account, _id, payBy) => declareOver(db, account, payBy),
     async recover(account, id) {
-      const batch = await findPaidBatch(db, account, id, findForSure);
+      const batch = await findPaidBatch(db, account, id);
       return batch === undefined ? undefined : { kind: 'accepted', body: bulkResult(batch) };
     },
   };

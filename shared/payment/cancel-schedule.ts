@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { removeUnreleased } from '../batches/store.ts';
 import { applyCredits, type Credit } from '../ledger/change.ts';
+import { findForSure } from '../mongo/find-one.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
@@ -17,7 +18,7 @@ export type Cancelled =
 
 /**
  * Cancels a schedule of the account. One atomic update decides between cancel and release. The refund follows, once, by the
- * schedule's id. After an error the call may be repeated; the schedules worker also finishes a refund that is left over.
+ * schedule's id, and only when the cancel cannot be rolled back. After an error the call may be repeated; the schedules worker also finishes a refund that is left over.
  */
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);
@@ -26,7 +27,7 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   if (decided === undefined && schedule?.state === 'scheduled') {
     // It was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
-    schedule = decided ?? (await readSchedule(db, account, id));
+    schedule = decided ?? (await readSchedule(db, account, id, findForSure));
   }
   if (decided !== undefined) crashPoint('cancel:decided');
   if (schedule === undefined) return { kind: 'unknown' };

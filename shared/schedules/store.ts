@@ -59,14 +59,22 @@ export async function claimDue(
   found: readonly ScheduleDocument[],
   { id: claim, now, upTo, redoAt }: ScheduleClaim,
 ): Promise<readonly ScheduleDocument[]> {
-  const waiting = found.filter(({ state }) => state === 'scheduled').map(({ _id }) => _id);
-  const left = found.filter(({ state }) => state !== 'scheduled').map(({ _id }) => _id);
+  const idsIn = (asked: ScheduleDocument['state']) =>
+    found.filter(({ state }) => state === asked).map(({ _id }) => _id);
   const taken = { claim, due: redoAt };
   const released = { ...taken, state: 'sending', releasedAt: now } as const;
   const schedules = scheduleCollection(db);
   const updates = [
-    { updateMany: { filter: { _id: { $in: waiting }, state: 'scheduled' as const }, update: { $set: released } } },
-    { updateMany: { filter: { _id: { $in: left }, due: { $lte: upTo } }, update: { $set: taken } } },
+    {
+      updateMany: {
+        filter: { _id: { $in: idsIn('scheduled') }, state: 'scheduled' as const },
+        update: { $set: released },
+      },
+    },
+    // Not by what was read: a cancel may have been rolled back since, and its credits would be given back beside the message.
+    ...(['sending', 'cancelled'] as const).map((state) => ({
+      updateMany: { filter: { _id: { $in: idsIn(state) }, state, due: { $lte: upTo } }, update: { $set: taken } },
+    })),
   ].filter(({ updateMany }) => updateMany.filter._id.$in.length > 0);
   const { matchedCount } = await schedules.bulkWrite(updates, { ordered: false });
   if (matchedCount === found.length) {
@@ -74,7 +82,7 @@ export async function claimDue(
   }
   // Some may have been cancelled, or taken by another worker, since they were found.
   return schedules
-    .find({ _id: { $in: [...waiting, ...left] }, claim })
+    .find({ _id: { $in: found.map(({ _id }) => _id) }, claim })
     .batchSize(found.length + 1)
     .toArray();
 }

@@ -2,8 +2,14 @@ import { expect } from 'chai';
 import { readContract } from '../../gateway/docs/contract.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
+import { debitEach } from '../../shared/payment/debit.ts';
+import { isoDate } from '../../shared/runtime/clock.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { bookedSchedule } from '../../shared/schedules/schedule.ts';
+import { makeBatch, storeBatch } from '../support/batches.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
+import { makeBooking } from '../support/schedules.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
 /** Whatever these routes need in their path: there is no such thing, and finding that out is a read too. */
@@ -62,6 +68,23 @@ describe('a gateway while the store is read-only', () => {
 
     expect(reads.length).to.be.above(50);
     expect(troubled).to.deep.equal([]);
+  });
+
+  it('shows what is paid for and not stored yet: its process died, and nothing may be stored now', async () => {
+    const account = await makeAccount(store.db, 10);
+    const key = await makeKey(store.db, account, ['read']);
+    const batch = makeBatch(account, 3);
+    await storeBatch(store.db, batch);
+    const [group, today] = [newId('grp'), isoDate(new Date())];
+    const schedule = bookedSchedule(account, group, makeBooking(new Date(Date.now() + 3_600_000)));
+    const debit = { account, messages: [], today, done: [] };
+    await debitEach(store.db, [{ ...debit, group, schedules: [schedule] }]);
+    await debitEach(store.db, [{ ...debit, group: newId('grp'), batch: { id: batch._id, total: 3 } }]);
+
+    for (const path of [`batches/${batch._id}`, `batches/${batch._id}/failures`, `schedule/${schedule._id}`]) {
+      const answer = await ask('GET', `/v2/${path}`, key);
+      expect({ path, status: answer.status }).to.deep.equal({ path, status: 200 });
+    }
   });
 
   it('refuses everything else at once, and says when to come again', async () => {
