@@ -1,4 +1,4 @@
-import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
+import { type Db, type DbOptions, type MongoClient, ReadConcern } from 'mongodb';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { connectFailure, Unfit } from './connect-failure.ts';
@@ -6,6 +6,7 @@ import { judgeDeployment, readHello } from './deployment.ts';
 import { repairDriver } from './driver-repair.ts';
 import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
 import { guardedConnection, type WriteGuard } from './guarded-connection.ts';
+import { OneSessionClient } from './one-session-client.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -89,10 +90,11 @@ async function lookAt(client: MongoClient, embedded: boolean): Promise<readonly 
 
 function newClient(uri: string, guard: WriteGuard | undefined): MongoClient {
   try {
-    const client = new MongoClient(uri, {
+    const client = new OneSessionClient(uri, {
       appName: 'harkara',
       // The driver's own retry of a write fails with "no server" when it finds none the second time, although the first write may
-      // be done. Nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself.
+      // be done. Nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself. It would also
+      // need a session for each write (one-session-client.ts).
       retryWrites: false,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
