@@ -50,7 +50,9 @@ export function applyChange<M extends AnyMessage>(message: M, change: Change): M
 /** A copy without those fields. `delete` would make the object slow, and the message is read many times afterwards. */
 function without<M extends AnyMessage>(message: M, fields: readonly PropertyKey[] = []): M {
   if (fields.length === 0) return message;
-  return Object.fromEntries(Object.entries(message).filter(([field]) => !fields.includes(field))) as M; // optional fields only
+  const copy: Partial<M> = {};
+  for (const field in message) if (!fields.includes(field)) copy[field] = message[field];
+  return copy as M; // only optional fields are left out
 }
 
 /** The change as an update. It matches only the version that the change was decided from. Throws as `applyChange` does. */

@@ -37,11 +37,12 @@ export function changeOf(
   const results = new Map<Told, ReceiptRecord['result']>();
   let change: Change | undefined;
   let after = message;
-  for (const one of told) {
+  for (const [i, one] of told.entries()) {
     const decision = withReason(decide(after, one, rules, now), rules);
     results.set(one, resultOf(one, decision));
     if (decision.kind === 'none') continue;
     change = change === undefined ? decision.change : joinChanges(change, decision.change);
+    if (i === told.length - 1) break;
     // All changes are written by one update, so the version rises only once.
     after = { ...applyChange(after, decision.change), v: message.v };
   }

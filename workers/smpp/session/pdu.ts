@@ -44,37 +44,6 @@ export interface BindFields {
   readonly address_range: string;
 }
 
-/** The fields of submit_sm that we set, named as in SMPP 3.4 §4.4.1. All other fields are null or 0. */
-export interface SubmitFields {
-  readonly service_type?: string;
-  readonly source_addr_ton: number;
-  readonly source_addr_npi: number;
-  readonly source_addr: string;
-  readonly dest_addr_ton: number;
-  readonly dest_addr_npi: number;
-  readonly destination_addr: string;
-  readonly esm_class: number;
-  readonly protocol_id?: number;
-  readonly priority_flag?: number;
-  /** A relative or an absolute time (§7.1.1). Empty for none. */
-  readonly validity_period: string;
-  readonly registered_delivery: number;
-  readonly data_coding: number;
-  /** The user data header and the text, at most 254 octets together. */
-  readonly short_message: Buffer;
-  /** Optional parameters. They follow the other fields in this order. */
-  readonly tlvs?: readonly Tlv[];
-}
-
-/**
- * An optional parameter (§5.3.1). We write it ourselves, because the codec has only one name and type for each tag, and carriers
- * use the same tags differently.
- */
-export interface Tlv {
-  readonly tag: number;
-  readonly value: Buffer;
-}
-
 /** The three sar_ parameters (§5.3.2.22 to §5.3.2.24). They say which part of which message this is. */
 export interface Sar {
   readonly reference: number;
@@ -117,29 +86,6 @@ export function responseOf(command: number): number {
 
 export function encodeBind(command: BindCommand, sequence: number, fields: BindFields): Buffer {
   return new codec.PDU(command, { ...fields, sequence_number: sequence }).toBuffer();
-}
-
-/**
- * Encodes a submit_sm with sequence number 0; `setSequence` sets the real one later. Throws RangeError when the short message has
- * more than 254 octets.
- */
-export function encodeSubmit({ tlvs = [], ...fields }: SubmitFields): Buffer {
-  const frame = new codec.PDU('submit_sm', fields).toBuffer();
-  if (tlvs.length === 0) return frame;
-  const whole = Buffer.concat([frame, ...tlvs.flatMap(({ tag, value }) => [tlvHeader(tag, value.length), value])]);
-  whole.writeUInt32BE(whole.length, 0);
-  return whole;
-}
-
-function tlvHeader(tag: number, length: number): Buffer {
-  const header = Buffer.allocUnsafe(4);
-  header.writeUInt16BE(tag, 0);
-  header.writeUInt16BE(length, 2);
-  return header;
-}
-
-export function setSequence(frame: Buffer, sequence: number): void {
-  frame.writeUInt32BE(sequence, 12);
 }
 
 /** Encodes a PDU without a body: enquire_link, unbind, their responses, or generic_nack. */

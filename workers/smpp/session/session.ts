@@ -16,10 +16,10 @@ import {
   type PduHeader,
   readHeader,
   responseOf,
-  setSequence,
 } from './pdu.ts';
 import { Reading } from './reading.ts';
 import { SmppSocket, type SocketOptions } from './socket.ts';
+import { setSequence } from './submit-sm.ts';
 import { type LostSubmits, UnansweredSubmits } from './unanswered-submits.ts';
 
 /** A submit_sm, together with whatever else the caller wants back with its answer. */

@@ -2,7 +2,7 @@ import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Encoding } from '../../../shared/sms/plan.ts';
-import type { SubmitFields } from '../session/pdu.ts';
+import type { SubmitFields } from '../session/submit-sm.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';
 import { dltTlvs } from './dlt.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
-import { encodeSubmit, type SubmitFields } from '../../../../workers/smpp/session/pdu.ts';
+import { encodeSubmit, type SubmitFields } from '../../../../workers/smpp/session/submit-sm.ts';
 import { carrierForm } from '../../../../workers/smpp/submit/carrier-form.ts';
 import { type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
 import { References } from '../../../../workers/smpp/submit/references.ts';
