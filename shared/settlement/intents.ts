@@ -36,15 +36,13 @@ export async function writeIntent(
   stream: Stream,
   messages: readonly MessageId[],
 ): Promise<void> {
-  try {
-    await intentsOf(db).updateOne(
+  await unlessLost(lease, () =>
+    intentsOf(db).updateOne(
       { _id: intentId(lease, stream), epoch: { $lte: epoch } },
       { $set: { epoch, messages } },
       { upsert: true },
-    );
-  } catch (error) {
-    throw asLost(error, lease);
-  }
+    ),
+  );
 }
 
 /**
@@ -52,8 +50,8 @@ export async function writeIntent(
  * `writeIntent`.
  */
 export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
-  try {
-    await intentsOf(db).bulkWrite(
+  await unlessLost(lease, () =>
+    intentsOf(db).bulkWrite(
       STREAMS.map((stream) => ({
         updateOne: {
           filter: { _id: intentId(lease, stream), epoch: { $lte: epoch } },
@@ -61,10 +59,8 @@ export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<vo
           upsert: true,
         },
       })),
-    );
-  } catch (error) {
-    throw asLost(error, lease);
-  }
+    ),
+  );
 }
 
 /** The messages of all intents of the lease. */
@@ -78,10 +74,21 @@ export async function readIntents(db: Db, lease: string): Promise<readonly Messa
 
 /**
  * A duplicate key means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a second
- * document with its id.
+ * document with its id. Or that an earlier holder made the intent at the same moment: MongoDB repeats no upsert that asks for more
+ * than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). Only the second time is sure.
  */
-function asLost(error: unknown, lease: string): unknown {
-  return isDuplicateKey(error) ? new LeaseLostError(`${lease} has another holder`, { cause: error }) : error;
+async function unlessLost(lease: string, write: () => Promise<unknown>): Promise<void> {
+  const refused = async (): Promise<unknown> => {
+    try {
+      await write();
+      return undefined;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return error;
+    }
+  };
+  const cause = (await refused()) && (await refused());
+  if (cause !== undefined) throw new LeaseLostError(`${lease} has another holder`, { cause });
 }
 
 function intentsOf(db: Db): Collection<IntentDocument> {

@@ -7,6 +7,7 @@ import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { probeFeatures } from '../../../shared/mongo/feature-probe.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { fenceIntents, LeaseLostError, writeIntent } from '../../../shared/settlement/intents.ts';
 import { answer } from '../../support/mongo-wire/framing.ts';
 import type { Handler } from '../../support/mongo-wire/link.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
@@ -15,6 +16,11 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 /** What a server may answer to an upsert when another one of the same document came first. */
 const notDone: Handler = async ({ message }, link) =>
   link.tell(answer(message, { ok: 0, code: 11_000, errmsg: 'E11000 duplicate key' }));
+/** The same, as it is said of a statement of a command. */
+const noneDone: Handler = async ({ message }, link) =>
+  link.tell(
+    answer(message, { ok: 1, n: 0, nModified: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'E11000' }] }),
+  );
 const notTold: Handler = async ({ message }, link) => {
   await link.ask(message);
   link.tell(answer(message, { ok: 1, value: null, lastErrorObject: { n: 1, updatedExisting: false } }));
@@ -59,6 +65,18 @@ for (const happens of [notDone, notTold]) {
 
         // Its other fields do not matter here.
         expect(await insertBy(store.db, message as ChatMessageDocument, new Date(Date.now() + 60_000))).to.equal(true);
+      });
+    }
+
+    if (happens === notDone) {
+      it('an intent is fenced, and an earlier holder writes no other', async () => {
+        const lease = newId('req');
+        proxy.inject({ command: 'update', collection: 'intents', happens: noneDone });
+
+        await fenceIntents(store.db, { lease, epoch: 2 });
+        const late: unknown = await writeIntent(store.db, { lease, epoch: 1 }, 'due', []).catch((error) => error);
+
+        expect(late).to.be.instanceOf(LeaseLostError);
       });
     }
 
