@@ -1,6 +1,7 @@
 import type { Fleet } from '../bench/fleet.ts';
 import type { ChaosOptions } from './options.ts';
 import type { Random } from './random.ts';
+import type { OtherStore } from './stage.ts';
 
 export interface FaultLog {
   /** How often each app was killed. */
@@ -10,10 +11,13 @@ export interface FaultLog {
 
 /** A kill before the fleet has noticed the last death would hit nothing. */
 const PATIENCE_MS = 50;
+const OTHER = 'the store';
+/** Another store is one process among many, and the one that matters: every so many faults are its death. */
+const OTHER_EVERY = 4;
 
 /**
  * Kills and pauses processes, chosen by the seed, until all faults are done or `stop` is called. A paused process is continued
- * after its time, or killed meanwhile: it is chosen like any other.
+ * after its time, or killed meanwhile: it is chosen like any other. Another store than the embedded one dies first, and again and again.
  */
 export async function causeFaults(
   fleet: Fleet,
@@ -21,7 +25,9 @@ export async function causeFaults(
   random: Random,
   stop: () => boolean,
   say: (line: string) => void,
+  other?: OtherStore,
 ): Promise<FaultLog> {
+  const restarts: Promise<void>[] = [];
   const kills = new Map<string, number>();
   const pauses = new Map<string, number>();
   const waking: Promise<void>[] = [];
@@ -30,25 +36,28 @@ export async function causeFaults(
   );
   for (let done = 0; done < options.kills && !stop(); done++) {
     await wait(options.everyMs * (0.5 + random.next()));
-    const living = fleet.pids();
+    const living: { readonly app: string; readonly pid: number }[] = fleet.pids();
+    if (other?.pid !== undefined) living.push({ app: OTHER, pid: other.pid });
     if (living.length === 0) {
       await wait(PATIENCE_MS);
       continue;
     }
     if (pauseAt.has(done)) {
       // The store is not paused, because everything else would only wait for it.
-      const { app, pid } = random.pick(living.filter((one) => one.app !== 'embedded-db'));
+      const { app, pid } = random.pick(living.filter((one) => one.app !== 'embedded-db' && one.app !== OTHER));
       say(`pause ${app} for ${options.pauseMs} ms`);
       count(pauses, app);
       signal(pid, 'SIGSTOP');
       waking.push(wait(options.pauseMs).then(() => signal(pid, 'SIGCONT')));
     }
-    const { app, pid } = random.pick(living);
+    const due = done % OTHER_EVERY === 0 ? living.find((one) => one.app === OTHER) : undefined;
+    const { app, pid } = due ?? random.pick(living);
     say(`kill ${app}`);
     count(kills, app);
-    signal(pid, 'SIGKILL');
+    if (app === OTHER && other !== undefined) restarts.push(other.kill());
+    else signal(pid, 'SIGKILL');
   }
-  await Promise.all(waking);
+  await Promise.all([...waking, ...restarts]);
   return { kills, pauses };
 }
 

@@ -4,7 +4,7 @@ import { causeFaults, type FaultLog } from './faults.ts';
 import { planLoad, sendAll } from './load.ts';
 import type { ChaosOptions } from './options.ts';
 import { seededRandom } from './random.ts';
-import { setStage } from './stage.ts';
+import { type OtherStore, setStage } from './stage.ts';
 import { watchStates } from './watch.ts';
 
 export interface Verdict {
@@ -26,10 +26,18 @@ const LOOK_MS = 2_000;
 const PROGRESS_EVERY = 1_000;
 const TURN_MS = 20;
 
-/** The whole run on the build in `dist`: load and faults in parallel, then waiting, then the audit. */
-export async function runChaos(dist: string, options: ChaosOptions, say: (line: string) => void): Promise<Verdict> {
+/**
+ * The whole run on the build in `dist`: load and faults in parallel, then waiting, then the audit. On the embedded store unless there is
+ * another.
+ */
+export async function runChaos(
+  dist: string,
+  options: ChaosOptions,
+  say: (line: string) => void,
+  other?: OtherStore,
+): Promise<Verdict> {
   const startedMs = performance.now();
-  const stage = await setStage(dist);
+  const stage = await setStage(dist, other);
   try {
     const client = createClient(stage.url, stage.key);
     const watch = watchStates(client);
@@ -52,7 +60,10 @@ export async function runChaos(dist: string, options: ChaosOptions, say: (line: 
       loaded = true;
     });
     const random = seededRandom(options.seed + 1);
-    const [outcome, faults] = await Promise.all([load, causeFaults(stage.fleet, options, random, () => loaded, say)]);
+    const [outcome, faults] = await Promise.all([
+      load,
+      causeFaults(stage.fleet, options, random, () => loaded, say, other),
+    ]);
 
     say('All is accepted. Waiting until all is final …');
     const deadline = performance.now() + FINAL_MS;

@@ -19,7 +19,7 @@ import { type Receiver, startReceiver } from '../simulator/receiver.ts';
 import { type Smsc, startSmsc } from '../simulator/smsc.ts';
 
 /**
- * The product with two processes of each app, on an empty embedded store, and the simulated world around it, which nobody kills.
+ * The product with two processes of each app, on an empty store, and the simulated world around it, which nobody kills.
  */
 export interface Stage {
   readonly url: string;
@@ -44,8 +44,18 @@ const KEPT = 1_000_000;
 /** Two processes of each, so that one takes over from the other. */
 const DOUBLED = ['gateway', 'smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const;
 
-/** Starts the build in `dist`. */
-export async function setStage(dist: string): Promise<Stage> {
+/** A server of MongoDB's protocol that is no process of the product, and that may be killed like one. */
+export interface OtherStore {
+  readonly uri: string;
+  /** Undefined while it is down. */
+  readonly pid: number | undefined;
+  /** kill -9; resolves when it has started again. */
+  kill(): Promise<void>;
+}
+
+/** Starts the build in `dist`, on the embedded store unless there is another. */
+export async function setStage(dist: string, other?: OtherStore): Promise<Stage> {
+  const mongodbUri = other?.uri ?? '';
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-chaos-'));
   const logDir = join(dataDir, 'logs');
   mkdirSync(logDir);
@@ -56,7 +66,7 @@ export async function setStage(dist: string): Promise<Stage> {
     NODE_ENV: 'production',
     HARKARA_DATA_DIR: dataDir,
     HARKARA_SECRET_KEY: '',
-    MONGODB_URI: '',
+    MONGODB_URI: mongodbUri,
     MONGODB_DATABASE: mongodbDatabase,
     PORT: String(port),
     METRICS_PORT: '0',
@@ -67,10 +77,10 @@ export async function setStage(dist: string): Promise<Stage> {
   const smsc = await startSmsc({ responseDelayMs: 10, receiptDelayMs: 200, keepMessages: KEPT });
   const receiver = await startReceiver({ keep: KEPT });
   const provider = await startProvider({ statusDelayMs: 50 });
-  await fleet.start('embedded-db');
+  if (other === undefined) await fleet.start('embedded-db');
   for (const app of DOUBLED) await fleet.start(app, 2);
 
-  const store = await connectStore({ mongodbUri: '', dataDir, mongodbDatabase });
+  const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
   const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
   const endpoint = { url: `${receiver.url}/sms`, events: eventsOf('sms') };

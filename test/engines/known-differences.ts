@@ -23,6 +23,17 @@ async function afterwards(db: Db, set: Document): Promise<unknown> {
   return after?.is ?? after?.in;
 }
 
+/** One round in three meets it. */
+const ROUNDS = 200;
+const TOGETHER = 16;
+const upsertOf = (_id: number): Document => ({
+  findAndModify: 'things',
+  query: { _id },
+  update: [{ $set: { n: 1 } }],
+  upsert: true,
+  new: true,
+});
+
 const failure = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : error);
 
 export const DIFFERENCES: readonly Difference[] = [
@@ -64,10 +75,18 @@ export const DIFFERENCES: readonly Difference[] = [
     },
     right: 0,
   },
+  {
+    title: 'upserts that come together answer with their document',
+    servers: ['python', 'rust'],
+    manual: 'reference/command/findAndModify/',
+    ask: async (db) => {
+      let none = 0;
+      for (let _id = 0; _id < ROUNDS && none === 0; _id += 1) {
+        const asked = Array.from({ length: TOGETHER }, () => db.command(upsertOf(_id)));
+        none = (await Promise.all(asked)).filter(({ value }) => value === null).length;
+      }
+      return none;
+    },
+    right: 0,
+  },
 ];
-
-/**
- * Met, but not to be caused at will: of upserts of one new document by `findAndModify` with `new: true` that come together, some answer
- * null although they are done. Both servers; manual: reference/command/findAndModify/. The product bears it (decision 0082).
- */
-export const LOST_UPSERT = 'upserts that come together answer with their document';

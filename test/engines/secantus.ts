@@ -29,6 +29,7 @@ export class Secantus {
   readonly #options: SecantusOptions;
   #child: ChildProcess | undefined;
   #port = 0;
+  #listens = false;
 
   private constructor(options: SecantusOptions) {
     this.#options = options;
@@ -48,7 +49,7 @@ export class Secantus {
 
   /** Undefined while it is down. */
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.#listens ? this.#child?.pid : undefined;
   }
 
   /** kill -9, then a start on the same port and directory; resolves when it takes connections again. */
@@ -82,11 +83,13 @@ export class Secantus {
     const child = spawn(binary, [...place, ...DURABLE, ...face, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     this.#port = await listeningPort(child);
+    this.#listens = true;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
+    this.#listens = false;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill(signal);

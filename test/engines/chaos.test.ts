@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { CHAOS_DEFAULTS } from '../../scripts/chaos/options.ts';
+import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
+import { builtProduct } from '../support/built.ts';
+import { Secantus } from './secantus.ts';
+
+const RUN_MS = 900_000;
+const SHORT = { ...CHAOS_DEFAULTS, seed: 3, messages: 300, kills: 8, pauses: 0, everyMs: 3_000, connections: 8 };
+
+/** As test/flow/chaos.test.ts, on somebody else's server, which dies too. Its data are on the disk before it answers. */
+describe('random kills, of the server too, while messages flow on SecantusDB', function () {
+  this.timeout(RUN_MS);
+  let secantus: Secantus;
+  let verdict: Verdict;
+
+  before(async () => {
+    secantus = await Secantus.start({ server: 'rust' });
+    const { uri } = secantus;
+    const store = {
+      uri,
+      get pid() {
+        return secantus.pid;
+      },
+      kill: () => secantus.kill(),
+    };
+    verdict = await runChaos(await builtProduct(), SHORT, () => {}, store);
+  });
+  after(() => secantus?.close());
+
+  it('all that was asked for was accepted, and the server did die', () => {
+    expect(verdict.accepted).to.equal(SHORT.messages);
+    expect(verdict.faults.kills.get('the store') ?? 0).to.be.above(0);
+  });
+
+  it('nothing is lost, doubled, mischarged or untold, and no state went back', () => {
+    const faults = verdict.findings.filter(({ found, allowed }) => found > allowed);
+
+    expect(faults, JSON.stringify(verdict.unfinished)).to.deep.equal([]);
+  });
+});
