@@ -14,6 +14,8 @@ const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, life }) => {
   const accepter = new GroupAccepter({ db, clock, log });
+  // Callers have their answers before their messages are inserted.
+  life.onStop('accepted', () => accepter.settled());
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
@@ -42,5 +44,10 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
     life.onStop('metrics', listenForScrapes({ db, clock, log }, config.metricsHost, config.metricsPort));
   }
   life.ready();
-  return { pause: () => writing.finished() };
+  return {
+    async pause() {
+      await writing.finished();
+      await accepter.settled();
+    },
+  };
 });

@@ -53,6 +53,11 @@ export function isStoreTrouble(error: unknown): boolean {
   return error instanceof Error && AWAY_NAMES.has(error.name);
 }
 
+/** Store trouble that was not the store's answer: it is too far behind to be asked for more. */
+export function storeBehind(what: string): Error {
+  return new MongoNetworkError(what);
+}
+
 /** Labels of MongoDB's drivers specifications (retryable writes, client backpressure) for what may be asked again. */
 const TROUBLE_LABELS = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
 

@@ -1,9 +1,11 @@
 import type { Db } from 'mongodb';
 import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 import { type MessageDraft, queuedMessage } from '../messages/draft.ts';
+import { REPEAT_MS } from '../mongo/until-answered.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, ownGroupId } from '../runtime/ids.ts';
+import { within } from '../runtime/within.ts';
 import type { AcceptOutcome } from './accept.ts';
 import { debitAgain } from './debit-again.ts';
 import type { FollowUp } from './follow-up.ts';
@@ -27,6 +29,6 @@ export async function acceptOnce(
   if (debit.kind === 'refused') return debit.why;
   crashPoint('accept:debited');
   // Another process may be doing the same, so only the sweep clears the pending change.
-  await followUp.store(request, false);
+  await within(REPEAT_MS, followUp.store(request, false));
   return { kind: 'accepted', credits: CREDITS_PER_MESSAGE };
 }

@@ -2,10 +2,13 @@ import type { Db } from 'mongodb';
 import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 import type { Refusal } from '../ledger/refusal.ts';
 import { type MessageDraft, queuedMessage } from '../messages/draft.ts';
+import { storeBehind } from '../mongo/errors.ts';
+import { REPEAT_MS } from '../mongo/until-answered.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { type AccountId, type GroupId, newId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../schedules/schedule.ts';
 import { type DebitRequest, debitEach, PAID } from './debit.ts';
 import { type Answered, debitAnswers } from './debit-answers.ts';
@@ -17,20 +20,21 @@ import { type BatchOrder, priceOf } from './pending.ts';
  * The only way into the product for SMS: the account pays and the messages exist, or neither.
  *
  * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
- * one command, and each request gets its own exact answer. Messages are inserted right after their debit, together with those of
- * other accounts, while the account's next debit is already on its way. The ledger entry follows. If a process dies in between,
- * the whole group is in the account's `pending`, and the sweep finishes it (finish-pending.ts).
+ * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
+ * all that an answer waits for. They are inserted soon after, together with those of other accounts, and the ledger entry follows
+ * (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the sweep finishes it (finish-pending.ts).
  */
 export interface Accepter {
   /**
-   * Accepts all drafts of one request or none. Rejects with the store's error when nothing happened because the store could not
-   * be reached; `outcome_unknown` when that cannot be told. With `payBy` the account pays before that moment of the store's time
-   * or never, even if this process freezes or the debit is delayed.
+   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not inserted yet.
+   * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
+   * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
+   * the debit is delayed.
    */
   accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
 }
 
-/** The same for a schedule: paid for now, released at its time (schedules/). */
+/** The same for a schedule: paid for now and stored, released at its time (schedules/). */
 export interface Booker {
   book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
 }
@@ -73,13 +77,15 @@ interface AccountOrder {
 type Answer =
   | {
       readonly outcome: AcceptOutcome;
-      /** Resolves when everything that was paid for is stored. */
+      /** Resolves when everything that was paid for is stored where it belongs. */
       readonly stored?: Promise<void>;
     }
   /** Nothing happened, for this reason. */
   | { readonly failed: unknown };
 
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
+/** A group of the account has waited in vain for the store to take what was paid for before: the account's document must not grow. */
+const FULL: Answer = { failed: storeBehind('too much of the account is paid for and not stored yet') };
 
 export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
@@ -103,17 +109,26 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   }
 
   async book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome> {
-    return outcomeOf(await this.#grouper.add(account, { drafts: [], bookings: [booking], payBy }));
+    return storedOutcomeOf(await this.#grouper.add(account, { drafts: [], bookings: [booking], payBy }));
   }
 
   async acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome> {
-    return outcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
+    return storedOutcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
+  }
+
+  /** Resolves when everything accepted so far is stored and entered, or left to the sweep because that takes too long. */
+  settled(): Promise<void> {
+    return this.#followUp.settled();
   }
 
   /** One debit per account for all its requests; the debits of several accounts in one command. */
   async #payForGroup(parts: readonly KeyedPart<AccountId, Order>[]): Promise<readonly Promise<readonly Answer[]>[]> {
     const answers = await this.#pay(parts.map(({ key, items }) => ({ account: key, order: together(items) })));
-    return parts.map(({ key, items }, i) => this.#answerEach(key, items, answers[i] ?? UNKNOWN));
+    return parts.map(async ({ key, items }, i) => {
+      const each = await this.#answerEach(key, items, answers[i] ?? UNKNOWN);
+      await this.#followUp.room(key);
+      return each;
+    });
   }
 
   /** The answer to each order of an account. If they cannot be paid together, they are tried one by one, in order. */
@@ -139,6 +154,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
 
   async #payAlone(account: AccountId, order: Order): Promise<Answer> {
     try {
+      await this.#followUp.room(account);
       const [answer] = await this.#pay([{ account, order }]);
       return answer ?? UNKNOWN;
     } catch (failed) {
@@ -148,6 +164,14 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
 
   /** One command for different accounts; each gets its own answer. Rejects only when certainly nothing happened. */
   async #pay(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
+    const open = orders.filter(({ account }) => this.#followUp.hasRoom(account));
+    const paid = open.length === 0 ? [] : await this.#payOpen(open);
+    if (open.length === orders.length) return paid;
+    const answers = new Map(open.map(({ account }, i) => [account, paid[i]]));
+    return orders.map(({ account }) => answers.get(account) ?? FULL);
+  }
+
+  async #payOpen(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
     const today = isoDate(this.#deps.clock.now());
     const requests = orders.map((one) => debitRequest(one, today, this.#followUp.takeDone(one.account)));
     let answers: readonly Answered[] = [];
@@ -184,10 +208,16 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   }
 }
 
-async function outcomeOf(answer: Answer): Promise<AcceptOutcome> {
+function outcomeOf(answer: Answer): AcceptOutcome {
   if ('failed' in answer) throw answer.failed;
-  await answer.stored;
   return answer.outcome;
+}
+
+/** Whoever cancels or reads it next finds it. */
+async function storedOutcomeOf(answer: Answer): Promise<AcceptOutcome> {
+  const outcome = outcomeOf(answer);
+  if ('stored' in answer && answer.stored !== undefined) await within(REPEAT_MS, answer.stored);
+  return outcome;
 }
 
 function debitRequest({ account, order }: AccountOrder, today: string, done: readonly GroupId[]): DebitRequest {

@@ -2,40 +2,25 @@ import type { Db } from 'mongodb';
 import type { AccountDocument } from '../accounts/account.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
-import { Grouper } from '../runtime/grouper.ts';
 import type { DebitRequest } from './debit.ts';
 import { DECIDED, purchaseEntry } from './pending.ts';
-
-/**
- * How long debits are collected before they are entered together. Nobody waits for a ledger entry: until it exists, the account's
- * pending change stands for it, in statements and in verification too.
- */
-const GATHER_MS = 25;
-const DEBITS_MAX = 500;
 
 /**
  * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. False for a debit that is
  * not pending: the sweep has entered it, or the account was read from an old view. Either way the sweep clears what is left.
  * Repeating it writes the same.
  */
-export function debitEnterer(db: Db): Grouper<DebitRequest, boolean> {
-  return new Grouper<DebitRequest, boolean>({
-    maxItems: DEBITS_MAX,
-    gatherMs: GATHER_MS,
-    pauseMs: GATHER_MS,
-    run: async (debits) => {
-      const decided = await readDecided(db, debits);
-      const entries = debits.map((debit) => {
-        const pending = decided.get(debit.account)?.pending?.[debit.group];
-        return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
-      });
-      await enterInLedger(
-        db,
-        entries.filter((entry) => entry !== undefined),
-      );
-      return entries.map((entry) => entry !== undefined);
-    },
+export async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<readonly boolean[]> {
+  const decided = await readDecided(db, debits);
+  const entries = debits.map((debit) => {
+    const pending = decided.get(debit.account)?.pending?.[debit.group];
+    return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
   });
+  await enterInLedger(
+    db,
+    entries.filter((entry) => entry !== undefined),
+  );
+  return entries.map((entry) => entry !== undefined);
 }
 
 type Decided = Pick<AccountDocument, '_id' | 'pending'>;

@@ -1,15 +1,16 @@
 import type { Db } from 'mongodb';
 import { markPaid } from '../batches/store.ts';
+import { isStoreTrouble } from '../mongo/errors.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { pauseMs, REPEAT_MS } from '../mongo/until-answered.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { storeBooked } from '../schedules/store-booked.ts';
 import type { DebitRequest } from './debit.ts';
-import { debitEnterer } from './enter-debits.ts';
+import { enterDebits } from './enter-debits.ts';
+import { OpenGroups } from './open-groups.ts';
 import type { Paid } from './pending.ts';
 
 /** What a debit of SMS has paid for. */
@@ -31,40 +32,50 @@ export async function storePaid(db: Db, groups: readonly PaidGroup[]): Promise<v
 
 /** Most groups per insert. Debits of many small accounts stay single; their inserts are shared. */
 const GROUPS_MAX = 200;
+/**
+ * Least time between two inserts. No answer waits for them, only the carrier: on a busy gateway for a part of this, on an idle one
+ * not at all.
+ */
+const STORE_GAP_MS = 5;
+/**
+ * How long debits are collected before they are entered together. Nobody waits for a ledger entry: until it exists, the account's
+ * pending change stands for it, in statements and in verification too.
+ */
+const ENTER_GATHER_MS = 25;
+const ENTRIES_MAX = 500;
 /** Most accounts for which the groups to be cleared are remembered. */
 const ACCOUNTS_MAX = 10_000;
-/**
- * Most groups of an account without a ledger entry. Each carries its messages in the account's document. Above this, an answer
- * waits for its entry.
- */
-const UNENTERED_MAX = 16;
 
 /**
  * Follow-up of a debit: its messages are stored, then its ledger entry is written, then the account's next debit clears the
- * pending change. If a process dies in between, the group stays in the account's `pending`, and the sweep finishes it
- * (workers/maintenance/finish-pending.ts).
+ * pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
+ * the group stays in the account's `pending`, and the sweep finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
-  readonly #clock: Clock;
   readonly #log: Log;
-  readonly #storing: Grouper<DebitRequest, true>;
+  readonly #storing: Grouper<DebitRequest, boolean>;
   readonly #entering: Grouper<DebitRequest, boolean>;
+  readonly #open = new OpenGroups();
   /** By account: groups whose follow-up is complete; the next debit clears them. */
   readonly #done = new Map<AccountId, GroupId[]>();
-  /** By account: number of groups that are stored but not in the ledger yet. */
-  readonly #unentered = new Map<AccountId, number>();
 
-  constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
-    this.#clock = clock;
+  constructor({ db, log }: { readonly db: Db; readonly log: Log }) {
     this.#log = log;
-    this.#entering = debitEnterer(db);
-    this.#storing = new Grouper<DebitRequest, true>({
+    this.#storing = new Grouper<DebitRequest, boolean>({
       maxItems: GROUPS_MAX,
       gatherMs: 0,
-      run: async (groups) => {
-        await storePaid(db, groups);
-        return groups.map(() => true);
-      },
+      gapMs: STORE_GAP_MS,
+      run: (groups) =>
+        this.#untilTaken(groups, async (some) => {
+          await storePaid(db, some);
+          return some.map(() => true);
+        }),
+    });
+    this.#entering = new Grouper<DebitRequest, boolean>({
+      maxItems: ENTRIES_MAX,
+      gatherMs: ENTER_GATHER_MS,
+      pauseMs: ENTER_GATHER_MS,
+      run: (groups) => this.#untilTaken(groups, (some) => enterDebits(db, some)),
     });
   }
 
@@ -88,40 +99,63 @@ export class FollowUp {
   }
 
   /**
-   * Resolves when the messages and the schedules are stored. The ledger entry follows later, unless too many entries are missing.
-   * Never rejects. `mayClear`: whether the next debit may clear the pending change once everything is done.
+   * Resolves when the messages and the schedules are stored; the ledger entry follows later. Never rejects. `mayClear`: whether the
+   * next debit may clear the pending change once everything is done.
    */
   async store(request: DebitRequest, mayClear: boolean): Promise<void> {
-    const { account, group } = request;
-    const stored = await this.#untilDone(group, () => this.#storing.add(request));
-    if (stored === undefined) return;
-    crashPoint('accept:inserted');
-    const unentered = (this.#unentered.get(account) ?? 0) + 1;
-    this.#unentered.set(account, unentered);
-    const entered = this.#enter(request, mayClear);
-    if (unentered > UNENTERED_MAX) await entered;
+    this.#open.paid(request);
+    const stored = await this.#storing.add(request);
+    this.#open.stored(request);
+    if (stored) crashPoint('accept:inserted');
+    void this.#enter(request, stored, mayClear);
   }
 
-  async #enter(request: DebitRequest, mayClear: boolean): Promise<void> {
-    const { account, group } = request;
-    const entered = await this.#untilDone(group, () => this.#entering.add(request));
-    if (entered !== undefined) crashPoint('accept:stored');
-    if (entered === true && mayClear) this.addDone(account, [group]);
-    const left = (this.#unentered.get(account) ?? 1) - 1;
-    if (left === 0) this.#unentered.delete(account);
-    else this.#unentered.set(account, left);
+  /** Whether the account may be debited: not while too much that it has paid for waits for the store. */
+  hasRoom(account: AccountId): boolean {
+    return this.#open.hasRoom(account);
   }
 
-  /** The result of `write`; undefined when it failed for too long. Then the sweep does it. */
-  async #untilDone<T>(group: GroupId, write: () => Promise<T>): Promise<T | undefined> {
-    const deadline = this.#clock.monotonicMs() + REPEAT_MS;
+  /** Resolves when the account may be debited, or when that takes too long. */
+  room(account: AccountId): Promise<void> {
+    return this.#open.room(account, REPEAT_MS);
+  }
+
+  /** Resolves when nothing more is to be done, or when that takes too long. Then the sweep does the rest. */
+  settled(): Promise<void> {
+    return this.#open.none(REPEAT_MS);
+  }
+
+  async #enter(request: DebitRequest, stored: boolean, mayClear: boolean): Promise<void> {
+    const entered = stored && (await this.#entering.add(request));
+    if (entered) crashPoint('accept:stored');
+    if (entered && mayClear) this.addDone(request.account, [request.group]);
+    this.#open.finished(request);
+  }
+
+  /**
+   * The results of `write`, which may be repeated, for each group; false for one that the sweep has to do. It is repeated for as
+   * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. When the store
+   * refuses one of the groups, the others are written without it.
+   */
+  async #untilTaken(
+    groups: readonly DebitRequest[],
+    write: (some: readonly DebitRequest[]) => Promise<readonly boolean[]>,
+  ): Promise<readonly boolean[]> {
     for (let failed = 1; ; failed++) {
       try {
-        return await write();
+        return await write(groups);
       } catch (error) {
-        this.#log.warn('follow_up_failed', { group, ...errorFields(error) });
-        if (this.#clock.monotonicMs() >= deadline) return undefined;
-        await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)));
+        this.#log.warn('follow_up_failed', {
+          groups: groups.length,
+          group: groups[0]?.group,
+          ...errorFields(error),
+        });
+        if (!isStoreTrouble(error)) {
+          if (groups.length === 1) return [false];
+          return (await Promise.all(groups.map((group) => this.#untilTaken([group], write)))).flat();
+        }
+        // A process without anything else to do may end: the sweep goes on.
+        await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)).unref());
       }
     }
   }

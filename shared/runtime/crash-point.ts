@@ -5,7 +5,7 @@
  */
 export const CRASH_POINTS = {
   'accept:debited': 'The account has paid; its messages and schedules lie in `pending` only.',
-  'accept:inserted': 'What was paid for is stored and not in the ledger yet; nobody was answered.',
+  'accept:inserted': 'What was paid for is stored and not in the ledger yet; callers may have their 200.',
   'accept:stored': 'What was paid for is stored and in the ledger; `pending` still has it.',
   'bulk:stored': 'The recipients of a batch are stored; nothing is paid.',
   'key:claimed': 'An Idempotency-Key is claimed; nothing is paid.',

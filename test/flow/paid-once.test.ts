@@ -90,8 +90,15 @@ describe('four gateways and two of each worker on one account', function () {
     );
     expect(bodies.filter(({ size }) => size !== 1)).deep.equal([]);
     const told = bodies.flatMap((same) => [...same].map((body) => String(JSON.parse(body).message_id)));
-    const stored = await messages().find({ account: product.account }).toArray();
-    expect(stored.map(({ _id }) => _id).sort()).deep.equal(told.sort());
+    await eventually(
+      async () => {
+        const stored = await messages().find({ account: product.account }).toArray();
+        expect(stored.map(({ _id }) => _id).sort()).deep.equal(told.sort());
+        return true;
+      },
+      'what was answered is stored',
+      SETTLED_MS,
+    );
     const { problems, balance } = await verifyLedger(product.db, product.account);
     expect(problems).deep.equal([]);
     expect(balance).equal(product.credits - KEYS);

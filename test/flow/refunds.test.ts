@@ -58,6 +58,7 @@ describe('two processes that refund the same at the same instant', () => {
     const payBy = new Date(Date.now() + HOUR_MS);
     await accepter.accept(account, refused);
     await accepter.accept(account, expiring);
+    await accepter.settled();
     await Promise.all(bookings.map((booking) => accepter.book(account, booking, payBy)));
     const batch = makeBatch(account, BATCH, { perChunk: BATCH / 2 });
     await payBatch(db, batch);

@@ -7,11 +7,13 @@ import { KeyUses } from '../../gateway/process/key-uses.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import { GroupAccepter } from '../../shared/payment/accept.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { type Accepter, GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { TEST_BOX } from './chatapp.ts';
+import { eventually } from './eventually.ts';
 import { watchAnswers } from './openapi.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -64,7 +66,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     clock,
     log,
     config: TEST_CONFIG,
-    accepter,
+    accepter: untilStored(db, accepter),
     batchAccepter: accepter,
     booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
@@ -89,6 +91,20 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
       stopping.abort();
       await server.drain();
       if (faults.length > 0) throw new Error(`answers against the contract:\n${[...new Set(faults)].join('\n')}`);
+    },
+  };
+}
+
+/** Tests look into the store right after the answer. The product answers before the messages are there. */
+function untilStored(db: Db, accepter: Accepter): Accepter {
+  return {
+    async accept(account, drafts, payBy) {
+      const outcome = await accepter.accept(account, drafts, payBy);
+      if (outcome.kind !== 'accepted') return outcome;
+      const messages = db.collection<MessageDocument>('messages');
+      const ids = { _id: { $in: drafts.map(({ _id }) => _id) } };
+      await eventually(async () => (await messages.countDocuments(ids)) === drafts.length, 'the messages are stored');
+      return outcome;
     },
   };
 }

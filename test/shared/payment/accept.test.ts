@@ -5,7 +5,7 @@ import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
+import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach } from '../../../shared/payment/debit.ts';
 import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -19,8 +19,8 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('messages/accept', () => {
   let store: TestStore;
-  let accepter: Accepter;
-  const newAccepter = (): Accepter => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
+  let accepter: GroupAccepter;
+  const newAccepter = (): GroupAccepter => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
   const messagesOf = (account: AccountId): Promise<MessageDocument[]> =>
     store.db.collection<MessageDocument>('messages').find({ account }).sort({ _id: 1 }).toArray();
   const accountOf = async (account: AccountId): Promise<AccountDocument> => {
@@ -43,6 +43,7 @@ describe('messages/accept', () => {
 
     expect(outcome).to.deep.equal({ kind: 'accepted', credits: 1 });
     expect((await accountOf(account)).balance).to.equal(4);
+    await accepter.settled();
     const [message] = await messagesOf(account);
     expect(message).to.include({
       _id: draft._id,
@@ -69,6 +70,7 @@ describe('messages/accept', () => {
     const accepted = outcomes.filter((outcome) => outcome.kind === 'accepted');
     expect(accepted).to.have.lengthOf(250);
     expect(outcomes.filter((outcome) => outcome.kind === 'insufficient_credits')).to.have.lengthOf(50);
+    await accepter.settled();
     expect(await messagesOf(account)).to.have.lengthOf(250);
     expect((await accountOf(account)).balance).to.equal(0);
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
@@ -83,6 +85,7 @@ describe('messages/accept', () => {
     );
 
     expect(outcomes.filter((outcome) => outcome.kind === 'accepted')).to.have.lengthOf(1_000);
+    for (const gateway of gateways) await gateway.settled();
     expect(await messagesOf(account)).to.have.lengthOf(1_000);
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 0, problems: [] });
   });

@@ -71,6 +71,7 @@ describe('accounts that pay together', () => {
 
       expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'insufficient_credits']);
       expect(await Promise.all(payers.map(balanceOf))).to.deep.equal([2, 2, 0]);
+      await accepter.settled();
       expect(await Promise.all(payers.map(storedOf))).to.deep.equal([1, 1, 0]);
       for (const payer of payers) expect(await problemsOf(payer)).to.deep.equal([]);
     });
@@ -156,6 +157,7 @@ describe('accounts that pay together', () => {
 
     expect(outcomes.filter(({ kind }) => kind === 'accepted')).to.have.length(500);
     expect(outcomes.filter(({ kind }) => kind === 'insufficient_credits')).to.have.length(300);
+    for (const gateway of gateways) await gateway.settled();
     for (const payer of payers) {
       expect(await verifyLedger(store.db, payer)).to.deep.include({ balance: 0, problems: [] });
       expect(await storedOf(payer)).to.equal(25);

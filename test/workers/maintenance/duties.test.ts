@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -36,9 +37,14 @@ describe('maintenance duties', () => {
     return duties;
   };
   const messages = () => store.db.collection<MessageDocument>('messages');
+  const accept = async (account: AccountId, drafts: readonly MessageDraft[]): Promise<void> => {
+    const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
+    await accepter.accept(account, drafts);
+    await accepter.settled();
+  };
   const accepted = async (account: AccountId, validUntil: Date): Promise<MessageId> => {
     const draft = makeDraft({ validUntil });
-    await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, [draft]);
+    await accept(account, [draft]);
     return draft._id;
   };
   const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
@@ -86,7 +92,7 @@ describe('maintenance duties', () => {
   it('works off more than one group in one turn', async () => {
     const account = await makeAccount(store.db, 450);
     const drafts = Array.from({ length: 450 }, () => makeDraft({ validUntil: inHours(1) }));
-    await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).accept(account, drafts);
+    await accept(account, drafts);
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
     await duties.sweepDue();

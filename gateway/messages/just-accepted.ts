@@ -1,0 +1,38 @@
+import type { Db } from 'mongodb';
+import { readPaid } from '../../shared/payment/read-paid.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, idTime, type MessageId } from '../../shared/runtime/ids.ts';
+import type { TextlessSms } from './view.ts';
+
+/**
+ * How long after its acceptance a message may be paid for and not stored. Usually milliseconds; longer when its gateway died: then
+ * the sweep stores it within a minute. Gateways' clocks may differ by some of this.
+ */
+const YOUNG_MS = 5 * 60_000;
+
+export interface JustAcceptedDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+}
+
+/**
+ * The result of `readStored`, or the message as the account's pending changes have it, for one that was accepted a moment ago: its
+ * caller got the 200 before it was stored. Of an id that is not young it costs the one read that it is.
+ */
+export async function readAccepted<T>(
+  { db, clock }: JustAcceptedDeps,
+  account: AccountId,
+  id: MessageId,
+  readStored: () => Promise<T | undefined>,
+): Promise<T | TextlessSms | undefined> {
+  const stored = await readStored();
+  if (stored !== undefined || Math.abs(clock.now().getTime() - idTime(id).getTime()) > YOUNG_MS) return stored;
+  for (const { messages } of (await readPaid(db, account)).values()) {
+    const paid = messages.find(({ _id }) => _id === id);
+    if (paid === undefined) continue;
+    const { text: _, ...textless } = paid;
+    return textless;
+  }
+  // What is no longer pending is stored.
+  return readStored();
+}

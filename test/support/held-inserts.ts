@@ -1,0 +1,25 @@
+import type { Db } from 'mongodb';
+
+/** A store whose inserts into one collection wait until they are let through. */
+export interface HeldInserts {
+  readonly db: Db;
+  /** From now on none waits. */
+  release(): void;
+}
+
+export function holdInserts(db: Db, collection: string): HeldInserts {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const held = new Proxy(db, {
+    get(target, property) {
+      if (property !== 'command') return Reflect.get(target, property);
+      return async (...[command, options]: Parameters<Db['command']>) => {
+        if (command.insert === collection) await released;
+        return target.command(command, options);
+      };
+    },
+  });
+  return { db: held, release };
+}
