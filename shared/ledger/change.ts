@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
@@ -18,6 +19,8 @@ export interface Credit extends CreditNote {
 
 /** Lost races in a row before we give up. Each loss means that another top-up or refund of this account went through. */
 const TRIES_MAX = 100;
+/** A replaced primary answers reads for up to 10 s: a hundred tries with this pause outlast it. */
+const STALE_PAUSE_MS = 120;
 
 /**
  * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document. The update is a
@@ -40,7 +43,11 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
     // They are not asked for again after this call: an earlier one may still be rolled back (mongo/find-one.ts).
     const sure = credits.filter(({ id }) => known.has(id)).map(({ id }) => isApplied(db, account, id));
-    if (!(await Promise.all(sure)).every(Boolean)) continue;
+    if (!(await Promise.all(sure)).every(Boolean)) {
+      // The read came to a primary that was replaced; the driver needs a moment to find the new one.
+      await wait(STALE_PAUSE_MS);
+      continue;
+    }
     // Removes repeats, in case the caller gives an id twice.
     const todo = [...new Map(credits.map((credit) => [credit.id, credit])).values()].filter(({ id }) => !known.has(id));
     if (todo.length === 0) return [];
