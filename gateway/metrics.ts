@@ -35,7 +35,7 @@ export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
     maxEntries: 1,
     clock,
     read: async () => {
-      const registry = await aggregateMetrics(db, clock);
+      const registry = await aggregateMetrics(db);
       return { type: registry.contentType, text: await registry.metrics() };
     },
   });

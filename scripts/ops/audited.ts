@@ -8,6 +8,7 @@ import { auditView } from '../../shared/audit/view.ts';
 import { listChains } from '../../shared/carriers/chain-store.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { findKey } from '../../shared/keys/store.ts';
+import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { numberKey } from '../../shared/numbers/number.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
@@ -48,6 +49,9 @@ const ON_THEIR_OWN = new Set([
   'store export',
   'store import',
 ]);
+
+/** Audited because data leave the store; it is allowed without an entry when the store takes none. */
+const CHANGES_NOTHING = new Set(['store.backup']);
 
 /** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
 interface Thing {
@@ -162,7 +166,12 @@ export async function runAudited(command: Command, values: Values, context: Cont
     ...(account && { account }),
     ...(before && { before }),
   };
-  await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
+  try {
+    await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
+  } catch (error) {
+    if (!(error instanceof WriteRefused) || !CHANGES_NOTHING.has(intended.action)) throw error;
+    return command.run(values, context);
+  }
   /** If the store goes away meanwhile, the entry stays `begun`: perhaps done. */
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
@@ -11,6 +12,7 @@ import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 import { type Canvas, Progress } from './store/progress.ts';
+import { OPS_LOOK_MS } from './store/read-only.ts';
 
 /** A context that opens what a command uses; `close` closes it. */
 export function openContext(config: Config, canvas?: Canvas): Context & { close(): Promise<void> } {
@@ -37,7 +39,7 @@ async function open(config: Config): Promise<Store> {
   const guard = new OpsGuard();
   try {
     const store = await connectStore(config, 0, guard);
-    guard.access = await readAccess(store.db);
+    await guard.follow(store.db);
     return store;
   } catch (error) {
     // A socket without a listener is left over from a killed store.
@@ -46,13 +48,31 @@ async function open(config: Config): Promise<Store> {
   }
 }
 
-/** A command takes seconds: what the store says at its start holds for all of it. */
+/**
+ * Looks at the start, and again before a write when the last look is `OPS_LOOK_MS` old. So a long command ends when the store is
+ * closed; who closes it waits that long for commands, which report themselves nowhere.
+ */
 class OpsGuard implements WriteGuard {
-  access: AccessDocument | undefined;
+  #db: Db | undefined;
+  #access: AccessDocument | undefined;
+  #lookedMs = 0;
+
+  async follow(db: Db): Promise<void> {
+    this.#db = db;
+    await this.#look(db);
+  }
 
   async write(_collection: string, send: () => Promise<unknown>): Promise<unknown> {
-    if (this.access === undefined) return send();
+    const late = systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS;
+    if (this.#db !== undefined && late) await this.#look(this.#db);
+    if (this.#access === undefined) return send();
     const readOnly = 'The store is read-only. To change something, end that first: npm run ops -- store read-only off.';
-    throw new WriteRefused(startRefusal(this.access) ?? readOnly);
+    throw new WriteRefused(startRefusal(this.#access) ?? readOnly);
+  }
+
+  async #look(db: Db): Promise<void> {
+    const beganMs = systemClock.monotonicMs();
+    this.#access = await readAccess(db);
+    this.#lookedMs = beganMs;
   }
 }

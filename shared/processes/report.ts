@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
-import type { Clock } from '../runtime/clock.ts';
+import { msOf, NOW_MS } from '../mongo/store-time.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
@@ -9,6 +9,7 @@ import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/pro
 export interface ProcessDocument {
   readonly _id: string;
   readonly app: string;
+  /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
   /** prom-client's JSON of the process's registry. */
   readonly metrics: string;
@@ -18,20 +19,26 @@ const REPORT_MS = 10_000;
 /** Older reports belong to processes that are gone. */
 const STALE_MS = 2.5 * REPORT_MS;
 
-/** Starts to report the process's metrics; returns a function that stops it. A failed report is logged and skipped. */
-export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Clock, log: Log): () => void {
+/** Reports of processes that live. */
+const LATELY = { $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, STALE_MS] } };
+
+/**
+ * Reports the process's metrics, again and again; returns a function that stops it. From then on others know that it may write.
+ * Rejects when the first report fails; a later one that fails is logged and skipped.
+ */
+export async function reportProcess(app: string, db: Db, metrics: Metrics, log: Log): Promise<() => void> {
   const processes = db.collection<ProcessDocument>('processes');
   const id = identityText(thisProcess());
   const report = async (): Promise<void> => {
-    try {
-      const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
-      await processes.updateOne({ _id: id }, { $set: { app, at: clock.now(), metrics: json } }, { upsert: true });
-    } catch (error) {
-      log.info('report_failed', errorFields(error));
-    }
+    const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
+    const told = { app: { $literal: app }, at: '$$NOW', metrics: { $literal: json } };
+    await processes.updateOne({ _id: id }, [{ $set: told }], { upsert: true });
   };
-  const timer = setInterval(() => void report(), REPORT_MS);
-  void report();
+  await report();
+  const timer = setInterval(
+    () => void report().catch((error: unknown) => log.info('report_failed', errorFields(error))),
+    REPORT_MS,
+  );
   return () => clearInterval(timer);
 }
 
@@ -39,21 +46,21 @@ export function reportProcess(app: string, db: Db, metrics: Metrics, clock: Cloc
  * Number of living processes of an app. At least 1, because the calling process may not have reported yet. Processes that ended
  * on this machine do not count.
  */
-export async function countProcesses(app: string, db: Db, clock: Clock): Promise<number> {
-  const living = (await livingProcesses(db, clock)).filter((one) => one.app === app);
+export async function countProcesses(app: string, db: Db): Promise<number> {
+  const living = (await livingProcesses(db)).filter((one) => one.app === app);
   return new Set(living.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
 /** The apps that have a living process. */
-export async function livingApps(db: Db, clock: Clock): Promise<ReadonlySet<string>> {
-  return new Set((await livingProcesses(db, clock)).map(({ app }) => app));
+export async function livingApps(db: Db): Promise<ReadonlySet<string>> {
+  return new Set((await livingProcesses(db)).map(({ app }) => app));
 }
 
 /** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
-export async function livingProcesses(db: Db, clock: Clock): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
+export async function livingProcesses(db: Db): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
-    .find({ at: { $gte: new Date(clock.now().getTime() - STALE_MS) } })
+    .find(LATELY)
     .project<Pick<ProcessDocument, '_id' | 'app'>>({ _id: 1, app: 1 })
     .toArray();
   const here = thisProcess();
@@ -61,12 +68,8 @@ export async function livingProcesses(db: Db, clock: Clock): Promise<readonly Pi
 }
 
 /** The metrics of all living processes, summed, with `harkara_processes` by app. */
-export async function aggregateMetrics(db: Db, clock: Clock): Promise<Registry> {
-  const since = new Date(clock.now().getTime() - STALE_MS);
-  const reports = await db
-    .collection<ProcessDocument>('processes')
-    .find({ at: { $gte: since } })
-    .toArray();
+export async function aggregateMetrics(db: Db): Promise<Registry> {
+  const reports = await db.collection<ProcessDocument>('processes').find(LATELY).toArray();
   const living = new Registry();
   const alive = new Gauge({
     name: 'harkara_processes',

@@ -38,21 +38,24 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
     const { gate, store, ...opened } = await openStore(base);
     const { config, db, log, life } = opened;
     let period: WorkPeriod | undefined;
+    let begun = false;
     const parts: WritingParts = {
       resume: async () => {
-        await prepare(app, { store, config, log });
         period = new WorkPeriod(life, log);
         const metrics = new Metrics();
-        period.life.onStop('report', reportProcess(app, db, metrics, clock, log));
+        // What prepares writes already. Known first, then a look: so who closes the store waits for it, or it does not begin.
+        period.life.onStop('report', await reportProcess(app, db, metrics, log));
+        if (!(await gate.isOpenNow())) return;
+        await prepare(app, { store, config, log });
+        begun = true;
         await start({ ...opened, metrics, life: period.life });
       },
       pause: async () => period?.end(),
     };
-    const works = gate.open;
     life.onStop('gate', () => gate.stop());
     life.onStop('work', () => parts.pause());
     await gate.follow(parts, (error) => life.stop('resume_failed', error));
-    if (!works) life.ready();
+    if (!begun) life.ready();
   });
 }
 
@@ -67,15 +70,12 @@ export function runReader(
   runConfigured(app, async (base) => {
     const deps = { ...(await openStore(base)), metrics: new Metrics() };
     const { store, config, db, log, life, gate, metrics } = deps;
-    if (!gate.open && !(await isCurrent(db))) {
-      throw new StartError('The store is read-only and of an earlier version: npm run ops -- store read-only off.');
-    }
     let endReport = (): void => {};
     let own: Pick<WritingParts, 'pause'> | undefined;
     const parts: WritingParts = {
       resume: async () => {
-        await prepare(app, { store, config, log });
-        endReport = reportProcess(app, db, metrics, clock, log);
+        endReport = await reportProcess(app, db, metrics, log); // as in `runApp`
+        if (await gate.isOpenNow()) await prepare(app, { store, config, log });
       },
       pause: async () => {
         endReport();
@@ -85,6 +85,9 @@ export function runReader(
     life.onStop('gate', () => gate.stop());
     life.onStop('report', () => endReport());
     await gate.follow(parts, (error) => life.stop('resume_failed', error));
+    if (!gate.open && !(await isCurrent(db))) {
+      throw new StartError('The store is read-only and of an earlier version: npm run ops -- store read-only off.');
+    }
     own = await start(deps);
   });
 }

@@ -23,7 +23,7 @@ export function runLeased(
       ...deps,
       leases: Array.from({ length: partitions }, (_, n) => new Lease({ name: `${app}:${n}`, db, clock })),
       leaseRoundMs: LEASE_TTL_MS / 3,
-      countWorkers: () => countProcesses(app, db, clock),
+      countWorkers: () => countProcesses(app, db),
     });
     await worker.start();
     life.onStop('worker', () => worker.stop());

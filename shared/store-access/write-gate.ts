@@ -90,6 +90,12 @@ export class WriteGate implements WriteGuard {
     await first;
   }
 
+  /** Looks at once. False: the store has been closed since, and nothing new may begin. */
+  async isOpenNow(): Promise<boolean> {
+    await this.#look();
+    return this.open;
+  }
+
   /** Looks no more. */
   stop(): void {
     this.#stopped = true;

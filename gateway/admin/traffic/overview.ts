@@ -35,7 +35,7 @@ export async function readOverview(db: Db, clock: Clock): Promise<object> {
     countWaiting(db),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
-    missingProcesses(db, clock),
+    missingProcesses(db),
   ]);
   return {
     wrong: wrongNow({ carriers, queues, providers, missing, now }),
@@ -61,7 +61,7 @@ async function countWaiting(db: Db) {
 /** The workers that every installation needs. */
 const WORKERS = ['smpp', 'webhooks', 'batches', 'schedules', 'chatapp', 'maintenance'] as const;
 
-async function missingProcesses(db: Db, clock: Clock): Promise<readonly string[]> {
-  const living = await livingApps(db, clock);
+async function missingProcesses(db: Db): Promise<readonly string[]> {
+  const living = await livingApps(db);
   return WORKERS.filter((app) => !living.has(app));
 }

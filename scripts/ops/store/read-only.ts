@@ -27,6 +27,8 @@ export interface Operating {
 /** Longer than a process takes to finish what it has in hand, and than a report of a dead one counts. */
 const CLOSED_WITHIN_MS = 60_000;
 const LOOK_MS = 200;
+/** How long an operator's command writes on before it looks whether the store was closed (scripts/ops/context.ts). */
+export const OPS_LOOK_MS = 1_000;
 
 /**
  * Makes the store read-only, if it is not yet, and waits until no process writes any more. Throws a `StartError` that names the
@@ -46,12 +48,13 @@ export async function makeReadOnly(operating: Operating): Promise<AccessDocument
   return access;
 }
 
-/** Resolves when all living processes have said that they write nothing more. */
+/** Resolves when all living processes have said that they write nothing more, and operators' commands have seen it. */
 export async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
   const deadline = clock.monotonicMs() + CLOSED_WITHIN_MS;
+  await wait(OPS_LOOK_MS);
   for (;;) {
     const closed = await closedProcesses(db, period);
-    const writing = (await livingProcesses(db, clock)).filter(({ _id }) => !closed.has(_id));
+    const writing = (await livingProcesses(db)).filter(({ _id }) => !closed.has(_id));
     if (writing.length === 0) return;
     if (clock.monotonicMs() >= deadline) {
       const names = writing.map(({ app, _id }) => `${app} (${_id})`).join(', ');
