@@ -83,8 +83,25 @@ if (EMBEDDED) {
       expect(await errorOf(store.db.command({ bulkWrite: 1, ops: [] }))).to.include({ code: 59 });
       expect(await errorOf(store.db.command(find({ nonsense: 1 })))).to.include({ code: 40415 });
       expect(await errorOf(store.db.command({ ping: 1, nonsense: 1 }))).to.include({ code: 40415 });
-      const statement = await store.db.command(update({ $set: { a: 1 } }, { nonsense: 1 }));
-      expect(statement.writeErrors[0]).to.include({ code: 40415 });
+      expect(await errorOf(store.db.command(update({ $set: { a: 1 } }, { nonsense: 1 })))).to.include({ code: 40415 });
+    });
+
+    it('refuses the whole command, with nothing done, when one of its statements is malformed', async () => {
+      const all = store.db.collection<{ _id: number }>(name);
+      const before = await all.find().toArray();
+      const change = { q: {}, u: { $set: { changed: true } }, multi: true };
+      const remove = { q: {}, limit: 0 };
+      for (const [command, code] of [
+        [{ update: name, updates: [change, { ...change, sort: { _id: 1 } }] }, 40415],
+        [{ update: name, updates: [change, { u: { $set: { a: 1 } } }] }, 40414],
+        [{ update: name, updates: [change, { ...change, q: 1 }], ordered: false }, 14],
+        [{ delete: name, deletes: [remove, { ...remove, limit: 2 }] }, 9],
+        [{ insert: name, documents: [{ _id: 77 }, 1] }, 14],
+      ] as const) {
+        expect(await errorOf(store.db.command(command)), JSON.stringify(command)).to.include({ code });
+      }
+      expect(await all.find().toArray()).to.deep.equal(before);
+      expect(before).to.not.have.lengthOf(0);
     });
 
     it('never runs a transaction as if it were none', async () => {

@@ -1,7 +1,7 @@
 import { StoreError } from '../bson/errors.ts';
 import { Elements, MISSING, type Value } from '../bson/read.ts';
 import { asNumber } from '../bson/value.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { parseFilter } from '../query/filter.ts';
 import { type Command, checkFields, documentOf, fieldsOf, refuseOptions } from './command.ts';
 import { putWriteErrors, reply } from './reply.ts';
 import type { Progress } from './slices.ts';
@@ -20,8 +20,9 @@ export function deleteDocuments(store: Store, command: Command): Progress {
     ordered: command.flag('ordered', true),
     tally: { removed: 0 },
     copy: (tally) => ({ ...tally }),
-    run(value, _index, tally, slice) {
-      const { filter, one, hint } = parseStatement(value);
+    form: formOf,
+    run({ query, one, hint }, _index, tally, slice) {
+      const filter = parseFilter(query.buf, query.pos);
       const collection = store.catalog.get(ns);
       if (collection === undefined) return undefined;
       const target: TargetChange<typeof tally> = {
@@ -42,13 +43,13 @@ export function deleteDocuments(store: Store, command: Command): Progress {
   });
 }
 
-interface Statement {
-  readonly filter: Filter;
+interface Form {
+  readonly query: Value;
   readonly one: boolean;
   readonly hint: Value;
 }
 
-function parseStatement(value: Value): Statement {
+function formOf(value: Value): Form {
   const fields = fieldsOf(new Elements(value.buf, value.pos));
   const get = (name: string): Value => fields.get(name) ?? MISSING;
   checkFields(fields.keys(), STATEMENT, 'delete.deletes');
@@ -59,5 +60,5 @@ function parseStatement(value: Value): Statement {
   if (limit !== 0 && limit !== 1) {
     throw new StoreError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
   }
-  return { filter: parseFilter(query.buf, query.pos), one: limit === 1, hint: get('hint') };
+  return { query, one: limit === 1, hint: get('hint') };
 }

@@ -15,6 +15,7 @@ export function insert(store: Store, command: Command): Progress {
     ordered: command.flag('ordered', true),
     tally: { inserted: 0 },
     copy: (tally) => ({ ...tally }),
+    form: (document) => document,
     run({ buf, pos }, _index, tally, slice) {
       slice.changed();
       refuseEmptyTimestamp(buf, pos);

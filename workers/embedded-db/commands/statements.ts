@@ -8,14 +8,16 @@ import type { Store } from './store.ts';
 /** mongod's limit, told to drivers in `hello`. */
 export const MAX_WRITE_BATCH = 100_000;
 
-/** One write command with its statements, each done on its own. */
-export interface Statements<Tally> {
+/** One write command with its statements, each done on its own. `Form`: the fields of a statement. */
+export interface Statements<Tally, Form> {
   readonly statements: readonly Value[];
+  /** Called for all statements before the first runs: a malformed one refuses the whole command, as in mongod. */
+  form(statement: Value): Form;
   /** The first error is the last statement. */
   readonly ordered: boolean;
   readonly tally: Tally;
   copy(tally: Tally): Tally;
-  run(statement: Value, index: number, tally: Tally, slice: Slice): Step<Tally> | undefined;
+  run(form: Form, index: number, tally: Tally, slice: Slice): Step<Tally> | undefined;
   reply(tally: Tally, errors: readonly WriteError[]): Buffer;
 }
 
@@ -27,23 +29,35 @@ interface Place<Tally> {
   readonly errors: readonly WriteError[];
 }
 
-export function runStatements<Tally>(store: Store, command: Statements<Tally>): Progress {
+export function runStatements<Tally, Form>(store: Store, command: Statements<Tally, Form>): Progress {
   const { length } = command.statements;
   if (length === 0 || length > MAX_WRITE_BATCH) {
     throw new StoreError(16, `Write batch sizes must be between 1 and ${MAX_WRITE_BATCH}. Got ${length} operations.`);
   }
-  return runSlice(store, command, { index: 0, step: undefined, tally: command.tally, errors: [] });
+  const forms = command.statements.map((statement) => {
+    if (statement.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
+    return command.form(statement);
+  });
+  return runSlice(store, { ...command, forms }, { index: 0, step: undefined, tally: command.tally, errors: [] });
 }
 
-function runSlice<Tally>(store: Store, command: Statements<Tally>, from: Place<Tally>): Progress {
+interface Checked<Tally, Form> extends Statements<Tally, Form> {
+  readonly forms: readonly Form[];
+}
+
+function runSlice<Tally, Form>(store: Store, command: Checked<Tally, Form>, from: Place<Tally>): Progress {
   const slice = new Slice(store);
   const tally = command.copy(from.tally);
   const errors = [...from.errors];
   let { step } = from;
-  for (let { index } = from; index < command.statements.length; index++) {
+  for (let { index } = from; index < command.forms.length; index++) {
     try {
       if (slice.over) return new Rest(() => runSlice(store, command, { index, step, tally, errors }));
-      step = step === undefined ? runOne(command, index, tally, slice) : step(tally, slice);
+      if (step !== undefined) step = step(tally, slice);
+      else {
+        beginEffort();
+        step = command.run(command.forms[index] as Form, index, tally, slice); // index is below the length
+      }
       if (step !== undefined) {
         const rest = step;
         return new Rest(() => runSlice(store, command, { index, step: rest, tally, errors }));
@@ -56,11 +70,4 @@ function runSlice<Tally>(store: Store, command: Statements<Tally>, from: Place<T
     }
   }
   return command.reply(tally, errors);
-}
-
-function runOne<Tally>(command: Statements<Tally>, index: number, tally: Tally, slice: Slice): Step<Tally> | undefined {
-  const statement = command.statements[index];
-  if (statement?.type !== TYPE.object) throw new StoreError(14, 'a write statement must be an object');
-  beginEffort();
-  return command.run(statement, index, tally, slice);
 }

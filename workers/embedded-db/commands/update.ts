@@ -25,13 +25,14 @@ export function update(store: Store, command: Command): Progress {
   const context = { nowMs: store.now() };
   const { db } = command;
   const name = command.collection();
-  return runStatements<Tally>(store, {
+  return runStatements<Tally, Form>(store, {
     statements: command.statements('updates'),
     ordered: command.flag('ordered', true),
     tally: { matched: 0, modified: 0, upserted: [] },
     copy: (tally) => ({ ...tally, upserted: [...tally.upserted] }),
-    run(value, index, tally, slice) {
-      const { filter, one, upsert, update } = parseStatement(value, context);
+    form: formOf,
+    run(form, index, tally, slice) {
+      const { filter, one, upsert, update } = parseForm(form, context);
       const collection = upsert ? store.catalog.ensure(db, name) : store.catalog.get(`${db}.${name}`);
       if (collection === undefined) return undefined;
       const target: TargetChange<Tally> = {
@@ -73,16 +74,14 @@ function replyOf({ matched, modified, upserted }: Tally, errors: readonly WriteE
 
 const ID = Buffer.from('_id');
 
-interface Statement {
-  readonly filter: Filter;
-  readonly update: Update;
+interface Form {
+  readonly query: Value;
+  readonly change: Value;
+  readonly multi: boolean;
   readonly upsert: boolean;
-  readonly one: boolean;
-  readonly hint: Value;
-  readonly sort: readonly [];
 }
 
-function parseStatement(value: Value, context: ExpressionContext): Statement {
+function formOf(value: Value): Form {
   let query = MISSING;
   let change = MISSING;
   let multi = false;
@@ -115,9 +114,20 @@ function parseStatement(value: Value, context: ExpressionContext): Statement {
   }
   if (query === MISSING) throw new StoreError(40414, "BSON field 'update.updates.q' is missing but a required field");
   if (change === MISSING) throw new StoreError(40414, "BSON field 'update.updates.u' is missing but a required field");
-  const parsed = parseUpdate(change, context);
-  if (multi && parsed.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
-  return { filter: parseFilter(query.buf, query.pos), update: parsed, upsert, one: !multi, hint: MISSING, sort: [] };
+  return { query, change, multi, upsert };
+}
+
+interface Statement {
+  readonly filter: Filter;
+  readonly update: Update;
+  readonly upsert: boolean;
+  readonly one: boolean;
+}
+
+function parseForm({ query, change, multi, upsert }: Form, context: ExpressionContext): Statement {
+  const update = parseUpdate(change, context);
+  if (multi && update.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
+  return { filter: parseFilter(query.buf, query.pos), update, upsert, one: !multi };
 }
 
 const writer = new BsonWriter(64 * 1024);
