@@ -31,10 +31,8 @@ export function checkStore(dir: string, progress: (documents: number) => void): 
 /** Rewrites the tables without their free space. Returns the file's bytes before and after. */
 export function compactStore(dir: string): Promise<{ readonly before: number; readonly after: number }> {
   return alone(dir, async () => {
-    const tables = join(dir, 'data.mdb');
+    const { tables, compact, sums } = storeFiles(dir);
     if (!existsSync(tables)) throw new StartError(`There is no store in ${dir}.`);
-    const compact = `${tables}.compact`;
-    rmSync(compact, { force: true });
     const before = statSync(tables).size;
     const database = new Database(dir, 'fsync');
     try {
@@ -42,7 +40,7 @@ export function compactStore(dir: string): Promise<{ readonly before: number; re
     } finally {
       await database.close();
     }
-    rmSync(storeFiles(dir).sums, { force: true }); // the next start makes them
+    rmSync(sums, { force: true }); // the next start makes them
     replaceFile(compact, tables);
     return { before, after: statSync(tables).size };
   });

@@ -151,6 +151,15 @@ describe('embedded-db database', () => {
     expect(database.checkpointDue).to.equal(false);
   });
 
+  it('removes what a killed compaction left', async () => {
+    const left = join(dir, 'data.mdb.compact');
+    writeFileSync(left, 'unfinished');
+
+    opened(dir);
+
+    expect(existsSync(left)).to.equal(false);
+  });
+
   it('does not start with a log that belongs to other tables', async () => {
     const database = opened(join(dir, 'first'));
     write(database, { a: '1' });

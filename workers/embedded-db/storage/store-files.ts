@@ -7,6 +7,7 @@ import {
   readdirSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -20,19 +21,29 @@ export interface StoreFiles {
   readonly tables: string;
   readonly log: string;
   readonly sums: string;
+  /** The tables without their free space, while `store compact` makes them. */
+  readonly compact: string;
 }
 
 export function storeFiles(dir: string): StoreFiles {
-  return { dir, tables: join(dir, 'data.mdb'), log: join(dir, 'data.log'), sums: join(dir, 'data.sums') };
+  const at = (name: string): string => join(dir, name);
+  return {
+    dir,
+    tables: at('data.mdb'),
+    log: at('data.log'),
+    sums: at('data.sums'),
+    compact: at('data.mdb.compact'),
+  };
 }
 
 /**
  * Prepares the files of a store before LMDB opens its tables. A new store begins with its log, so tables without a log have lost
  * it. If a power failure interrupted the creation of the tables, they are put aside and created again: nothing had been written
- * to them.
+ * to them. What a killed `store compact` left is removed: it may be as large as the store.
  */
 export function prepareFiles(dir: string): StoreFiles {
   const files = storeFiles(dir);
+  rmSync(files.compact, { force: true });
   if (!existsSync(files.tables)) {
     if (!existsSync(files.log)) makeLog(files);
   } else if (existsSync(files.log) && statSync(files.log).size === 0 && neverMade(files.tables)) {
