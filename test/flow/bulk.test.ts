@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 
 const SETTLED_MS = 120_000;
-const BATCHES = 6;
+const BATCHES = 4;
 const PER_BATCH = 1_000;
 
 function numbers(from: number, count: number): string[] {
@@ -98,12 +98,12 @@ describe('a batch that is stopped while it leaves and the worker is killed', fun
   this.timeout(SETTLED_MS * 2);
   let product: Product;
   before(async () => {
-    product = await startProduct({ carrier: { perSecond: 200 }, sharded: true });
+    product = await startProduct({ carrier: { perSecond: 100 }, sharded: true });
   });
   after(() => product?.stop());
 
   it('each message either left or was refunded, and the customer is told how many', async () => {
-    const total = 3_000;
+    const total = 1_500;
     const accepted = await product.post('/v2/send-bulk', {
       to: numbers(0, total),
       message: 'Stop me',

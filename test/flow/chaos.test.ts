@@ -4,10 +4,10 @@ import { runChaos, type Verdict } from '../../scripts/chaos/run.ts';
 import { builtProduct } from '../support/built.ts';
 
 const RUN_MS = 600_000;
-const SHORT = { ...CHAOS_DEFAULTS, messages: 3_000, kills: 10, pauses: 1, pauseMs: 20_000, everyMs: 2_500 };
+const SHORT = { ...CHAOS_DEFAULTS, messages: 2_000, kills: 10, pauses: 1, pauseMs: 20_000, everyMs: 2_500 };
 
 /** The short form of `npm run chaos`; scripts/chaos/README.md says what runs and what is looked at. */
-describe('ten random kills and a pause while 3,000 messages flow', function () {
+describe('ten random kills and a pause while 2,000 messages flow', function () {
   this.timeout(RUN_MS);
   let verdict: Verdict;
 

@@ -16,6 +16,8 @@ const EXPIRING = 60;
 const CANCELLED = 40;
 const BATCH = 1_200;
 /** Requests in flight that debit the account all the while, spread over the gateways. */
+/** From an answer "in flight" to the next try. */
+const AGAIN_MS = 50;
 const DEBITS_IN_FLIGHT = 12;
 const SETTLED_MS = 120_000;
 /** As long as a killed gateway's claim of a key may pay, and some more. */
@@ -76,6 +78,7 @@ describe('four gateways and two of each worker on one account', function () {
       for (;;) {
         const answer = await ask(i);
         if (answer.status !== 409) return answer;
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     };
 

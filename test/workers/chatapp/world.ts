@@ -81,7 +81,8 @@ export function chatWorld(): ChatWorld {
       const provider = await openProvider(answer);
       closing.push(() => provider.close());
       const id = await makeAccount(db, 1_000);
-      await makeProvider(db, id, { baseUrl: provider.url, ...change });
+      // No answer takes as long, on whatever machine: it would be unknown.
+      await makeProvider(db, id, { baseUrl: provider.url, timeoutMs: 60_000, ...change });
       await createEndpoint(db, clock, TEST_BOX, {
         account: id,
         channel: 'chatapp',
