@@ -15,12 +15,6 @@ export const OPERATOR_PROBLEMS = {
     'Check the carrier_id: `GET /v2/admin/carriers` lists them.',
   ),
   route_not_found: fault('4072', 404, 'Route not found', 'Check the route_id: `GET /v2/admin/routes` lists them.'),
-  sender_not_found: fault(
-    '4073',
-    404,
-    'Sender not found',
-    'Check the sender: the account has none of this name. Case matters.',
-  ),
   provider_not_found: fault(
     '4074',
     404,
@@ -50,6 +44,12 @@ export const OPERATOR_PROBLEMS = {
     409,
     'Template changed',
     'The account has changed the template since you read it. Read it again, then decide.',
+  ),
+  sender_changed: fault(
+    '4103',
+    409,
+    'Sender changed',
+    'The account has asked for it anew since you read it. Read it again, then decide.',
   ),
   ledger_check_running: fault(
     '4099',

@@ -1,6 +1,6 @@
 import { fault, type ProblemRule } from './problem-rule.ts';
 
-/** What requests about an account's keys and webhooks may be told. */
+/** What requests about an account's keys, webhooks and senders may be told. */
 export const SETTINGS_PROBLEMS = {
   too_many_keys: fault(
     '4610',
@@ -50,5 +50,17 @@ export const SETTINGS_PROBLEMS = {
     409,
     'Replay running',
     'A replay of this webhook is still running. Wait until it has ended: `GET /v2/account/webhooks/{webhook_id}/replays`.',
+  ),
+  sender_not_found: fault(
+    '4073',
+    404,
+    'Sender not found',
+    'Check the sender: the account has none of this name. Case matters.',
+  ),
+  sender_exists: fault(
+    '4102',
+    409,
+    'Sender exists',
+    'The account has this sender already. To ask for other routes, remove it first; it then waits for an approval again.',
   ),
 } as const satisfies Record<string, ProblemRule>;

@@ -4,6 +4,7 @@ import { CREATE_KEY } from '../../gateway/account/keys/create-key.ts';
 import { ROTATE_KEY } from '../../gateway/account/keys/rotate-key.ts';
 import { UPDATE_KEY } from '../../gateway/account/keys/update-key.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
+import { REQUEST_SENDER } from '../../gateway/account/senders/request.ts';
 import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
 import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
 import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
@@ -48,6 +49,7 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   SignInRequest: requestSchema(SIGN_IN),
   ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
   ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
+  SenderRequest: requestSchema(REQUEST_SENDER),
   TemplateRequest: requestSchema(REQUEST_TEMPLATE),
   TemplateChangeRequest: requestSchema(CHANGE_TEMPLATE),
   TemplateCheckRequest: requestSchema(CHECK_TEMPLATE),

@@ -185,6 +185,12 @@ export function isSessionId(value: string): value is SessionId {
   return SESSION_ID.test(value);
 }
 
+const SENDER_ID = /^snd_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isSenderId(value: string): value is SenderId {
+  return SENDER_ID.test(value);
+}
+
 const TEMPLATE_REQUEST_ID = /^tpr_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isTemplateRequestId(value: string): value is TemplateRequestId {

@@ -9,6 +9,8 @@ export interface SenderDocument {
   readonly sender: string;
   readonly routes: readonly Route[];
   readonly status: 'approved' | 'submitted' | 'rejected';
+  /** The account asked for it itself. Its approval then names the registration that was read, by id. */
+  readonly requested?: true;
   readonly createdAt: Date;
   /** Time of the newest decision, and what was said with it, for people. */
   readonly decidedAt?: Date;

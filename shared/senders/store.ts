@@ -1,10 +1,13 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type AccountId, newId } from '../runtime/ids.ts';
+import { type AccountId, newId, type SenderId } from '../runtime/ids.ts';
 import type { SenderDocument } from './sender.ts';
 
-export type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'>;
+export type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'> & {
+  readonly _id?: SenderId;
+  readonly requested?: true;
+};
 
 /** An account registers a sender once. */
 export class SenderExists extends Error {
@@ -15,11 +18,12 @@ export class SenderExists extends Error {
 export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
   const now = clock.now();
   const document: SenderDocument = {
-    _id: newId('snd', now.getTime()),
+    _id: sender._id ?? newId('snd', now.getTime()),
     account: sender.account,
     sender: sender.sender,
     routes: sender.routes,
     status: sender.status,
+    ...(sender.requested && { requested: true }),
     createdAt: now,
   };
   try {
@@ -31,7 +35,7 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
-/** Processes see it within seconds. False when the account has no such sender. Idempotent. */
+/** Processes see it within seconds. False when the account has no such sender, or with `id` another one. Idempotent. */
 export async function decideSender(
   db: Db,
   clock: Clock,
@@ -39,10 +43,11 @@ export async function decideSender(
   sender: string,
   status: 'approved' | 'rejected',
   reason?: string,
+  id?: SenderId,
 ): Promise<boolean> {
   const decided = { status, decidedAt: clock.now() };
   const { matchedCount } = await senders(db).updateOne(
-    { account, sender },
+    { account, sender, ...(id && { _id: id }) },
     reason === undefined ? { $set: decided, $unset: { reason: '' } } : { $set: { ...decided, reason } },
   );
   return matchedCount === 1;
@@ -61,6 +66,29 @@ export function countWaitingSenders(db: Db, limit: number): Promise<number> {
 /** All senders of an account, by name. */
 export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();
+}
+
+/** By name, after `after`. */
+export async function listSenderPage(
+  db: Db,
+  account: AccountId,
+  after: string,
+  limit: number,
+): Promise<readonly SenderDocument[]> {
+  return senders(db)
+    .find({ account, sender: { $gt: after } })
+    .sort({ sender: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function findSenderById(db: Db, account: AccountId, id: SenderId): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** Processes see it within seconds. False when the account has no such sender. */
+export async function removeSender(db: Db, account: AccountId, id: SenderId): Promise<boolean> {
+  return (await senders(db).deleteOne({ _id: id, account })).deletedCount === 1;
 }
 
 /** Case matters: `ACME` and `Acme` are two senders. */

@@ -13,22 +13,31 @@ export function createDecideSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'con
   const { db, clock, config } = deps;
   return async (req, res: Reply) => {
     const read = await readRequest(DECIDE_SENDER, bodyOf(res), { account: {}, now: clock.now(), config });
-    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
+    const { problems } = read;
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const account = await accountInPath(db, req);
     if (account === undefined) return sendProblem(res, 'account_not_found');
-    const { decision, reason } = whole(read);
+    const { decision, reason, sender_id: id } = whole(read);
     const name = String(req.params.sender);
     const found = await findSender(db, account._id, name);
     if (found === undefined) return sendProblem(res, 'sender_not_found');
-    await changeAudited(deps, requesterOf(res), {
+    if (decision === 'approved' && found.requested === true && id === undefined) {
+      const detail = 'The account asked for it itself: name the sender_id that you read.';
+      problems.add('sender_id', 'missing_field', detail);
+      return sendProblem(res, ...invalidRequest(problems));
+    }
+    if (id !== undefined && id !== found._id) return sendProblem(res, 'sender_changed');
+    const before = { status: found.status, reason: found.reason ?? null };
+    const done = await changeAudited(deps, requesterOf(res), {
       action: decision === 'approved' ? 'sender.approve' : 'sender.reject',
       subject: { kind: 'sender', id: `${account._id}:${name}` },
       account: account._id,
-      read: async () => ({ status: found.status, reason: found.reason ?? null }),
-      make: () => decideSender(db, clock, account._id, name, decision, reason),
-      madeOf: () => ({ status: decision, reason: reason ?? null }),
+      read: async () => before,
+      make: () => decideSender(db, clock, account._id, name, decision, reason, found._id),
+      madeOf: (decided) => (decided ? { status: decision, reason: reason ?? null } : before),
       isRefusal: () => false,
     });
+    if (!done) return sendProblem(res, 'sender_changed');
     sendJson(res, 200, {
       status: 'success',
       account_id: account._id,

@@ -1,4 +1,5 @@
-import { choice, type Field, optional, required } from '../../fields/field.ts';
+import { isSenderId } from '../../../shared/runtime/ids.ts';
+import { choice, Fault, type Field, optional, required, string } from '../../fields/field.ts';
 import { type Rule, request } from '../../fields/request.ts';
 import { line, matching } from '../fields.ts';
 
@@ -16,7 +17,23 @@ const reasonToReject: Rule<DecisionFields> = ({ decision }, has, problems) => {
   }
 };
 
-export const DECIDE_SENDER = request({ decision: required(DECISION), reason: optional(REASON) }, [], [reasonToReject]);
+export const DECIDE_SENDER = request(
+  {
+    decision: required(DECISION),
+    reason: optional(REASON),
+    sender_id: optional(
+      string(
+        {
+          description:
+            'The `sender_id` that was read. One that the account has asked for since is not decided then. Needed to approve what the account asked for itself.',
+        },
+        (text) => (isSenderId(text) ? text : new Fault('invalid_value', 'It must be a sender_id as GET shows it.')),
+      ),
+    ),
+  },
+  [],
+  [reasonToReject],
+);
 
 export const DECIDE_TEMPLATE = request(
   {

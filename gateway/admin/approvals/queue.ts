@@ -49,6 +49,6 @@ async function accountNames(db: Db, of: readonly { readonly account: AccountId }
 function approvalRecord(one: Waiting, name: string): object {
   const about = { account_id: one.account, account_name: name, requested_at: isoTimestamp(one.createdAt) };
   return 'sender' in one
-    ? { kind: 'sender', ...about, sender: { sender: one.sender, routes: one.routes } }
+    ? { kind: 'sender', ...about, sender: { sender_id: one._id, sender: one.sender, routes: one.routes } }
     : { kind: 'template', ...about, template: templateRecord(one) };
 }

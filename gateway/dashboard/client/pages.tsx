@@ -9,21 +9,25 @@ import { ReceivedSmsPage } from './pages/inbox/received-sms.tsx';
 import { KeysPage } from './pages/keys/keys.tsx';
 import { MessagesPage } from './pages/messages/messages.tsx';
 import { MessagePage } from './pages/messages/show-message.tsx';
+import { NumbersPage } from './pages/numbers/numbers.tsx';
 import { AccountPage } from './pages/operators/accounts/account-page.tsx';
 import { AccountsPage } from './pages/operators/accounts/accounts.tsx';
 import { ApprovalsPage } from './pages/operators/approvals/approvals.tsx';
 import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
 import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
 import { LedgerChecksPage } from './pages/operators/ledger/ledger-checks.tsx';
+import { OperatorNumbersPage } from './pages/operators/numbers/numbers.tsx';
 import { OperatorOverviewPage } from './pages/operators/overview/overview.tsx';
 import { RoutesPage } from './pages/operators/routes/routes.tsx';
 import { OrphansPage } from './pages/operators/traffic/orphans.tsx';
 import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
+import { OptOutsPage } from './pages/opt-outs/opt-outs.tsx';
 import { OverviewPage } from './pages/overview/overview.tsx';
 import { ProfilePage } from './pages/profile/profile.tsx';
 import { SchedulesPage } from './pages/schedules/schedules.tsx';
 import { SendManyPage } from './pages/send/many.tsx';
 import { SendOnePage } from './pages/send/one.tsx';
+import { SendersPage } from './pages/senders/senders.tsx';
 import { LinkPage } from './pages/sign-in/link.tsx';
 import { ChatTemplatesPage } from './pages/templates/chat-templates.tsx';
 import { TemplatesPage } from './pages/templates/templates.tsx';
@@ -108,6 +112,13 @@ export const PAGES: readonly Page[] = [
     view: ConversationPage,
   },
   {
+    path: '/dashboard/opt-outs',
+    title: 'Opt-outs',
+    needs: 'read',
+    nav: { group: 'Messaging', icon: 'stop' },
+    view: OptOutsPage,
+  },
+  {
     path: '/dashboard/templates',
     title: 'Templates',
     needs: 'read',
@@ -126,6 +137,20 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: '', icon: 'credits' },
     view: CreditsPage,
+  },
+  {
+    path: '/dashboard/senders',
+    title: 'Senders',
+    needs: 'read',
+    nav: { group: 'Settings', icon: 'sender' },
+    view: SendersPage,
+  },
+  {
+    path: '/dashboard/numbers',
+    title: 'Numbers',
+    needs: 'read',
+    nav: { group: 'Settings', icon: 'number' },
+    view: NumbersPage,
   },
   {
     path: '/dashboard/keys',
@@ -214,6 +239,13 @@ export const PAGES: readonly Page[] = [
     needs: 'admin',
     nav: { group: 'Operators', icon: 'provider' },
     view: ProvidersPage,
+  },
+  {
+    path: '/dashboard/admin/numbers',
+    title: 'Numbers',
+    needs: 'admin',
+    nav: { group: 'Operators', icon: 'number' },
+    view: OperatorNumbersPage,
   },
   {
     path: '/dashboard/admin/orphans',

@@ -49,7 +49,11 @@ export function Table<T>({ caption, rows, rowKey, columns, compared = false }: T
               {columns.map(({ head, kind, cell }) => {
                 const value = cell(row);
                 return (
-                  <td key={head} class={`${kind ?? ''} ${NOTHING.includes(value) ? 'blank' : ''}`} data-head={head}>
+                  <td
+                    key={head}
+                    class={[kind, NOTHING.includes(value) && 'blank'].filter(Boolean).join(' ')}
+                    data-head={head}
+                  >
                     {value}
                   </td>
                 );

@@ -4,7 +4,7 @@ export interface Approval {
   readonly account_id: string;
   readonly account_name: string;
   readonly requested_at: string;
-  readonly sender?: { readonly sender: string; readonly routes: readonly string[] };
+  readonly sender?: { readonly sender_id: string; readonly sender: string; readonly routes: readonly string[] };
   readonly template?: {
     readonly template_id: string;
     readonly dlt_id: string | null;

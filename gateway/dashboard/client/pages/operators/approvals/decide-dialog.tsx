@@ -31,6 +31,7 @@ export function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
       ...(values.optional('reason') && { reason: values.text('reason') }),
       ...(values.optional('dlt_id') && { dlt_id: values.text('dlt_id') }),
       ...(of.template && { version: of.template.version }),
+      ...(of.sender && { sender_id: of.sender.sender_id }),
     });
     toast(`${nameOf(of)} is ${decision}.`);
     onDone();

@@ -1,0 +1,73 @@
+import type { Route } from '../../../shared/messages/message.ts';
+import { newId, type SenderId } from '../../../shared/runtime/ids.ts';
+import type { SenderDocument } from '../../../shared/senders/sender.ts';
+import { createSender, findSender, findSenderById, SenderExists } from '../../../shared/senders/store.ts';
+import { choice, list, required } from '../../fields/field.ts';
+import { sender } from '../../fields/message-fields.ts';
+import { readRequest, request, whole } from '../../fields/request.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { bodyOf, callerOf } from '../../http/context.ts';
+import { invalidRequest } from '../../http/fields.ts';
+import type { Accepted, Action } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { senderRecord } from './record.ts';
+
+const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
+
+export const REQUEST_SENDER = request({
+  sender: required(sender),
+  routes: required(list(choice(ROUTES), { description: 'The routes that it is for.', minItems: 1, maxItems: 2 })),
+});
+
+/** POST /v2/account/senders (extension): asks for a sender. It can be used when an operator has approved it. */
+export function createRequestSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Action<SenderId> {
+  const { db, clock, config } = deps;
+  return {
+    name: 'request-sender',
+    newId: () => newId('snd', clock.now().getTime()),
+    async act(res, { id, payBy }) {
+      const caller = callerOf(res);
+      const account = caller.account._id;
+      const read = await readRequest(REQUEST_SENDER, bodyOf(res), { ...caller, now: clock.now(), config });
+      if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
+      // Another request with the same key may have begun by now.
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
+      const wanted = whole(read);
+      const routes = ROUTES.filter((route) => wanted.routes.includes(route));
+      try {
+        const made = await changeAudited(deps, caller, {
+          action: 'sender.request',
+          subject: { kind: 'sender', id },
+          read: async () => undefined,
+          make: () =>
+            createSender(db, clock, {
+              ...{ _id: id, account, sender: wanted.sender, routes, status: 'submitted', requested: true },
+            }),
+          madeOf: senderRecord,
+          isRefusal: (error) => error instanceof SenderExists,
+        });
+        return asked(made);
+      } catch (error) {
+        if (!(error instanceof SenderExists)) throw error;
+        const known = await findSender(db, account, wanted.sender);
+        return known?._id === id ? asked(known) : exists(known);
+      }
+    },
+    async recover(account, id) {
+      const found = await findSenderById(db, account, id);
+      return found && asked(found);
+    },
+  };
+}
+
+function asked(made: SenderDocument): Accepted {
+  return { kind: 'accepted', body: { status: 'success', ...senderRecord(made) } };
+}
+
+function exists(known: SenderDocument | undefined) {
+  const detail = known && `The account has the sender ${known.sender} already; it is ${known.status}.`;
+  return { kind: 'refused', problem: ['sender_exists', detail === undefined ? {} : { detail }] } as const;
+}

@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import { post, queryText, remove } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Empty, NoResults } from '../../../parts/empty.tsx';
+import { Field } from '../../../parts/field.tsx';
+import { FilterBar, FilterText } from '../../../parts/filter.tsx';
+import { Form } from '../../../parts/form.tsx';
+import { Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import { useUrlFilter } from '../../../parts/url-filter.ts';
+
+interface OperatorNumber {
+  readonly number: string;
+  readonly keyword: string | null;
+  readonly account_id: string;
+  readonly country: string | null;
+  readonly created_at: string;
+}
+
+const PATH = '/v2/admin/numbers';
+
+/** Numbers that handsets write to, and whose they are. */
+export function OperatorNumbersPage() {
+  const filter = useUrlFilter('account_id');
+  const loaded = useLoad<{ readonly numbers: readonly OperatorNumber[] }>(PATH, filter.values);
+  const [adding, setAdding] = useState(false);
+  const [asked, setAsked] = useState<OperatorNumber>();
+  const add = (
+    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add number
+    </Button>
+  );
+  const empty = filter.isSet ? (
+    <NoResults clear={filter.clear} />
+  ) : (
+    <Empty icon="inbox" action={add}>
+      No numbers yet. Add one that a carrier delivers SMS of.
+    </Empty>
+  );
+  return (
+    <>
+      <PageHead title="Numbers" lead="What handsets write to, and which account gets it." actions={add} />
+      <FilterBar filter={filter}>
+        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+      </FilterBar>
+      <Loading of={loaded}>
+        {({ numbers }) =>
+          numbers.length === 0 ? (
+            empty
+          ) : (
+            <Table
+              caption="Numbers"
+              rows={numbers}
+              rowKey={called}
+              columns={[
+                { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
+                { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
+                {
+                  head: 'Account',
+                  cell: ({ account_id: id }) => (
+                    <a class="mono" href={`/dashboard/admin/accounts/${id}`}>
+                      {id}
+                    </a>
+                  ),
+                },
+                { head: 'Country', cell: ({ country }) => country ?? '–' },
+                { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
+                {
+                  head: 'Actions',
+                  kind: 'actions',
+                  cell: (row) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      Take away <span class="hidden">{called(row)}</span>
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loading>
+      {adding && <AddDialog onClose={() => setAdding(false)} onDone={loaded.reload} />}
+      {asked && (
+        <Confirm
+          title={`Take ${called(asked)} away?`}
+          act="Take number away"
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            await remove(`${PATH}/${asked.number}${queryText({ keyword: asked.keyword ?? '' })}`);
+            toast(`${called(asked)} belongs to nobody now.`);
+            loaded.reload();
+          }}
+        >
+          <p>What handsets write to it reaches no account from then on. What was received stays.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function called({ number, keyword }: OperatorNumber): string {
+  return keyword === null ? number : `${number} ${keyword}`;
+}
+
+interface AddProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function AddDialog({ onClose, onDone }: AddProps) {
+  return (
+    <Dialog title="Add a number" onClose={onClose}>
+      <Form
+        submit="Add number"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const [keyword, country] = [values.optional('keyword'), values.optional('country')];
+          const given = { number: values.text('number'), account_id: values.text('account_id') };
+          await post(PATH, { ...given, ...(keyword && { keyword }), ...(country && { country }) });
+          toast('Number added. Workers know it within seconds.');
+          onDone();
+          onClose();
+        }}
+      >
+        <Field name="number" label="Number" type="tel" hint="With its country code, or a short code." />
+        <Field name="account_id" label="Account" mono hint="acc_01k…" />
+        <Field name="keyword" label="Keyword" optional hint="Only SMS that begin with this word." />
+        <Field
+          name="country"
+          label="Country"
+          optional
+          hint="Two letters. Handsets that come without a country code are taken to be from here."
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { create, remove } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty, NoResults } from '../../parts/empty.tsx';
+import { Field } from '../../parts/field.tsx';
+import { FilterBar, FilterText } from '../../parts/filter.tsx';
+import { Form } from '../../parts/form.tsx';
+import { PageHead } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { useUrlFilter } from '../../parts/url-filter.ts';
+import { digitsOf } from '../send/content.ts';
+
+interface OptOut {
+  readonly opt_out_id: string;
+  readonly customer: string;
+  readonly number: string | null;
+  readonly since: string;
+  readonly source: 'inbound' | 'api' | 'ops' | 'import';
+  readonly word?: string;
+}
+
+const PATH = '/v2/account/opt-outs';
+
+/** Customers who want no SMS, and how we know it. */
+export function OptOutsPage() {
+  const filter = useUrlFilter('customer', 'number');
+  const list = usePages<OptOut>(PATH, filter.values);
+  const [adding, setAdding] = useState(false);
+  const [asked, setAsked] = useState<OptOut>();
+  const add = (may('send') || may('manage')) && (
+    <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add opt-out
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="Opt-outs"
+        lead="Customers who want no SMS from you. Messages to them are refused and cost nothing."
+        actions={add}
+      />
+      <FilterBar filter={filter}>
+        <FilterText filter={filter} name="customer" label="Customer" placeholder="919876543210" />
+        <FilterText filter={filter} name="number" label="Your number" placeholder="919000000001" />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Opt-outs"
+        rowKey={({ opt_out_id }) => opt_out_id}
+        empty={
+          filter.isSet ? (
+            <NoResults clear={filter.clear} />
+          ) : (
+            <Empty action={add}>Nobody has opted out. Customers do it by STOP to one of your numbers.</Empty>
+          )
+        }
+        columns={[
+          { head: 'Customer', cell: ({ customer }) => <strong>{customer}</strong> },
+          { head: 'No messages of', cell: (row) => row.number ?? 'the whole account' },
+          { head: 'Since', cell: (row) => <Time at={row.since} /> },
+          { head: 'How we know', cell: sourceOf },
+          ...(may('manage')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: OptOut) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      Remove <span class="hidden">{row.customer}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}
+      {asked && (
+        <Confirm
+          title={`Send to ${asked.customer} again?`}
+          act="Remove opt-out"
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            await remove(`${PATH}/${asked.opt_out_id}`);
+            toast(`${asked.customer} gets messages again.`);
+            list.reload();
+          }}
+        >
+          <p>Do it only when the customer asked for it. The audit keeps that you did.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function sourceOf({ source, word }: OptOut): string {
+  if (source === 'inbound') return word === undefined ? 'The customer wrote it' : `The customer wrote “${word}”`;
+  return { api: 'Added here or by the API', ops: 'Added by the operator', import: 'Added from a file' }[source];
+}
+
+interface AddProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function AddDialog({ onClose, onDone }: AddProps) {
+  return (
+    <Dialog title="Add an opt-out" onClose={onClose}>
+      <Form
+        submit="Add opt-out"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const number = digitsOf(values.text('number'));
+          const customer = digitsOf(values.text('customer'));
+          await create(PATH, { customer, ...(number && { number }) });
+          toast(`${customer} gets no more messages.`);
+          onDone();
+          onClose();
+        }}
+      >
+        <Field name="customer" label="Customer" type="tel" hint="With its country code: +91 98765 43210." />
+        <Field
+          name="number"
+          label="Your number"
+          optional
+          inputMode="numeric"
+          hint="Only messages of this number are refused. Empty: messages of the whole account."
+        />
+      </Form>
+    </Dialog>
+  );
+}

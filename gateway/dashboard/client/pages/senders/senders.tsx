@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { create, remove } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Checkboxes } from '../../parts/checkbox.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { PageHead } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+interface Sender {
+  readonly sender_id: string;
+  readonly sender: string;
+  readonly routes: readonly string[];
+  readonly state: 'submitted' | 'approved' | 'rejected';
+  readonly reason: string | null;
+  readonly requested_at: string;
+  readonly decided_at: string | null;
+}
+
+const PATH = '/v2/account/senders';
+const STATES = {
+  submitted: ['In review', 'info'],
+  approved: ['Approved', 'good'],
+  rejected: ['Rejected', 'bad'],
+} as const;
+const ROUTES = [
+  { value: 'transactional', label: 'Transactional', hint: 'What a customer waits for: orders, codes.' },
+  { value: 'promotional', label: 'Promotional', hint: 'Advertising.' },
+];
+
+/** What recipients see as the sender, and whether it may be used. */
+export function SendersPage() {
+  const list = usePages<Sender>(PATH);
+  const [asking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<Sender>();
+  const ask = may('manage') && (
+    <Button look="primary" icon="plus" onClick={() => setAsking(true)}>
+      Request sender
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="Senders"
+        lead="What recipients see as the sender of an SMS. Your service provider approves each."
+        actions={ask}
+      />
+      <PagedTable
+        list={list}
+        caption="Senders"
+        rowKey={({ sender_id }) => sender_id}
+        empty={
+          <Empty icon="user" action={ask}>
+            No senders yet. Request one; without a registered sender, accounts with DLT cannot send.
+          </Empty>
+        }
+        columns={[
+          { head: 'Sender', cell: ({ sender }) => <strong>{sender}</strong> },
+          {
+            head: 'State',
+            cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge>,
+          },
+          { head: 'Routes', cell: ({ routes }) => routes.join(', ') },
+          { head: 'Requested', cell: (row) => <Time at={row.requested_at} /> },
+          { head: 'Decided', cell: (row) => (row.decided_at === null ? '–' : <Time at={row.decided_at} />) },
+          { head: 'Reason', cell: ({ reason }) => reason ?? '–' },
+          ...(may('manage')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: Sender) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      Remove <span class="hidden">{row.sender}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {asking && <RequestDialog onClose={() => setAsking(false)} onDone={list.reload} />}
+      {asked && (
+        <Confirm
+          title={`Remove the sender ${asked.sender}?`}
+          act="Remove sender"
+          {...(asked.state === 'approved' && { typed: asked.sender })}
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            await remove(`${PATH}/${asked.sender_id}`);
+            toast(`${asked.sender} is removed.`);
+            list.reload();
+          }}
+        >
+          <p>Messages with it are refused within seconds. To use it again it must be approved again.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface RequestProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function RequestDialog({ onClose, onDone }: RequestProps) {
+  return (
+    <Dialog title="Request a sender" onClose={onClose}>
+      <Form
+        submit="Request sender"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await create(PATH, { sender: values.text('sender'), routes: values.all('routes') });
+          toast('Sender requested. It can be used when it is approved.');
+          onDone();
+          onClose();
+        }}
+      >
+        <Field
+          name="sender"
+          label="Sender"
+          mono
+          hint="1 to 11 characters with a letter, or 3 to 15 digits. Exactly as recipients shall see it; with DLT, as on its platform."
+        />
+        <Checkboxes name="routes" legend="For" options={ROUTES} initial={['transactional']} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { findSender } from '../../../shared/senders/store.ts';
+import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+
+describe('the dashboard: senders, numbers, opt-outs', function () {
+  this.timeout(180_000);
+  let world: GatewayWithDashboard;
+  let owner: Browser;
+  let operator: Browser;
+  before(async () => {
+    world = await openGatewayWithDashboard();
+    owner = await signedIn(world.db, 'owner', world.account);
+    operator = await signedIn(world.db, 'operator');
+  });
+  after(() => world.close());
+
+  const fill = async (page: Page, values: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [label, value] of Object.entries(values)) await page.getByRole('dialog').getByLabel(label).fill(value);
+  };
+
+  it('a sender: asked for, with a wrong one named at its field, approved by an operator, then given up', async () => {
+    const { db, account, dashboard } = world;
+    const page = await dashboard.visit('/dashboard/senders', owner);
+    await page.getByRole('button', { name: 'Request sender' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await fill(page, { Sender: 'much too long a sender' });
+    await dialog.getByRole('button', { name: 'Request sender' }).click();
+    await dialog.getByText('It must be 3 to 15 digits, or 1 to 11 characters').waitFor();
+    expect(await dashboard.look(page, 'senders-wrong', ['phone-dark'])).to.deep.equal([]);
+    await fill(page, { Sender: 'ASHA' });
+    await dialog.getByRole('button', { name: 'Request sender' }).click();
+    await page.getByRole('row').filter({ hasText: 'ASHA' }).getByText('In review').waitFor();
+
+    const desk = await dashboard.visit('/dashboard/admin/approvals', operator);
+    await desk.getByRole('button', { name: 'Decide ASHA' }).click();
+    await desk.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await desk.getByText('ASHA is approved.').waitFor();
+    expect((await findSender(db, account, 'ASHA'))?.status).to.equal('approved');
+
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'ASHA' }).getByText('Approved').waitFor();
+    expect(await dashboard.look(page, 'senders', ['phone', 'wide-dark'])).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Remove ASHA' }).click();
+    await page.getByLabel('Type ASHA to confirm').fill('ASHA');
+    await page.getByRole('button', { name: 'Remove sender' }).click();
+    await page.getByText('ASHA is removed.').waitFor();
+    expect(await findSender(db, account, 'ASHA')).to.equal(undefined);
+  });
+
+  it('a number: given by an operator, seen by the account, and taken away', async () => {
+    const { account, dashboard } = world;
+    const desk = await dashboard.visit('/dashboard/admin/numbers', operator);
+    await desk.getByRole('button', { name: 'Add number' }).first().click();
+    await fill(desk, { Number: '56767', Account: account, Keyword: 'Join' });
+    await desk.getByRole('dialog').getByRole('button', { name: 'Add number' }).click();
+    await desk.getByRole('cell', { name: 'join', exact: true }).waitFor();
+    expect(await dashboard.look(desk, 'operators-numbers', ['phone-dark', 'wide'])).to.deep.equal([]);
+
+    const page = await dashboard.visit('/dashboard/numbers', owner);
+    await page.getByRole('row').filter({ hasText: '56767' }).getByText('join').waitFor();
+    expect(await dashboard.look(page, 'numbers', ['phone', 'wide-dark'])).to.deep.equal([]);
+
+    await desk.getByRole('button', { name: 'Take away 56767 join' }).click();
+    await desk.getByRole('button', { name: 'Take number away' }).click();
+    await desk.getByText('No numbers yet.').waitFor();
+  });
+
+  it('an opt-out: added as people write numbers, with how we know it, and removed', async () => {
+    const { dashboard } = world;
+    const page = await dashboard.visit('/dashboard/opt-outs', owner);
+    await page.getByRole('button', { name: 'Add opt-out' }).first().click();
+    await fill(page, { Customer: '+91 98765 43210' });
+    await page.getByRole('dialog').getByRole('button', { name: 'Add opt-out' }).click();
+    const row = page.getByRole('row').filter({ hasText: '919876543210' });
+    await row.getByText('Added here or by the API').waitFor();
+    expect(await dashboard.look(page, 'opt-outs', ['phone', 'wide-dark'])).to.deep.equal([]);
+
+    await row.getByRole('button', { name: 'Remove 919876543210' }).click();
+    await page.getByRole('button', { name: 'Remove opt-out' }).click();
+    await page.getByText('919876543210 gets messages again.').waitFor();
+    await page.getByText('Nobody has opted out.').waitFor();
+
+    const viewer = await signedIn(world.db, 'viewer', world.account);
+    const read = await dashboard.visit('/dashboard/opt-outs', viewer);
+    await read.getByText('Nobody has opted out.').waitFor();
+    expect(await read.getByRole('button', { name: 'Add opt-out' }).count()).to.equal(0);
+  });
+});
