@@ -145,7 +145,8 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     }
     const answers: Answer[] = [];
     for (const order of orders) {
-      const answer = await this.#payAlone(account, order);
+      // There was no room for the one before, which waited for it.
+      const answer = answers.at(-1) === FULL ? FULL : await this.#payAlone(account, order);
       // The attempt with the lost answer covered all of them.
       answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
     }
