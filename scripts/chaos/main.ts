@@ -1,6 +1,9 @@
+import { readEnvironment } from '../../shared/config/environment.ts';
+import { loadConfig } from '../../shared/config/settings.ts';
 import { build } from '../bench/build.ts';
 import { help, readOptions } from './options.ts';
 import { runChaos, type Verdict } from './run.ts';
+import type { OtherStore } from './stage.ts';
 
 /** `npm run chaos -- --help`. Exit code 0: nothing lost, doubled or mischarged; 1: something was; 2: wrong usage. */
 async function main(): Promise<number> {
@@ -15,12 +18,17 @@ async function main(): Promise<number> {
     console.log(help());
     return 0;
   }
-  const verdict = await runChaos(await build(), options, (line) =>
-    console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`),
-  );
+  const say = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`);
+  const verdict = await runChaos(await build(), options, say, namedStore());
   console.log(report(verdict, options.seed));
   if (verdict.unfinished.length > 0) console.log(JSON.stringify(verdict.unfinished, undefined, 1));
   return verdict.ok ? 0 : 1;
+}
+
+/** The server that `MONGODB_URI` names, if it names one. It is not ours to kill. */
+function namedStore(): OtherStore | undefined {
+  const { mongodbUri } = loadConfig(readEnvironment());
+  return mongodbUri === '' ? undefined : { uri: mongodbUri, pid: undefined, kill: async () => {} };
 }
 
 function report({ findings, faults, accepted, looks, seconds, ok }: Verdict, seed: number): string {

@@ -47,7 +47,7 @@ const DOUBLED = ['gateway', 'smpp', 'webhooks', 'chatapp', 'batches', 'schedules
 /** A server of MongoDB's protocol that is no process of the product, and that may be killed like one. */
 export interface OtherStore {
   readonly uri: string;
-  /** Undefined while it is down. */
+  /** Undefined while it is down, and of one that is not ours to kill. */
   readonly pid: number | undefined;
   /** kill -9; resolves when it has started again. */
   kill(): Promise<void>;
@@ -113,6 +113,7 @@ export async function setStage(dist: string, other?: OtherStore): Promise<Stage>
     windowSize: WINDOW,
     close: async () => {
       await fleet.stopClients();
+      if (other !== undefined) await db.dropDatabase();
       await store.close();
       await Promise.all([smsc.close(), provider.close(), receiver.close()]);
       await fleet.stop();
