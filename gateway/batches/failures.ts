@@ -67,7 +67,6 @@ function readFailed(db: Db, batch: BatchId, after: MessageId | undefined, limit:
     .collection<MessageDocument>('messages')
     .find({ batch, state: { $in: [...FAILED] }, _id: after === undefined ? range : { $gt: after, $lte: range.$lte } })
     .sort({ _id: 1 })
-    .hint({ _id: 1 })
     .limit(limit)
     .batchSize(Math.min(limit + 1, 1_000))
     .project<Failed>(FIELDS)

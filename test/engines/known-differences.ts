@@ -76,6 +76,17 @@ export const DIFFERENCES: readonly Difference[] = [
     right: 0,
   },
   {
+    title: 'a sort holds, whatever index a hint names',
+    servers: ['rust'],
+    manual: 'reference/method/cursor.hint/',
+    ask: async (db) => {
+      await db.collection<{ _id: number }>('things').insertMany([{ _id: 2 }, { _id: 1 }]);
+      const found = db.collection('things').find({}, { hint: { _id: 1 } });
+      return (await found.sort({ _id: 1 }).toArray()).map(({ _id }) => _id);
+    },
+    right: [1, 2],
+  },
+  {
     title: 'upserts that come together answer with their document',
     servers: ['python', 'rust'],
     manual: 'reference/command/findAndModify/',

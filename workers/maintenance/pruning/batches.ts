@@ -30,7 +30,7 @@ export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches,
       batches
         .find<Found>(
           { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
-          { projection: { state: 1, open: 1, counts: 1, validUntil: 1 }, hint: { _id: 1 } },
+          { projection: { state: 1, open: 1, counts: 1, validUntil: 1 } },
         )
         .sort({ _id: 1 })
         .limit(limit)

@@ -18,7 +18,7 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
     group: 100,
     look: (after, limit) =>
       conversations
-        .find<Found>(after === undefined ? {} : { _id: { $gt: after } }, { projection: { _id: 1 }, hint: { _id: 1 } })
+        .find<Found>(after === undefined ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),

@@ -21,7 +21,7 @@ export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
         .find<Found>(
           // A delivery's id begins with its event's id.
           { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below as DeliveryDocument['_id'] } },
-          { projection: { _id: 1 }, hint: { _id: 1 } },
+          { projection: { _id: 1 } },
         )
         .sort({ _id: 1 })
         .limit(limit)

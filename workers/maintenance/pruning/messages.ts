@@ -42,7 +42,7 @@ export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found
       messages
         .find<Found>(
           { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
-          { projection: { batch: 1 }, hint: { _id: 1 } },
+          { projection: { batch: 1 } },
         )
         .sort({ _id: 1 })
         .limit(limit)

@@ -18,7 +18,7 @@ export function scheduleWalk(db: Db, before: Date): PruneWalk<Found> {
       schedules
         .find<Found>(
           { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
-          { projection: { _id: 1 }, hint: { _id: 1 } },
+          { projection: { _id: 1 } },
         )
         .sort({ _id: 1 })
         .limit(limit)

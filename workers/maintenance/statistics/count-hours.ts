@@ -99,7 +99,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
 async function firstHour(db: Db, now: Date): Promise<Date> {
   const [oldest] = await db
     .collection<AnyMessage>('messages')
-    .find({}, { projection: { _id: 1 }, hint: { _id: 1 } })
+    .find({}, { projection: { _id: 1 } })
     .sort({ _id: 1 })
     .limit(1)
     .toArray();
@@ -114,7 +114,7 @@ async function* slicesOf(db: Db, hour: HourName, pace: Pace): AsyncGenerator<rea
   for (;;) {
     const slice = await db
       .collection<AnyMessage>('messages')
-      .find({ _id: range }, { projection: COUNTED_FIELDS, hint: { _id: 1 } })
+      .find({ _id: range }, { projection: COUNTED_FIELDS })
       .sort({ _id: 1 })
       .limit(SLICE)
       .batchSize(SLICE + 1)
