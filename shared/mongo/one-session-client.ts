@@ -10,12 +10,20 @@ export class OneSessionClient extends MongoClient {
   #shared: ClientSession | undefined;
 
   override startSession(options?: ClientSessionOptions & { readonly explicit?: boolean }): ClientSession {
-    // The driver asks for a session of its own by `explicit: false`, which its types leave out. It ends what it has begun itself,
-    // by `owner`; the shared one has no owner, so it ends when the client is closed.
+    // The driver asks for a session of its own by `explicit: false`, which its types leave out.
     if (options?.explicit !== false) return super.startSession(options);
     if (this.#shared === undefined || this.#shared.hasEnded) {
       this.#shared = super.startSession({ explicit: false } as ClientSessionOptions);
+      // `bulkWrite` ends the session that it was given, and would end it for every command on its way.
+      this.#shared.endSession = async () => {};
     }
     return this.#shared;
+  }
+
+  /** Ends the session too. */
+  override close(force?: boolean): Promise<void> {
+    // Without its own method it has that of its class again, which the driver calls for every session.
+    if (this.#shared !== undefined) Reflect.deleteProperty(this.#shared, 'endSession');
+    return super.close(force);
   }
 }

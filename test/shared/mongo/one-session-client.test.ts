@@ -24,16 +24,20 @@ describe('OneSessionClient', () => {
     return { client, sessions };
   }
 
-  it('sends commands side by side, cursors to their end and what follows in one session', async () => {
+  it('sends commands side by side, bulk writes, cursors to their end and what follows in one session', async () => {
     const { client, sessions } = await openClient();
     const things = client.db('x').collection('things');
 
     await Promise.all(Array.from({ length: 20 }, (_, n) => things.insertOne({ n })));
+    await Promise.all([
+      things.bulkWrite([{ insertOne: { document: { n: 20 } } }]),
+      ...[1, 2, 3].map(() => things.findOne({})),
+    ]);
     const read = await Promise.all([1, 2, 3].map(() => things.find({}, { batchSize: 3 }).toArray()));
     await things.find({}, { batchSize: 3 }).next();
     await client.db('x').command({ ping: 1 });
 
-    expect(read.map((found) => found.length)).to.deep.equal([20, 20, 20]);
+    expect(read.map((found) => found.length)).to.deep.equal([21, 21, 21]);
     expect(sessions.length).to.be.greaterThan(30);
     expect(new Set(sessions).size).to.equal(1);
   });
@@ -49,5 +53,18 @@ describe('OneSessionClient', () => {
     const [first, own, last] = sessions;
     expect(own).to.not.equal(first);
     expect(last).to.equal(first);
+  });
+
+  it('ends the session with the client', async () => {
+    const { client, sessions } = await openClient();
+    await client.db('x').command({ ping: 1 });
+    const ended: string[] = [];
+    client.on('commandStarted', ({ command }) => {
+      for (const { id } of command.endSessions ?? []) ended.push(String(id.toString('hex')));
+    });
+
+    await client.close();
+
+    expect(ended).to.include(sessions[0]);
   });
 });
