@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +13,12 @@ describe('OneSessionClient', () => {
   });
 
   /** A client, and the session of each command that it sends. */
-  async function openClient() {
+  async function openClient(maxPoolSize = 20) {
     const dir = mkdtempSync(join(tmpdir(), 'harkara-session-'));
     closers.push(async () => rmSync(dir, { recursive: true, force: true }));
     const server = await startEmbeddedStore({ dir, durability: 'none' });
     closers.unshift(() => server.close());
-    const client = new OneSessionClient(server.uri, { monitorCommands: true, retryWrites: false });
+    const client = new OneSessionClient(server.uri, { monitorCommands: true, retryWrites: false, maxPoolSize });
     closers.unshift(() => client.close());
     const sessions: string[] = [];
     client.on('commandStarted', ({ command }) => sessions.push(String(command.lsid?.id?.toString('hex'))));
@@ -40,6 +41,19 @@ describe('OneSessionClient', () => {
     expect(read.map((found) => found.length)).to.deep.equal([21, 21, 21]);
     expect(sessions.length).to.be.greaterThan(30);
     expect(new Set(sessions).size).to.equal(1);
+  });
+
+  it('goes on with the commands that wait behind a bulk write for a connection', async () => {
+    const { client } = await openClient(1);
+    const db = client.db('x');
+
+    const begun = once(client, 'commandStarted');
+    const bulk = db.collection('things').bulkWrite([{ insertOne: { document: { n: 1 } } }]);
+    await begun;
+    const waiting = Promise.all(Array.from({ length: 10 }, () => db.command({ ping: 1 })));
+
+    await bulk;
+    expect((await waiting).map(({ ok }) => ok)).to.deep.equal(Array.from({ length: 10 }, () => 1));
   });
 
   it('gives those who ask for a session one of their own, and goes on when that ends', async () => {
