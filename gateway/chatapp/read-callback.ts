@@ -102,7 +102,7 @@ class Reader implements CallbackPost {
 
   /** Templates belong to the business account, which `entry` names. */
   template(entry: JsonObject, value: JsonObject): void {
-    const what = readTemplateChange(value);
+    const what = readTemplateChange(value, entry.time, this.#now);
     if (entry.id !== this.#provider.businessId) this.ignored.foreign++;
     else if (what === undefined) this.ignored.unreadable++;
     else {

@@ -18,14 +18,21 @@ const NO_STATUS: readonly string[] = ['FLAGGED', 'LOCKED'];
 /** The status is what it was before; only the list tells it. */
 const BACK: readonly string[] = ['REINSTATED', 'UNARCHIVED'];
 
-/** What a change tells of a template. Undefined when it names none. Pure. */
-export function readTemplateChange(value: JsonObject): TemplateItem | undefined {
+/** How far the provider's clock may be ahead of ours. A time beyond it would make every later change look old. */
+const AHEAD_MAX_MS = 300_000;
+
+/**
+ * What a change tells of a template. `time` is that of its entry: seconds since 1970 (Graph API, "Webhooks, getting started").
+ * Undefined when it names none. Pure.
+ */
+export function readTemplateChange(value: JsonObject, time: unknown, now: Date): TemplateItem | undefined {
   const { message_template_name: name, message_template_language: language } = value;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX) return undefined;
   if (typeof language !== 'string' || language === '' || language.length > WORD_MAX) return undefined;
   const event = word(value.event);
-  const status =
-    event === undefined || NO_STATUS.includes(event) || BACK.includes(event) ? undefined : event.toLowerCase();
+  const changes = event !== undefined && !NO_STATUS.includes(event);
+  const status = changes && !BACK.includes(event) ? event.toLowerCase() : undefined;
+  const toldAt = changes ? timeOf(time, now) : undefined;
   // Some editions of the documentation show the quality under the field of the status.
   const quality = word(value.new_quality_score)?.toLowerCase();
   // Without `previous_category` the category will change, and has not yet.
@@ -37,10 +44,16 @@ export function readTemplateChange(value: JsonObject): TemplateItem | undefined 
     // Callbacks may write `en-US`, lists write `en_US`.
     language: language.replace('-', '_'),
     ...(status === undefined ? {} : { status }),
+    ...(toldAt === undefined ? {} : { toldAt }),
     ...(reason === undefined ? {} : { reason }),
     ...(quality === undefined ? {} : { quality }),
     ...(category === undefined ? {} : { category }),
   };
+}
+
+function timeOf(time: unknown, now: Date): Date | undefined {
+  if (typeof time !== 'number' || !Number.isInteger(time) || time <= 0) return undefined;
+  return time * 1000 > now.getTime() + AHEAD_MAX_MS ? undefined : new Date(time * 1000);
 }
 
 /** `INVALID_FORMAT: Your template has parameters placed next to each other. Separate them.` */

@@ -47,6 +47,8 @@ export interface TemplateItem {
   readonly language: string;
   /** Absent when the status did not change, or only the provider's list tells it. */
   readonly status?: string;
+  /** When the status changed, by the provider's clock, in whole seconds. Absent when it did not change, or nobody can tell. */
+  readonly toldAt?: Date;
   readonly reason?: string;
   readonly quality?: string;
   readonly category?: string;

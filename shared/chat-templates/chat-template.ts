@@ -22,6 +22,8 @@ export interface ChatTemplateDocument {
   readonly quality?: string;
   /** When its status changed, as far as we know. A list that was read before says nothing about it. */
   readonly statusAt?: Date;
+  /** The time that the provider gave to the newest change of the status that it told. An earlier one that comes later says nothing. */
+  readonly toldAt?: Date;
   /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
   readonly owed?: readonly OwedStatus[];
   /** If our API cannot send the template: the part that it cannot send, such as a carousel. */

@@ -164,6 +164,7 @@ function inGroups<T>(all: readonly T[]): readonly T[][] {
 /** What a refused send or a callback said about a template. */
 export interface TemplateNews {
   readonly status?: ChatTemplateStatus;
+  readonly toldAt?: Date;
   readonly reason?: string;
   readonly quality?: string;
   readonly category?: string;
@@ -171,7 +172,8 @@ export interface TemplateNews {
 
 /**
  * Stores news about a template, until the provider is asked again; a change of its status is told to webhooks. Returns whether
- * there is such a template. Storing the same news twice tells it once.
+ * there is such a template. Storing the same news twice tells it once. News with an earlier `toldAt` than what is stored changes
+ * nothing: the provider's posts may overtake each other.
  */
 export async function noteChatTemplate(
   db: Db,
@@ -183,14 +185,15 @@ export async function noteChatTemplate(
 ): Promise<boolean> {
   const _id = chatTemplateId(account, name, language);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const known = await templates(db).findOne({ _id }, { projection: { status: 1 } });
+    const known = await templates(db).findOne({ _id }, { projection: { status: 1, toldAt: 1 } });
     if (known === null) return false;
+    if (more.toldAt !== undefined && known.toldAt !== undefined && more.toldAt < known.toldAt) return true;
     const changes = status !== undefined && status !== known.status;
     const owed = changes ? owedOf(known.status, status, reason, at) : [];
     // Also when it is the same: a list that was read before must not set it back.
     const set = { ...more, ...(status && { status, statusAt: at }), ...(reason !== undefined && { reason }) };
     const { matchedCount } = await templates(db).updateOne(
-      { _id, status: known.status },
+      { _id, status: known.status, toldAt: known.toldAt ?? { $exists: false } },
       {
         $set: { account, ...set },
         ...(changes && reason === undefined && { $unset: { reason: '' } }),

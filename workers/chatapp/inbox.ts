@@ -96,8 +96,8 @@ export class Inbox {
     for (const { account, what } of told) {
       const { kind: _, name, language, ...news } = what;
       const known = await noteChatTemplate(db, account, name, language, news, clock.now());
-      // The list has the rest: another text, or a template that is not known here.
-      if (!known || news.status === undefined) copyTemplates(account);
+      // The list has the rest: another text, a template that is not known here, or what came last if nobody says when.
+      if (!known || news.status === undefined || news.toldAt === undefined) copyTemplates(account);
     }
     await finish(told.map(({ _id }) => _id));
     metrics.inbox.inc({ result: 'template' }, told.length);

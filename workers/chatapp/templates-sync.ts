@@ -39,6 +39,8 @@ export class TemplatesSync {
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #copying = false;
+  /** Whether `soon` was called while a copy was made. */
+  #onceMore = false;
   /** When the last round began. */
   #begunMs = Number.NEGATIVE_INFINITY;
 
@@ -51,13 +53,20 @@ export class TemplatesSync {
   }
 
   /**
-   * Copies the list within a minute, because a send was refused as if our copy were old. If a copy is being made already, that
-   * one is new enough.
+   * Copies the list within a minute, because a send was refused as if our copy were old, or a callback told a part only. A copy
+   * that is being made may have been asked for before that, so another one follows.
    */
   soon(): void {
-    if (this.#copying) return;
+    if (this.#copying) {
+      this.#onceMore = true;
+      return;
+    }
     clearTimeout(this.#timer);
-    this.#schedule(Math.max(0, this.#begunMs + AGAIN_MS - this.#options.clock.monotonicMs()));
+    this.#schedule(this.#untilAgainMs());
+  }
+
+  #untilAgainMs(): number {
+    return Math.max(0, this.#begunMs + AGAIN_MS - this.#options.clock.monotonicMs());
   }
 
   /** Close the client after this. That ends a request that is in progress. */
@@ -77,7 +86,8 @@ export class TemplatesSync {
       this.#begunMs = this.#options.clock.monotonicMs();
       this.#running = this.#round().then((pauseMs) => {
         this.#copying = false;
-        this.#schedule(pauseMs);
+        this.#schedule(this.#onceMore ? Math.min(pauseMs, this.#untilAgainMs()) : pauseMs);
+        this.#onceMore = false;
       });
     }, inMs);
   }

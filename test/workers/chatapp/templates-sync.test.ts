@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { CallbackStore } from '../../../gateway/chatapp/callback-store.ts';
+import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -62,6 +64,57 @@ describe('chatapp worker: copies of the templates', () => {
     await world.allIn(account, 'sent', 1);
 
     expect(await listChatTemplates(world.store.db, account.id)).to.have.length(1);
+  });
+
+  describe('callbacks that overtake each other', () => {
+    const TIME = 1_763_719_190;
+
+    /** What the provider posts, each in a post of its own, and what is stored when all are worked off. */
+    async function posted(...posts: readonly (readonly [event: string, time: number | undefined])[]) {
+      const account = await world.openAccount();
+      const listed = [{ name: 'hello', status: 'APPROVED', language: 'en' }];
+      account.provider.pages = [listed];
+      let aheadMs = 0;
+      const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      await world.startWorker({ clock });
+      const stored = async () => (await listChatTemplates(world.store.db, account.id))[0];
+      await eventually(async () => (await stored()) !== undefined, 'the first copy');
+      aheadMs = 60_000;
+      const keep = new CallbackStore(world.store.db);
+      const provider = { _id: account.id, phoneNumberId: '1055', businessId: '2055' };
+      for (const [event, time] of posts) {
+        const value = { event, message_template_name: 'hello', message_template_language: 'en' };
+        const changes = [{ field: 'message_template_status_update', value }];
+        await keep.keep(await readCallback({ entry: [{ id: '2055', time, changes }] }, provider, new Date()));
+        await eventually(
+          async () => (await world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } })) === 0,
+          'it is worked off',
+        );
+      }
+      return { stored, account };
+    }
+
+    it('the later one by the provider’s time holds, in whichever order they come', async () => {
+      const { stored, account } = await posted(['DISABLED', TIME + 2], ['PAUSED', TIME + 1]);
+
+      expect(await stored()).to.include({ status: 'disabled' });
+      expect((await stored())?.owed?.map(({ status }) => status) ?? []).not.to.include('paused');
+      expect(account.provider.lists, 'nothing is left to ask').to.have.length(1);
+    });
+
+    it('an old one says nothing after the template is back, which only the list tells', async () => {
+      const { stored, account } = await posted(['REINSTATED', TIME + 2], ['DISABLED', TIME + 1]);
+
+      await eventually(() => account.provider.lists.length === 2, 'the list is asked for');
+      expect(await stored()).to.include({ status: 'approved' });
+    });
+
+    it('of one without a time the list is asked', async () => {
+      const { stored, account } = await posted(['PAUSED', undefined]);
+
+      await eventually(() => account.provider.lists.length === 2, 'the list is asked for');
+      await eventually(async () => (await stored())?.status === 'approved', 'what the list says');
+    });
   });
 
   for (const code of [132_000, 132_001, 132_012, 132_018, 131_008]) {
