@@ -106,6 +106,23 @@ describe('embedded-db tables that are not as they were written', () => {
     expect(refused).to.be.greaterThan(pages());
   });
 
+  it('are whole when a large value became smaller between two checkpoints', async () => {
+    const where = join(dir, 'smaller');
+    mkdirSync(where);
+    const first = new Database(where, 'none');
+    for (const bytes of [30_000, 20_000, 100]) {
+      first.write(() => first.put(first.documents, Buffer.from('k'), Buffer.alloc(bytes, 1)));
+    }
+    await first.checkpoint();
+    first.write(() => first.put(first.documents, Buffer.from('other'), Buffer.alloc(10)));
+    await first.close();
+
+    const again = new Database(where, 'none');
+    await again.close();
+
+    expect(again.pages.covered).to.equal(again.pages.pages);
+  });
+
   it('are refused when the file is shorter, or older than its checksums', async () => {
     for (let size = 0; size < pages() * PAGE; size += PAGE * 3) {
       const said = await startOf({ ...files, 'data.mdb': (files['data.mdb'] ?? Buffer.alloc(0)).subarray(0, size) });

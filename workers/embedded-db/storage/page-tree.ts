@@ -9,6 +9,7 @@ import { crc32 } from 'node:zlib';
  *     page      [number u64][txn u64][pad u16][flags u16][lower u16][upper u16] or [pages of an overflow u32], offsets of nodes u16
  *               (`lower` is the end of the offsets; it and they count from the end of the header)
  *     node      [low u16][high u16][flags u16][key bytes u16][key][data]; branch: low, high and flags are the child's number
+ *     large     in place of a node's data [first page u64][txn u64][pages u64]
  *     tree      [pad u32][flags u16][depth u16][branch, leaf, overflow pages, entries u64][root u64]
  *     meta page [header 24][magic u32][version u32][address u64][map u64][tree of free pages 48][main tree 48][last page u64][txn u64]
  */
@@ -16,6 +17,7 @@ export const PAGE_BYTES = 8192;
 const HEADER_BYTES = 24;
 const NODE_BYTES = 8;
 const TREE_BYTES = 48;
+const LARGE_BYTES = 24;
 
 const BRANCH = 1;
 const LEAF = 2;
@@ -139,8 +141,8 @@ export class PageTree {
         const dataAt = at + NODE_BYTES + key.length;
         if ((flags & SUB_TREE) !== 0) this.addRoot(open, bytes, dataAt, key.toString('latin1').replace(/\0$/, ''));
         else {
-          const pages = Math.floor((HEADER_BYTES - 1 + size) / PAGE_BYTES) + 1;
-          open.push({ number: readU64(bytes, dataAt), table, near: key, overflow: pages });
+          // Not by the value's size: one that became smaller in the same transaction keeps all its pages.
+          open.push({ number: readU64(bytes, dataAt), table, near: key, overflow: readU64(bytes, dataAt + 16) });
         }
       }
     }
@@ -184,7 +186,7 @@ function kindOf(bytes: Buffer, overflow: number): 'branch' | 'leaf' | 'overflow'
     const end = node + NODE_BYTES + bytes.readUInt16LE(node + 6);
     const special = flags === LEAF ? bytes.readUInt16LE(node + 4) : 0;
     const data =
-      flags === BRANCH ? 0 : special === 0 ? bytes.readUInt32LE(node) : special === BIG_DATA ? 8 : TREE_BYTES;
+      flags === BRANCH ? 0 : special === 0 ? bytes.readUInt32LE(node) : special === BIG_DATA ? LARGE_BYTES : TREE_BYTES;
     if (end + data > PAGE_BYTES) return undefined;
   }
   return flags === BRANCH ? 'branch' : 'leaf';
