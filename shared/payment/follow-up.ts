@@ -3,6 +3,7 @@ import { markPaid } from '../batches/store.ts';
 import { isStoreTrouble } from '../mongo/errors.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { pauseMs, REPEAT_MS } from '../mongo/until-answered.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
@@ -52,6 +53,7 @@ const ACCOUNTS_MAX = 10_000;
  * the group stays in the account's `pending`, and the sweep finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #storing: Grouper<DebitRequest, boolean>;
   readonly #entering: Grouper<DebitRequest, boolean>;
@@ -59,7 +61,8 @@ export class FollowUp {
   /** By account: groups whose follow-up is complete; the next debit clears them. */
   readonly #done = new Map<AccountId, GroupId[]>();
 
-  constructor({ db, log }: { readonly db: Db; readonly log: Log }) {
+  constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
+    this.#clock = clock;
     this.#log = log;
     this.#storing = new Grouper<DebitRequest, boolean>({
       maxItems: GROUPS_MAX,
@@ -134,13 +137,14 @@ export class FollowUp {
 
   /**
    * The results of `write`, which may be repeated, for each group; false for one that the sweep has to do. It is repeated for as
-   * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. When the store
-   * refuses one of the groups, the others are written without it.
+   * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
+   * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
    */
   async #untilTaken(
     groups: readonly DebitRequest[],
     write: (some: readonly DebitRequest[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
+    const deadline = this.#clock.monotonicMs() + REPEAT_MS;
     for (let failed = 1; ; failed++) {
       try {
         return await write(groups);
@@ -151,8 +155,8 @@ export class FollowUp {
           ...errorFields(error),
         });
         if (!isStoreTrouble(error)) {
-          if (groups.length === 1) return [false];
-          return (await Promise.all(groups.map((group) => this.#untilTaken([group], write)))).flat();
+          if (groups.length > 1) return (await Promise.all(groups.map((one) => this.#untilTaken([one], write)))).flat();
+          if (this.#clock.monotonicMs() >= deadline) return [false];
         }
         // A process without anything else to do may end: the sweep goes on.
         await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)).unref());

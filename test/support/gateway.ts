@@ -7,13 +7,11 @@ import { KeyUses } from '../../gateway/process/key-uses.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { type Accepter, GroupAccepter } from '../../shared/payment/accept.ts';
+import { type Accepter, type AcceptOutcome, GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { TEST_BOX } from './chatapp.ts';
-import { eventually } from './eventually.ts';
 import { watchAnswers } from './openapi.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -59,14 +57,14 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   const log = overrides.log ?? silentLog;
   const gate = overrides.gate ?? { open: true };
   const stopping = new AbortController();
-  const accepter = new GroupAccepter({ db, clock, log });
+  const accepter = answersWhenStored({ db, clock, log });
   const prices = { userCredits: TEST_CONFIG.chatUserCredits, businessCredits: TEST_CONFIG.chatBusinessCredits };
   const app = createApp({
     db,
     clock,
     log,
     config: TEST_CONFIG,
-    accepter: untilStored(db, accepter),
+    accepter,
     batchAccepter: accepter,
     booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
@@ -96,17 +94,31 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
 }
 
 /** Tests look into the store right after the answer. The product answers before the messages are there. */
-function untilStored(db: Db, accepter: Accepter): Accepter {
-  return {
-    async accept(account, drafts, payBy) {
-      const outcome = await accepter.accept(account, drafts, payBy);
-      if (outcome.kind !== 'accepted') return outcome;
-      const messages = db.collection<MessageDocument>('messages');
-      const ids = { _id: { $in: drafts.map(({ _id }) => _id) } };
-      await eventually(async () => (await messages.countDocuments(ids)) === drafts.length, 'the messages are stored');
-      return outcome;
+function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0]): GroupAccepter {
+  const waiting = new Map<string, () => void>();
+  const db: Db = new Proxy(deps.db, {
+    get(target, property) {
+      if (property !== 'command') return Reflect.get(target, property);
+      return async (...[command, options]: Parameters<Db['command']>) => {
+        const answer = await target.command(command, options);
+        if (command.insert === 'messages') for (const { _id } of command.documents) waiting.get(_id)?.();
+        return answer;
+      };
     },
-  };
+  });
+  class Waiting extends GroupAccepter {
+    override async accept(...[account, drafts, payBy]: Parameters<Accepter['accept']>): Promise<AcceptOutcome> {
+      const stored = drafts.map(({ _id }) => new Promise<void>((resolve) => waiting.set(_id, resolve)));
+      try {
+        const outcome = await super.accept(account, drafts, payBy);
+        if (outcome.kind === 'accepted') await Promise.all(stored);
+        return outcome;
+      } finally {
+        for (const { _id } of drafts) waiting.delete(_id);
+      }
+    }
+  }
+  return new Waiting({ ...deps, db });
 }
 
 /** A new key's text. */

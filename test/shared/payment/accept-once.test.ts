@@ -19,7 +19,7 @@ describe('a message that is accepted again', () => {
 
   /** Each as another process. */
   const accept = (account: Awaited<ReturnType<typeof makeAccount>>, draft: ReturnType<typeof makeDraft>) =>
-    acceptOnce({ db: store.db, clock, followUp: new FollowUp({ db: store.db, log }) }, account, draft);
+    acceptOnce({ db: store.db, clock, followUp: new FollowUp({ db: store.db, clock, log }) }, account, draft);
   const stored = (account: string) => store.db.collection('messages').countDocuments({ account });
 
   it('by many processes at the same time, is paid for and stored once', async () => {
