@@ -17,7 +17,9 @@ describe('chatapp worker: pace of the sends', () => {
     await world.allIn(account, 'sent', 20);
     await world.allIn(account, 'queued', 2);
 
-    expect(account.provider.sends.filter(({ to }) => to === asha)).to.have.length(1);
+    // Its first is tried again after the pause, which a busy machine may let pass; the second waits behind it.
+    const tried = account.provider.sends.filter(({ to }) => to === asha);
+    expect(new Set(tried.map(({ ours }) => ours)).size).to.equal(1);
   });
 
   it('a storm of 429: all arrive once it is over, none twice, none rejected', async () => {

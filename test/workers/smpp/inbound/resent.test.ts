@@ -107,6 +107,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     here.says({ text: 'yes' });
     here.says({ text: 'yes' });
     await here.received(2);
+    await eventually(() => here.smsc.stats().deliveries.acknowledged === 2, 'the carrier has our answers');
     here.says({ text: 'yes' });
 
     expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'yes']);
