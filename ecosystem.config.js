@@ -16,6 +16,7 @@ const require = createRequire(import.meta.url);
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
+const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
 const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
 
 const { config, env } = settings();
@@ -33,7 +34,7 @@ const common = {
   // One log file for all processes of an app: <app>-out.log (JSON lines) and <app>-error.log.
   merge_logs: true,
   // 0.1 s after a crash, 1.5 times longer after each further one (at most 15 s), anew after 30 s of life: a killed process
-  // is back at once, one that cannot start does not spin, and none is ever given up.
+  // is back at once, one that cannot start does not spin, and none is ever given up, except a damaged store (below).
   exp_backoff_restart_delay: 100,
   // Our processes have no children, and looking for them needs `ps`.
   treekill: false,
@@ -44,7 +45,8 @@ const common = {
 
 /** The store first, so that the others need not wait for it. */
 export const apps = [
-  config.mongodbUri === '' && worker('embedded-db'),
+  // Damage that a start has found is found by the next one too: it stays stopped, and its log says what to do.
+  config.mongodbUri === '' && { ...worker('embedded-db'), stop_exit_codes: [DAMAGED_EXIT_CODE] },
   config.simulator === 'on' && app('simulator', 'scripts/simulator'),
   { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: config.gatewayInstances },
   worker('batches'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
 import { NODE_FLAGS } from '../shared/processes/node-flags.ts';
+import { DAMAGED_EXIT_CODE } from '../shared/runtime/lifecycle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -43,6 +44,12 @@ describe('ecosystem.config.js', () => {
   it('starts the store first, and no simulator', () => {
     const workers = ['batches', 'schedules', 'smpp', 'chatapp', 'webhooks', 'maintenance'];
     expect(names()).to.deep.equal(['embedded-db', 'gateway', ...workers]);
+  });
+
+  it('leaves a store stopped that found damage, and gives up nothing else', () => {
+    const given = apps().map(({ name, stop_exit_codes: codes }) => [name, codes]);
+
+    expect(given.filter(([, codes]) => codes !== undefined)).to.deep.equal([['embedded-db', [DAMAGED_EXIT_CODE]]]);
   });
 
   it('starts no store of its own when MONGODB_URI names one', () => {

@@ -10,7 +10,7 @@ export interface Lifecycle {
   onStop(name: string, close: () => Promise<void> | void): void;
   /** Tells PM2 (`wait_ready`) that the process works. */
   ready(): void;
-  /** Begins to stop as after a signal. With an error the process exits with 1. */
+  /** Begins to stop as after a signal. With an error the process exits with 1, with a `StartError` as that says. */
   stop(reason: string, error?: unknown): void;
 }
 
@@ -20,6 +20,16 @@ const STOP_DEADLINE_MS = 15_000;
 /** A mistake of the person who starts the process (settings, a busy port). It is shown as one sentence, without a stack. */
 export class StartError extends Error {
   readonly code = 'start_failed';
+  /** What the process ends with. */
+  readonly exitCode: number = 1;
+}
+
+/** `EX_DATAERR` of sysexits.h. PM2 leaves a process stopped that ended with it (ecosystem.config.js). */
+export const DAMAGED_EXIT_CODE = 65;
+
+/** Every start would find the same damage until somebody mends it. */
+export class DamageFound extends StartError {
+  override readonly exitCode = DAMAGED_EXIT_CODE;
 }
 
 export function runProcess(log: Log, start: (life: Lifecycle) => Promise<void>): void {
@@ -38,7 +48,7 @@ export function runProcess(log: Log, start: (life: Lifecycle) => Promise<void>):
     }
   };
   const stop = (reason: string, error?: unknown): void => {
-    if (error !== undefined) exitCode = 1;
+    if (error !== undefined) exitCode = error instanceof StartError ? error.exitCode : 1;
     if (abort.signal.aborted) return;
     abort.abort();
     log.info('stopping', { reason });

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { serialize } from 'bson';
 import { expect } from 'chai';
+import { DAMAGED_EXIT_CODE } from '../../../shared/runtime/lifecycle.ts';
 import { int32 } from '../../../workers/embedded-db/bson/value.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
+import { startStoreProcess } from './store-process.ts';
 import { tempDir } from './store-under-test.ts';
 
 const PAGE = 8192;
@@ -143,6 +145,22 @@ describe('embedded-db tables that are not as they were written', () => {
     expect(await startOf(without)).to.equal('all');
     expect(await startOf({ ...files, 'data.sums': readFileSync(join(other, 'data.sums')) })).to.equal('all');
     expect(await startOf({ ...files, 'data.sums': before['data.sums'] ?? Buffer.alloc(0) })).to.equal('all');
+  });
+
+  it('end the process with a code of its own, so that it is not started again and again', async () => {
+    const where = join(placed({}), 'store');
+    const page = PAGE * 5 + 100;
+    mkdirSync(where);
+    for (const [name, bytes] of Object.entries(tables((all) => all.fill(1, page, page + 50)))) {
+      writeFileSync(join(where, name), bytes);
+    }
+
+    const ended = await startStoreProcess(dirname(where)).then(
+      ({ kill }) => kill().then(() => 'it started'),
+      (error: Error) => error.message,
+    );
+
+    expect(ended).to.equal(`ended with ${DAMAGED_EXIT_CODE}`);
   });
 
   it('are covered again after a start without checksums', async () => {

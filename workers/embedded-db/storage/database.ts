@@ -78,7 +78,7 @@ export class Database {
   /** What it found of the tables' pages. */
   readonly pages: PagesChecked;
 
-  /** Throws `StartError` when the files are damaged or belong to different stores; its sentence says what to do. */
+  /** Throws `DamageFound` when the files are damaged or belong to different stores; its sentence says what to do. */
   constructor(dir: string, durability: Durability) {
     this.dir = dir;
     const files = prepareFiles(dir);

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { isDiskFull } from './disk-full.ts';
 import { catalogueNames } from './page-names.ts';
 import { entriesOf, PAGE_BYTES, PageTree, type TreePage } from './page-tree.ts';
@@ -36,7 +36,7 @@ export interface PagesChecked {
 }
 
 /**
- * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `StartError`
+ * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `DamageFound`
  * when one differs: LMDB must not read it. Pages without a checksum (a copy without data.sums, an older version) must at least be
  * pages.
  */
@@ -174,14 +174,14 @@ function readSums(path: string, all: boolean): Sums | undefined {
   }
 }
 
-function isDamaged({ tables, sums }: StoreFiles, first: TreePage, count: number, where: string): StartError {
-  return new StartError(
+function isDamaged({ tables, sums }: StoreFiles, first: TreePage, count: number, where: string): DamageFound {
+  return new DamageFound(
     `${tables} is damaged: page ${first.number} (${where}) is not as it was written${count === 1 ? '' : `, and ${count - 1} more`}. The disk changed or lost it. Bring data.mdb and data.log back from one backup.${existsSync(sums) ? ` To see what can still be read, keep copies, remove ${sums}, and run: npm run ops -- store check` : ''}`,
   );
 }
 
-function notTheSame({ tables, sums }: StoreFiles, why: string): StartError {
-  return new StartError(
+function notTheSame({ tables, sums }: StoreFiles, why: string): DamageFound {
+  return new DamageFound(
     `${tables} is not as it was written: ${why}. If you brought data.mdb and data.log back from one backup, remove ${sums}; if not, do so, or keep copies, remove ${sums}, and run: npm run ops -- store check`,
   );
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { LOG_STEP_BYTES, type LogPosition } from './log.ts';
 import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
 import { findOldGroups } from './read-old-log.ts';
@@ -42,7 +42,7 @@ export class LogBytes {
     this.path = path;
   }
 
-  /** The groups to apply after group `stored`. Throws `StartError` when a needed group is damaged or from another store. */
+  /** The groups to apply after group `stored`. Throws `DamageFound` when a needed group is damaged or from another store. */
   recovery({ store, stored, sized }: LogPosition): Recovery {
     const first = readHeader(this.read(0, HEADER_BYTES));
     if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
@@ -128,20 +128,20 @@ function needed(path: string, found: readonly FoundGroup[], stored: number): Fou
   return groups;
 }
 
-function notTheirs(path: string, why: string): StartError {
-  return new StartError(
+function notTheirs(path: string, why: string): DamageFound {
+  return new DamageFound(
     `${path} does not belong to the data.mdb beside it: ${why}. Bring both back from one backup; to go on with what data.mdb alone has, keep a copy and empty it: ${emptied(path)}`,
   );
 }
 
-function cut(path: string, size: number): StartError {
-  return new StartError(
+function cut(path: string, size: number): DamageFound {
+  return new DamageFound(
     `${path} was cut off: it has ${size} bytes, and its length is a multiple of ${LOG_STEP_BYTES}. What was written last may be missing. Bring data.mdb and data.log back from one backup; to go on with what is in both, keep copies and fill it up: ${filled(path, Math.max(size, 1))}`,
   );
 }
 
-function damaged(path: string, number: number, at: number, following: number): StartError {
-  return new StartError(
+function damaged(path: string, number: number, at: number, following: number): DamageFound {
+  return new DamageFound(
     `${path} is damaged: group ${number} is not as it was written, and ${following} more follow it. Bring data.mdb and data.log back from one backup; to go on with what was written before it, and without these, keep a copy and cut the file: truncate -s ${at} ${path} && ${filled(path, Math.max(at, 1))}`,
   );
 }

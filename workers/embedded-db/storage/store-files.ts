@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
 import { emptied } from './read-log.ts';
 
@@ -63,14 +63,14 @@ export function narrowModes(path: string): void {
   if (found.isDirectory()) for (const name of readdirSync(path)) narrowModes(join(path, name));
 }
 
-/** Throws `StartError` when tables that hold something have lost their log. */
+/** Throws `DamageFound` when tables that hold something have lost their log. */
 export function requireLog(files: StoreFiles, tablesAreUsed: boolean): void {
   if (existsSync(files.log)) return;
   if (!tablesAreUsed) {
     makeLog(files);
     return;
   }
-  throw new StartError(
+  throw new DamageFound(
     `${files.log} is missing: it belongs to the data.mdb beside it, and may have what that has not. Bring both back from one backup; to go on without what was written last, make an empty one: ${emptied(files.log)}`,
   );
 }
