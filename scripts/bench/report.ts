@@ -38,7 +38,7 @@ export function reportText(report: Report): string {
     `yardstick ${machine.yardstickUs.toFixed(0)} µs (${YARDSTICK_US} where the targets were set)`;
   return [
     head,
-    table([['', 'figure', 'target'], ...figureRows(report)]),
+    table([['', 'figure', 'target'], ...rowsOf(report)]),
     ...(report.growth === undefined ? [] : [table(growthRows(report.growth))]),
     table(cpuRows(report)),
     ...trouble(report).map((line) => `! ${line}`),
@@ -46,7 +46,7 @@ export function reportText(report: Report): string {
 }
 
 /** What was measured, with its target; the same rows for every run of the same phases. */
-export function figureRows(report: Report): Row[] {
+export function rowsOf(report: Report): Row[] {
   const { machine, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
   const rows: Row[] = [['yardstick', `${machine.yardstickUs.toFixed(0)} µs`, '']];
   if (accept) {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, ROOT } from './build.ts';
-import { figureRows, type Report, table } from './report.ts';
+import { type Report, rowsOf, table } from './report.ts';
 
 /** One of several runs of the same benchmark. */
 interface Variant {
@@ -100,7 +100,7 @@ function run({ name, node, args }: Variant): Promise<string> {
 }
 
 function tableOf(runs: readonly { readonly name: string; readonly report: Report }[]): string {
-  const columns = runs.map(({ report }) => figureRows(report));
+  const columns = runs.map(({ report }) => rowsOf(report));
   const rows = columns[0]?.map(([what, , target], i) => [what, ...columns.map((rows) => rows[i]?.[1] ?? ''), target]);
   return table([['', ...runs.map(({ name }) => name), 'target'], ...(rows ?? [])]);
 }
