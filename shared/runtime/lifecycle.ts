@@ -27,7 +27,7 @@ export class StartError extends Error {
 /** `EX_DATAERR` of sysexits.h. PM2 leaves a process stopped that ended with it (ecosystem.config.js). */
 export const DAMAGED_EXIT_CODE = 65;
 
-/** Every start would find the same damage until somebody mends it. */
+/** Every start would find the same damage until somebody corrects it. */
 export class DamageFound extends StartError {
   override readonly exitCode = DAMAGED_EXIT_CODE;
 }
