@@ -102,6 +102,33 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
     expect(count('x.c')).to.equal(3);
   });
 
+  it('is undone before anything else can be read', async () => {
+    await run(insert('c', 1));
+    await store.database.checkpoint();
+    await run(insert('c', 2)); // In the log, not in the tables that undoing goes back to.
+    const seen: unknown[] = [];
+    const turns = 10;
+    /** What sockets that have something to read do, and scans that gave way: in the very next turns. */
+    const read = async (): Promise<void> => {
+      for (let turn = 0; turn < turns; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const find = new Command(Buffer.from(serialize({ find: 'c', $db: 'x' })), new Map());
+        const reply = deserialize((await handlerOf(find).run(store, find)) as Buffer); // what reads answer with
+        seen.push(reply.cursor.firstBatch.map(({ _id }: { _id: number }) => _id).join());
+      }
+    };
+    let reads: Promise<void> | undefined;
+
+    const reply = await run(insert('c', 3), () => {
+      reads = read();
+      fault();
+    });
+    await reads;
+
+    expect(reply).to.include({ ok: 0, code: 1 });
+    expect(seen).to.deep.equal(Array.from({ length: turns }, () => '1,2'));
+  });
+
   it('that has written nothing is answered, and nothing is undone', async () => {
     const undo = store.database.undo.bind(store.database);
     let undone = 0;

@@ -122,7 +122,10 @@ export class Database {
     return this.log.pending;
   }
 
-  /** Undoes a `write` that has thrown. Nothing may be read or written until it resolves. */
+  /**
+   * Undoes a `write` that has thrown. Nothing may be read or written until it resolves: it ends within the turn of the event loop in
+   * which it began, and commands come only in other turns.
+   */
   async undo(): Promise<void> {
     this.log.discard();
     if (this.open === undefined) return;
