@@ -22,7 +22,10 @@ export interface AccountDocument {
   readonly seq: number;
   /** Counter of top-ups and refunds. Their compare-and-set filters on it, because debits would starve them on `seq`. */
   readonly credits: number;
-  /** Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (conversations/open.ts). */
+  /**
+   * Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (conversations/open.ts). A final
+   * refusal raises it too, which ends attempts that are still on their way (conversations/opening-store.ts).
+   */
   readonly chats?: number;
   /** ISO 4217. */
   readonly currency: string;

@@ -1,8 +1,10 @@
+import type { AccountDocument } from '../accounts/account.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
 import { decideChats } from './decide.ts';
+import { endAttempts } from './opening-store.ts';
 import { type OpenersToPay, type PayDeps, payForOpeners } from './pay.ts';
 import { planOf } from './plan.ts';
 import type { ChatPrices } from './pricing.ts';
@@ -85,7 +87,8 @@ export class AccountAccepter {
     const { db, clock, prices } = this.#deps;
     const state = await readChatState(db, this.#account, arrivals);
     const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
-    for (const [arrival, answer] of plan.refused) answers.set(arrival, answer);
+    const returning = plan.refused.filter(([{ again }]) => again && state.account !== null);
+    for (const one of plan.refused) if (!returning.includes(one)) answers.set(...one);
     const results = await Promise.allSettled([
       ride(this.#deps, this.#account, plan.riders),
       this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
@@ -95,6 +98,27 @@ export class AccountAccepter {
       if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
     }
     for (const result of results) if (result.status === 'rejected') throw result.reason;
+    // Openers have changed `chats`: then they are decided again.
+    if (returning.length === 0 || plan.openers.length > 0) return;
+    await this.#refuseForGood(returning, state.account?.chats, answers, mayStillPay);
+  }
+
+  /**
+   * Refuses messages that return. Nobody asks for them again, and they have no `payBy`: an attempt of whatever process, whose answer
+   * was lost, must not pay afterwards. Without an answer they are decided again.
+   */
+  async #refuseForGood(
+    refused: readonly Answered[],
+    chats: number | undefined,
+    answers: Map<Arrival, Answer>,
+    mayStillPay: Set<Arrival>,
+  ): Promise<void> {
+    const accounts = this.#deps.db.collection<AccountDocument>('accounts');
+    if (!(await endAttempts(accounts, this.#account, chats))) return;
+    for (const [arrival, answer] of refused) {
+      answers.set(arrival, answer);
+      mayStillPay.delete(arrival);
+    }
   }
 
   async #open(asked: Omit<OpenersToPay, 'account' | 'done'>): Promise<readonly Answered[]> {

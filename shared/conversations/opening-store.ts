@@ -69,6 +69,23 @@ export async function payForOpenings(
   return paid.length === groups.length ? paid : undefined;
 }
 
+/**
+ * Ends every attempt to open a conversation that was decided with this `chats` or an earlier one and is still on its way. True: none
+ * of them has paid that was not shown by the read of `chats`, and none will. False when another conversation was opened since. One
+ * atomic update of the account; may be repeated.
+ */
+export async function endAttempts(
+  accounts: Collection<AccountDocument>,
+  account: AccountId,
+  chats: number | undefined,
+): Promise<boolean> {
+  const { matchedCount } = await accounts.updateOne(
+    { _id: account, chats: chats ?? { $exists: false } },
+    { $inc: { chats: 1 } },
+  );
+  return matchedCount === 1;
+}
+
 function openingPipeline({ openings, done }: OpeningDebit, required: number): Document[] {
   const pending: Record<string, unknown> = {};
   const opening: Record<string, Opening> = {};

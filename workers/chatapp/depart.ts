@@ -76,10 +76,12 @@ export async function checkDeparture(
   await Promise.all(
     messages.map(async (message) => {
       const document = documentOf(chargeOf(message));
+      const charge = charges.get(message.conversation) ?? 'stands';
+      // If it is void, an earlier look may have tried to pay for another one: `leave` ends that.
       const departure =
-        message.content.kind !== 'template' && !isSessionOpen(document, now)
+        charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(document, now)
           ? sessionClosed(sessionUntil(document))
-          : await leave(deps, message, charges.get(message.conversation) ?? 'stands');
+          : await leave(deps, message, charge);
       if (departure !== undefined) departures.set(message._id, departure);
     }),
   );

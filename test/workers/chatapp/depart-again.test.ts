@@ -5,10 +5,12 @@ import { voidConversation } from '../../../shared/conversations/store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { checkDeparture } from '../../../workers/chatapp/depart.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { chatMessagesOf, customerWrites, makeTextDraft } from '../../support/chat.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
+import { doneLate } from '../../support/mongo-wire/undo.ts';
 
 import { CLAIMED, CUSTOMER, departWorld } from './depart-world.ts';
 
@@ -94,6 +96,53 @@ describe('conversations/depart: another conversation', () => {
     expect(early).to.deep.equal([]);
     expect(then.map(({ kind }) => kind)).to.deep.equal(['go']);
     expect(await balance()).to.equal(1);
+  });
+
+  describe('an attempt to pay that is held up on its way to the store', () => {
+    /** The rider's own conversation is void. The first debit is held up, and then the account is suspended. */
+    async function heldUp() {
+      const opener = await accept();
+      const rider = await accept();
+      await refuse(opener);
+      const proxy = await startWireProxy(world.store.uri);
+      const mongodbDatabase = world.store.db.databaseName;
+      const cut = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase });
+      let sendOn: () => Promise<unknown> = async () => expect.fail('it was held up');
+      const late = doneLate(world.store.db, (work) => {
+        sendOn = work;
+      });
+      const held = proxy.inject({
+        command: 'findAndModify',
+        collection: 'accounts',
+        happens: async (command, link) => {
+          await accounts().updateOne({ _id: world.account }, { $set: { status: 'suspended' } });
+          await late(command, link);
+        },
+      });
+      const { db } = world.store;
+      const departures = await checkDeparture({ db, clock: systemClock, accepter: accepterOn(cut.db, systemClock) }, [
+        rider,
+      ]);
+      await cut.close();
+      await proxy.close();
+      expect(held.met).to.equal(1);
+      return { rider, departures, sendOn: () => sendOn() };
+    }
+
+    it('never pays after the message was refused', async () => {
+      const { rider, departures, sendOn } = await heldUp();
+      await accounts().updateOne({ _id: world.account }, { $set: { status: 'active' } });
+      await sendOn();
+
+      expect([...departures.values()]).to.deep.equal([
+        { kind: 'refuse', code: 'account_suspended', reason: 'The account is suspended.' },
+      ]);
+      expect(await balance()).to.equal(10);
+      expect(await message(rider._id)).to.deep.equal(rider);
+      await expectWholeLedger();
+      const next = await accept();
+      expect((await conversation())?.current?.id, 'others still open conversations').to.equal(next.conversation);
+    });
   });
 
   describe('a worker that is cut off after it paid for another conversation', () => {
