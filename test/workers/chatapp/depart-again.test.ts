@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { doneLate } from '../../support/mongo-wire/undo.ts';
 
-import { CLAIMED, CUSTOMER, departWorld } from './depart-world.ts';
+import { CLAIMED, CUSTOMER, departWorld, HOUR_MS } from './depart-world.ts';
 
 describe('conversations/depart: another conversation', () => {
   const world = departWorld();
@@ -143,6 +143,22 @@ describe('conversations/depart: another conversation', () => {
       const next = await accept();
       expect((await conversation())?.current?.id, 'others still open conversations').to.equal(next.conversation);
     });
+  });
+
+  it('ends attempts of earlier looks also when the session has closed since', async () => {
+    await customerWrites(world.store.db, world.account, CUSTOMER, world.clock.now());
+    const opener = await accept(makeTextDraft());
+    const rider = await accept(makeTextDraft());
+    await refuse(opener);
+    const chats = async () => (await accounts().findOne({ _id: world.account }))?.chats;
+    const before = await chats();
+    world.clock.turn(25 * HOUR_MS);
+
+    const [departure] = await depart([rider]);
+
+    expect(departure).to.include({ kind: 'refuse', code: 'session_closed' });
+    // What an attempt filters on.
+    expect(await chats()).not.to.equal(before);
   });
 
   describe('a worker that is cut off after it paid for another conversation', () => {
