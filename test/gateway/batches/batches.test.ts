@@ -179,13 +179,14 @@ describe('/v2/batches/{id}', () => {
         { $set: { state: 'unpaid' }, $unset: { group: '' } },
       );
       expect((await ask('get', batch._id)).body).to.include({ state: 'processing' });
-      expect(await now(batch)).to.include({ state: 'paid', group });
+      expect(await now(batch), 'showing writes nothing').to.include({ state: 'unpaid' });
       const worker = await startBatchWorker(site.db);
 
       const answer = await ask('delete', batch._id);
 
       await worker.stop();
       expect(answer.body).to.include({ state: 'stopped' });
+      expect(await now(batch)).to.include({ state: 'stopped', group });
       expect(await balance()).to.equal(2_000 - 5 + answer.body.stopped);
     });
 

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** Whatever a POST could do twice lies in one of these, in the statement, or in a new account. */
 const COLLECTIONS = [
   ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
-  ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays'],
+  ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders'],
 ];
 type Documents = Readonly<Record<string, readonly Document[]>>;
 

@@ -87,6 +87,10 @@ export const POSTS: Readonly<Record<string, Post>> = {
     body: () => ({ since: new Date(Date.now() - HOUR_MS).toISOString() }),
     other: { since: new Date(Date.now() - 2 * HOUR_MS).toISOString() },
   },
+  '/v2/account/senders': {
+    body: () => ({ sender: 'ASHA', routes: ['transactional'] }),
+    other: { routes: ['promotional'] },
+  },
   '/v2/account/templates': {
     body: () => ({ name: 'Bye', senders: ['HARKRA'], category: 'service_implicit', content: 'Bye {#var#}' }),
     other: { content: 'Farewell {#var#}' },
