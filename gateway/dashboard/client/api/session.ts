@@ -32,7 +32,11 @@ export const newcomer = signal('');
 
 /** Asks who is signed in, unless the page came with the word that nobody is. Throws when the gateway does not say. */
 export async function loadSession(): Promise<void> {
-  if ('nobody' in document.documentElement.dataset) return setSession(null);
+  const { dataset } = document.documentElement;
+  if ('nobody' in dataset) {
+    delete dataset.nobody; // Somebody may sign in before it is asked again.
+    return setSession(null);
+  }
   try {
     setSession(await get<Session>('/v2/session'));
   } catch (error) {
