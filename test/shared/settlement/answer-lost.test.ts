@@ -4,34 +4,20 @@ import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { balanceOf } from '../../support/balance.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
+import { withCutStore } from '../../support/mongo-wire/cut-store.ts';
 import { cutAfter, unreplicated } from '../../support/mongo-wire/faults.ts';
-import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { doneLate } from '../../support/mongo-wire/undo.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('a settle whose answer was lost', () => {
-  let store: TestStore;
-  let proxy: WireProxy;
-  let cut: Store;
-  before(async () => {
-    store = await openTestStore();
-    proxy = await startWireProxy(store.uri);
-    cut = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
-  });
-  after(async () => {
-    await cut.close();
-    await proxy.close();
-    await store.close();
-  });
+  const site = withCutStore();
 
   const UPDATE = { command: 'update', collection: 'messages' } as const;
-  const messages = () => store.db.collection<MessageDocument>('messages');
+  const messages = () => site.store.db.collection<MessageDocument>('messages');
   const put = async (account: MessageDocument['account']): Promise<MessageDocument> => {
     const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: systemClock.now() };
     const message = makeMessage({ account, state: 'submitting', claim, v: 1 });
@@ -48,7 +34,7 @@ describe('a settle whose answer was lost', () => {
       told.push(...changes.map(({ message, entry }) => `${message._id} ${entry.state}`));
     };
     const settler = new Settler({
-      ...{ db: cut.db, announcer: { announce }, lease: newId('req'), epoch: 1, stream: 'outcomes' },
+      ...{ db: site.cut.db, announcer: { announce }, lease: newId('req'), epoch: 1, stream: 'outcomes' },
     });
     return { settler, told };
   };
@@ -59,13 +45,13 @@ describe('a settle whose answer was lost', () => {
     );
 
   it('changes nothing when it comes late, so that no message ends without its event and its refund', async () => {
-    const account = await makeAccount(store.db, 0);
+    const account = await makeAccount(site.store.db, 0);
     const message = await put(account);
     let work: (() => Promise<unknown>) | undefined;
-    const late = doneLate(store.db, (held) => {
+    const late = doneLate(site.store.db, (held) => {
       work = held;
     });
-    proxy.inject({ ...UPDATE, happens: late });
+    site.proxy.inject({ ...UPDATE, happens: late });
     const { settler, told } = newSettler();
     expect(await rejectionOf(settler.settle([{ message, decide: rejected }]))).to.be.instanceOf(Error);
 
@@ -76,23 +62,23 @@ describe('a settle whose answer was lost', () => {
     expect(told).to.deep.equal([]);
     await settler.settle([{ message, decide: rejected }]);
     expect(told).to.deep.equal([`${message._id} rejected`]);
-    expect(await balanceOf(store.db, account)).to.equal(1);
+    expect(await balanceOf(site.store.db, account)).to.equal(1);
   });
 
   it('is neither told nor refunded while it may be rolled back', async () => {
-    const account = await makeAccount(store.db, 0);
+    const account = await makeAccount(site.store.db, 0);
     const message = await put(account);
-    proxy.inject({ ...UPDATE, happens: cutAfter });
+    site.proxy.inject({ ...UPDATE, happens: cutAfter });
     const { settler, told } = newSettler();
     await rejectionOf(settler.settle([{ message, decide: rejected }]));
     const stepsDown = unreplicated('InterruptedDueToReplStateChange');
-    proxy.inject({ command: 'findAndModify', collection: 'messages', happens: stepsDown });
+    site.proxy.inject({ command: 'findAndModify', collection: 'messages', happens: stepsDown });
 
     expect(await rejectionOf(settler.payOwed())).to.be.instanceOf(MongoWriteConcernError);
-    expect({ told, balance: await balanceOf(store.db, account) }).to.deep.equal({ told: [], balance: 0 });
+    expect({ told, balance: await balanceOf(site.store.db, account) }).to.deep.equal({ told: [], balance: 0 });
 
     await settler.payOwed();
     expect(told).to.deep.equal([`${message._id} rejected`]);
-    expect(await balanceOf(store.db, account)).to.equal(1);
+    expect(await balanceOf(site.store.db, account)).to.equal(1);
   });
 });

@@ -39,8 +39,6 @@ export class Documents {
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** The indexes that are being built. */
   readonly unfinished: UnfinishedIndexes;
-  /** Raised by every written document: shows whether a failed command had already written. */
-  writes = 0;
   /** Namespaces with documents inserted or changed; emptied by whoever tells of them. */
   readonly changed = new Set<string>();
   /** Since the start, as `serverStatus().metrics.document` has them. */
@@ -104,7 +102,6 @@ export class Documents {
       this.keepFlags(i);
       if (index.unique) this.checkUnique(collection, index, first, idKey, doc, key);
     }
-    this.writes++;
     if (!this.database.putNew(key, doc)) throw duplicateId(collection, id);
     this.noteFlags(collection, indexes);
     let entry = 0;
@@ -142,7 +139,6 @@ export class Documents {
       if (index.unique) this.checkUnique(collection, index, first, idKey, next);
     }
     this.noteFlags(collection, indexes);
-    this.writes++;
     let fromBefore = 0;
     let fromAfter = 0;
     for (let i = 0; i < indexes.length; i++) {
@@ -164,7 +160,6 @@ export class Documents {
   }
 
   remove(collection: Collection, key: Buffer, old: Buffer): void {
-    this.writes++;
     const idKey = key.subarray(4);
     const { before } = this;
     before.clear();

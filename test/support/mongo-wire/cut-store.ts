@@ -1,0 +1,44 @@
+import type { Db } from 'mongodb';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { openTestStore, type TestStore } from '../store.ts';
+import { startWireProxy, type WireProxy } from './proxy.ts';
+
+/** A store, and a second way to the same database on which faults are caused. */
+export interface CutStore {
+  readonly store: TestStore;
+  readonly proxy: WireProxy;
+  /** Through the proxy. */
+  readonly cut: { readonly db: Db };
+}
+
+/** For the tests of a `describe`. Its parts are there from `before` on. */
+export function withCutStore(): CutStore {
+  const made: { store?: TestStore; proxy?: WireProxy; cut?: Store } = {};
+  before(async () => {
+    made.store = await openTestStore();
+    made.proxy = await startWireProxy(made.store.uri);
+    const mongodbDatabase = made.store.db.databaseName;
+    made.cut = await connectStore({ mongodbUri: made.proxy.uri, dataDir: '', mongodbDatabase });
+  });
+  after(async () => {
+    await made.cut?.close();
+    await made.proxy?.close();
+    await made.store?.close();
+  });
+  return {
+    get store() {
+      return present(made.store);
+    },
+    get proxy() {
+      return present(made.proxy);
+    },
+    get cut() {
+      return present(made.cut);
+    },
+  };
+}
+
+function present<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('before `before`');
+  return part;
+}
