@@ -60,8 +60,9 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
     ...(has('rate') && { rate: await steadyRate(stage, options) }),
     ...(has('lone') && { lone: await loneMessages(stage, options) }),
     ...(has('idle') && { idle: await idle(stage, options) }),
-    ...(has('growth') && { growth: await growth(stage, options) }),
+    // Before `growth`, which ends the store's process.
     memoryMib: Object.fromEntries(stage.all.map(({ name, pid }) => [name, memoryMib(pid)])),
+    ...(has('growth') && { growth: await growth(stage, options) }),
   };
 }
 
