@@ -81,11 +81,15 @@ export class MoveWorld {
   }
 }
 
-/** The bytes of all documents of all collections that are copied, in the order of their ids. */
+/**
+ * The bytes of all documents of all collections that are copied, in the order of their ids. Without those whose time is over:
+ * a store may remove them at any moment, before the move or after it.
+ */
 export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   for (const name of COPIED) {
-    const raw: unknown[] = await db.collection(name).find({}, { raw: true }).sort({ _id: 1 }).toArray();
+    const lasting = db.collection(name).find({ expiresAt: { $not: { $lte: new Date() } } }, { raw: true });
+    const raw: unknown[] = await lasting.sort({ _id: 1 }).toArray();
     found[name] = raw.map((bytes) => Buffer.from(bytes as Uint8Array).toString('base64'));
   }
   return found;
