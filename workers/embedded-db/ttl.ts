@@ -1,3 +1,4 @@
+import { beginEffort } from './bson/effort.ts';
 import { date, string } from './bson/value.ts';
 import { OK } from './commands/reply.ts';
 import type { Store } from './commands/store.ts';
@@ -61,6 +62,7 @@ export class TtlSweeper {
   }
 
   private expired(collection: Collection, index: Index, most: number): Hit[] {
+    beginEffort(); // The timer may follow a command that has spent everything.
     const nowMs = this.store.now();
     const path = index.fields[0]?.path;
     if (path === undefined) return [];

@@ -1,3 +1,4 @@
+import { beginEffort } from '../bson/effort.ts';
 import { fieldOf, int32At, TYPE } from '../bson/read.ts';
 import { validDocumentEnd } from '../bson/validate.ts';
 import { Catalog, type Collection } from './catalog.ts';
@@ -55,6 +56,7 @@ function checkDocuments(
   const keys = new EntryKeys();
   let count = 0;
   for (const { key, value } of walk(database, database.documents, collection.id)) {
+    beginEffort();
     count++;
     report.documents++;
     if (report.documents % STEP === 0) progress(report.documents);

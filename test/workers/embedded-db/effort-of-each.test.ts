@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { spend } from '../../../workers/embedded-db/bson/effort.ts';
+import { checkStore } from '../../../workers/embedded-db/offline.ts';
+import { eventually } from '../../support/eventually.ts';
+import { EMBEDDED } from './store-under-test.ts';
+import { storesInOneDirectory } from './stores-world.ts';
+
+const MINUTE_MS = 60_000;
+const NUMBERS = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`n${i}`, i]));
+/** Each condition looks at the whole document. */
+const CONDITIONS = Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { $gte: 0 }]));
+/** With these conditions, one takes a sixteenth of what one document may take. */
+const TEXT = 'x'.repeat(1024 * 1024);
+const DOCUMENTS = 24;
+const FAR_TOO_MUCH_BYTES = 2 ** 30;
+
+if (EMBEDDED) {
+  describe('embedded-db, and how much it may look at for one document', function () {
+    this.timeout(MINUTE_MS);
+    const world = storesInOneDirectory();
+
+    it('checks a whole store, in which all documents together take more', async () => {
+      const store = await world.start();
+      const all = world.connect(store).db('x').collection<{ _id: number }>('c');
+      await all.createIndex({ n0: 1 }, { partialFilterExpression: CONDITIONS });
+      for (let _id = 0; _id < DOCUMENTS; _id++) await all.insertOne({ _id, ...NUMBERS, text: TEXT } as { _id: number });
+      await world.stop(store);
+
+      const report = await checkStore(world.dir, () => {});
+
+      expect(report).to.deep.equal({ collections: 1, documents: DOCUMENTS, entries: DOCUMENTS, problems: [] });
+    });
+
+    it('looks for documents whose time is over also after a command that took more', async () => {
+      let looks = 0;
+      const now = (): number => {
+        looks++;
+        return Date.UTC(2026, 10, 21);
+      };
+      const store = await world.start({ ttlEveryMs: 10, now });
+      await world.connect(store).db('x').collection('c').createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+      const before = looks;
+
+      expect(() => spend(FAR_TOO_MUCH_BYTES)).to.throw('exceeded the limit');
+
+      await eventually(() => Promise.resolve(looks > before + 1), 'two more looks');
+    });
+  });
+}
