@@ -182,10 +182,18 @@ async function tryOne(
     // The last case may have cost this lane its server.
     await untilDone(() => faulty.command({ ping: 1 }));
     const { act, expectWhole } = await scenario.open(db, faulty);
-    const injected = proxy.inject(fault);
+    const played: Promise<void>[] = [];
+    const happens: Handler = (command, link) => {
+      const over = fault.happens(command, link);
+      played.push(over);
+      return over;
+    };
+    const injected = proxy.inject({ ...fault, happens });
     await act();
     injected.end();
     if (injected.met === 0) return 'the command did not come';
+    // The work may have seen the write that is being rolled back. On a replica set nothing that follows it would stay either.
+    await Promise.all(played);
     for (const work of late) await work();
     await expectWhole();
   } catch (error) {
