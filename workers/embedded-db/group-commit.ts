@@ -1,4 +1,5 @@
 import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
+import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { errorReply, OK } from './commands/reply.ts';
 import { type Progress, Rest } from './commands/slices.ts';
@@ -201,6 +202,7 @@ export class GroupCommit {
       database.write(() => {
         for (const job of jobs) {
           const before = database.pending + catalog.edits;
+          beginEffort(); // A part of a long command follows what others have spent.
           try {
             replies.push(job.run());
           } catch (error) {

@@ -120,7 +120,6 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
     const handler = handlerOf(command);
     if (handler.kind === 'write') {
       commits.add(() => {
-        beginEffort();
         beginPatterns();
         return handler.run(store, command);
       }, done);

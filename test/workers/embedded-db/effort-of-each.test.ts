@@ -1,7 +1,11 @@
+import { deserialize } from 'bson';
 import { expect } from 'chai';
 import { spend } from '../../../workers/embedded-db/bson/effort.ts';
+import { OK } from '../../../workers/embedded-db/commands/reply.ts';
+import { type Progress, Rest } from '../../../workers/embedded-db/commands/slices.ts';
 import { checkStore } from '../../../workers/embedded-db/offline.ts';
 import { eventually } from '../../support/eventually.ts';
+import { StoreInGroups } from './store-in-groups.ts';
 import { EMBEDDED } from './store-under-test.ts';
 import { storesInOneDirectory } from './stores-world.ts';
 
@@ -18,6 +22,11 @@ if (EMBEDDED) {
   describe('embedded-db, and how much it may look at for one document', function () {
     this.timeout(MINUTE_MS);
     const world = storesInOneDirectory();
+    let groups: StoreInGroups | undefined;
+    afterEach(async () => {
+      await groups?.close();
+      groups = undefined;
+    });
 
     it('checks a whole store, in which all documents together take more', async () => {
       const store = await world.start();
@@ -44,6 +53,26 @@ if (EMBEDDED) {
       expect(() => spend(FAR_TOO_MUCH_BYTES)).to.throw('exceeded the limit');
 
       await eventually(() => Promise.resolve(looks > before + 1), 'two more looks');
+    });
+
+    it('goes on with a long command after another one that took more', async () => {
+      groups = new StoreInGroups();
+      const { commits } = groups;
+      const told = new Promise<Buffer>((resolve) => {
+        const end = (): Progress => {
+          spend(1);
+          return OK;
+        };
+        commits.add(() => new Rest(end), resolve);
+      });
+      const tooMuch = (): Progress => {
+        spend(FAR_TOO_MUCH_BYTES);
+        return OK;
+      };
+      const refused = new Promise<Buffer>((resolve) => commits.add(tooMuch, resolve));
+
+      expect(deserialize(await refused)).to.include({ code: 50 });
+      expect(deserialize(await told)).to.include({ ok: 1 });
     });
   });
 }
