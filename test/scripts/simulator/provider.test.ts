@@ -94,7 +94,8 @@ describe('the simulated chat-app provider', () => {
 
     expect(status).equal(200);
     await eventually(() => statusesOf(id).length === 3, 'three statuses');
-    expect(statusesOf(id)).deep.equal(['sent', 'delivered', 'read']);
+    // Each is a post on a connection of its own, as the provider's are: no order of arrival is promised.
+    expect(statusesOf(id)).to.have.members(['sent', 'delivered', 'read']);
     expect(posts.map(({ signed, body }) => [signed, body.object])).deep.include([true, 'whatsapp_business_account']);
     expect(posts.every(({ signed }) => signed)).equal(true);
   });
