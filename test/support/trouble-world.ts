@@ -5,6 +5,7 @@ import { createCarrier } from '../../shared/carriers/store.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
@@ -73,7 +74,9 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
   const key = await makeKey(db, account, ['send', 'read'], undefined, 1_000_000);
   const worker = new SmppWorker({ db, clock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
   worker.start();
-  const gateway = await openGateway(db);
+  // As in the product: an answer waits for nothing that comes after the debit, which the trouble may hold up for as long as it lasts.
+  const accepter = new GroupAccepter({ db, clock, log: silentLog });
+  const gateway = await openGateway(db, { accepter, batchAccepter: accepter, booker: accepter });
   return {
     smsc,
     send: async () => {
@@ -105,6 +108,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
       await worker.stop();
       await smsc.close();
       await gateway.close();
+      await accepter.settled();
       await store.close();
     },
   };
