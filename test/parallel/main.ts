@@ -8,8 +8,8 @@ import { summary } from './summary.ts';
 
 /**
  * `npm test`: all test files but those of the suites peers and engines, several mocha processes at a time. Arguments, if any, are the
- * files and folders to run instead (`npm test -- test/workers/smpp`). The last lines are like mocha's: `N passing`, `N failing`, and what
- * failed.
+ * files and folders to run instead (`npm test -- test/workers/smpp`; `npm run test:peers` is `test/peers`). The last lines are like
+ * mocha's: `N passing`, `N failing`, and what failed.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Many tests wait for processes and deadlines, so two for each core. */
@@ -18,16 +18,17 @@ const SIGINT_EXIT = 130;
 
 const asked = process.argv.slice(2).map((path) => path.replace(/^\.\/|\/$/g, ''));
 const isAsked = (path: string, one: string): boolean => path === one || path.startsWith(`${one}/`);
+const needsMore = (path: string): boolean => /^test\/(peers|engines)\//.test(path);
 const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((path) => `test/${path}`)
-  .filter((path) => path.endsWith('.test.ts') && !/^test\/(peers|engines)\//.test(path))
+  .filter((path) => path.endsWith('.test.ts'))
   .sort();
 const unknown = asked.filter((one) => !all.some((path) => isAsked(path, one)));
 if (unknown.length > 0) {
   console.error(`No test file in ${unknown.join(' or ')}: name files or folders such as test/workers/smpp.`);
   process.exit(1);
 }
-const files = all.filter((path) => asked.length === 0 || asked.some((one) => isAsked(path, one)));
+const files = all.filter((path) => (asked.length === 0 ? !needsMore(path) : asked.some((one) => isAsked(path, one))));
 
 const began = performance.now();
 const stop = new AbortController();

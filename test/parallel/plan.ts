@@ -24,6 +24,13 @@ export const LONG: readonly string[] = [
   'test/flow/fairness.test.ts',
   'test/shared/conversations/charge-store.test.ts',
   'test/flow/whole-path.test.ts',
+  'test/peers/dashboard/every-page.test.ts',
+  'test/peers/dashboard/journey.test.ts',
+  'test/peers/dashboard/operators.test.ts',
+  'test/peers/docs/clients.test.ts',
+  'test/peers/dashboard/settings.test.ts',
+  'test/peers/dashboard/overview.test.ts',
+  'test/peers/dashboard/templates.test.ts',
 ];
 
 /** So many of them take longer than a process for other files; the rest end the run. */
