@@ -6,7 +6,7 @@ import { table } from './report.ts';
 import { type Contender, type Stage, setStage } from './stage.ts';
 import { productTarget, type Target } from './target.ts';
 
-/** One row of the table, of both, one value for each round. */
+/** One row of the table: the values of both, one for each round. */
 interface Measured {
   readonly what: string;
   readonly target: string;
@@ -18,9 +18,9 @@ const RATES = [500, 1_000];
 const CONNECTIONS = [64, 32];
 
 /**
- * The product and Debian's Kannel in turn on this machine: the same simulated carrier, load and receiver, receipts and callbacks
- * on. Both run all the time; the one that is not measured is idle. Returns the table: the median of all rounds, and the median of
- * the ratios of each round.
+ * Measures the product and Debian's Kannel in turn on this machine, with the same simulated carrier, load and receiver; receipts
+ * and callbacks are on. Both run all the time; while one is measured, the other is idle. Returns the table: for each row the
+ * median of all rounds, and the median of the rounds' ratios.
  */
 export async function againstKannel(dist: string, options: BenchOptions): Promise<string> {
   const stage = await setStage(dist, options, '');
@@ -104,7 +104,7 @@ class Comparison {
     this.#note(`${at}: answer → submit_sm p99, ms`, high ? '≤ 30' : '', theirs.p99, ours.p99);
   }
 
-  /** Without the simulated world and the load. */
+  /** The CPU of the product, without the simulated world and the load. */
   #ownCpu({ cpuMsPer1000 }: Pick<LoopResult, 'cpuMsPer1000'>): number {
     return this.#stage.product.reduce((sum, { name }) => sum + (cpuMsPer1000[name] ?? 0), 0);
   }

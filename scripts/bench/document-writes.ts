@@ -14,7 +14,7 @@ const LOOK_MS = 250;
 /** Writes that happen while the system is idle: reports of processes, leases. */
 const NOISE = 5;
 
-/** The count after the last message's follow-up is written: when it has almost stopped growing. */
+/** The count when it has almost stopped growing: by then the follow-up writes of the last message are done too. */
 export async function settledDocumentWrites(db: Db): Promise<number> {
   for (let before = await documentWrites(db); ; ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -5,7 +5,7 @@ interface Slot {
   process: AppProcess;
   /** Readiness of the slot's current process, or of the one about to start. */
   ready: Promise<void>;
-  /** The end of the current process was requested: not a crash. */
+  /** The end of the current process is expected, so it is no crash. */
   asked: boolean;
   /** Settings of the slot's next process only. */
   nextEnv: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export class Fleet {
   readonly #setup: Setup;
   readonly #slots: Slot[] = [];
   #stopping = false;
-  /** Unrequested ends, in order. A healthy run has none. */
+  /** The ends that nobody asked for, in order. A healthy run has none. */
   readonly crashes: Exit[] = [];
 
   constructor(setup: Setup) {
@@ -63,8 +63,9 @@ export class Fleet {
   }
 
   /**
-   * Replaces the first process of an app by one with `env` added to its settings, which will die by itself. Resolves when that
-   * one is ready, with a function that waits for its end and for its successor, which has the usual settings again.
+   * Replaces the first process of an app by one with `env` added to its settings, which must make it die by itself. Resolves when
+   * that process is ready, with a function. The function waits until the process has died and its successor, which has the usual
+   * settings again, is ready; it resolves with how the process ended.
    */
   async replace(app: AppName, env: Readonly<Record<string, string>>): Promise<() => Promise<Exit>> {
     const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
@@ -84,8 +85,8 @@ export class Fleet {
   }
 
   /**
-   * Sends SIGINT to all processes except the store. Resolves with how each living process ended; one that does not end within
-   * PM2's time-out is killed, and the result shows that. Afterwards nothing is restarted.
+   * Sends SIGINT to all processes except the store. Resolves with how each living process ended. A process that does not end
+   * within PM2's time-out is killed, and the result shows that. Afterwards nothing is restarted.
    */
   async stopClients(): Promise<Exit[]> {
     this.#stopping = true;
@@ -99,7 +100,7 @@ export class Fleet {
   }
 
   #watch(slot: Slot): void {
-    slot.ready.catch(() => {}); // Told to whoever waits for it; the end of the process itself is noted below.
+    slot.ready.catch(() => {}); // Whoever waits for `ready` gets the error. The end of the process is noted below.
     void slot.process.ended.then((exit) => {
       if (!slot.asked) this.crashes.push(exit);
       if (!this.#stopping) slot.ready = this.#restart(slot);

@@ -3,16 +3,19 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 /**
- * Ports that neither Linux (32768 and above) nor IANA's range (49152 and above) gives to who asks for any. A port of those ranges may
- * be anybody's by the time it is used: a connection's other end, or a client's that asks there too early and meets itself.
+ * Ports are chosen from `LOWEST` up to `ABOVE_HIGHEST`, outside the ranges from which a system gives a port to whoever asks for
+ * any: 32768 and above on Linux, 49152 and above by IANA. A port of those ranges may be taken by the time it is used. It may be
+ * the other end of some connection, or even that of a client of ours: a client that connects before the server listens can get
+ * the same port for its own end, and is then connected to itself.
  */
 const LOWEST = 10_000;
 const ABOVE_HIGHEST = 32_000;
 const TRIES_MAX = 1_000;
 
 /**
- * A free TCP port of 127.0.0.1 that this process has for itself as long as it lives, among all that ask here: restarted gateways
- * must use the port that their clients know. The mark is the UDP port of that number, which nobody needs.
+ * A free TCP port of 127.0.0.1. As long as this process lives, no other caller of this function gets it, in any process: a
+ * restarted gateway must listen on the port that its clients know. As a mark the process holds the UDP port of the same number,
+ * which nobody needs.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {

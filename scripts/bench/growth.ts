@@ -5,7 +5,7 @@ import { bulk, type Times, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { FIRST_ACCOUNT, type Stage } from './stage.ts';
 
-/** How the product does with so many messages stored. */
+/** What was measured with `stored` messages in the store. */
 export interface GrowthLook {
   readonly stored: number;
   /** Singles: first request → last webhook. */
@@ -14,7 +14,7 @@ export interface GrowthLook {
   readonly answerMs: Times;
   /** GET requests, one at a time, by what they ask for. */
   readonly readMs: Readonly<Record<string, Times>>;
-  /** The embedded store's own memory; absent of another store. */
+  /** The embedded store's own memory; absent when another store is used. */
   readonly storeMib?: number;
 }
 
@@ -25,11 +25,11 @@ export interface GrowthResult {
   readonly restartMs?: number;
 }
 
-/** The look that the later one is compared with. */
+/** The number of messages at the first measurement, which the second is compared with. */
 const SMALL = 100_000;
 const SINGLES = 5_000;
 const READS = 200;
-/** As many of the oldest messages, and of the newest, are asked for. */
+/** The reads ask for this many of the oldest messages, and for as many of the newest. */
 const SAMPLE = 500;
 
 interface Sampled {
@@ -38,8 +38,8 @@ interface Sampled {
 }
 
 /**
- * The same measurements with 100,000 messages in the store, and with `--stored`. It is filled by bulk sends that go their whole
- * way, webhooks included.
+ * Measures the same twice: with 100,000 messages in the store, and with as many as `--stored` says. Bulk sends fill the store;
+ * they go their whole way, webhooks included. At the end, measures the restart of the embedded store after kill -9.
  */
 export async function growth(stage: Stage, options: BenchOptions): Promise<GrowthResult> {
   await fill(stage, options, Math.min(SMALL, options.stored));

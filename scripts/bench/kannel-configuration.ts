@@ -9,9 +9,9 @@ export interface KannelPorts {
 export interface KannelSettings {
   readonly ports: KannelPorts;
   readonly smscPort: number;
-  /** Unanswered submit_sm of the bind. */
+  /** The most submit_sm of the bind that wait for their answer at a time. */
   readonly window: number;
-  /** Where its file store and logs go. */
+  /** Where the file store and the logs go. */
   readonly folder: string;
 }
 
@@ -19,8 +19,8 @@ export interface KannelSettings {
 export const KANNEL_USER = { username: 'bench', password: 'bench' } as const;
 
 /**
- * One bind, and what is accepted kept in a file that survives a crash of the process (it is never synced). Logs at the level of
- * errors, as little else as the manual allows.
+ * One bind. Kannel keeps what it accepted in a file, which survives a crash of the process but is never synced. It logs errors,
+ * and as little else as the manual allows.
  */
 export function configuration({ ports, smscPort, window, folder }: KannelSettings): string {
   return `

@@ -10,7 +10,10 @@ import type { Contender } from './stage.ts';
 import { SENDER, type Target, TEXT } from './target.ts';
 import { World } from './world-process.ts';
 
-/** Debian's Kannel beside the product: the same simulated carrier, the same receiver's machine, one callback a message. */
+/**
+ * Debian's Kannel, to be compared with the product: a simulated carrier and a receiver of the same code, on the same machine, and
+ * one callback a message.
+ */
 export interface KannelStage extends Contender {
   readonly target: Target;
   close(): Promise<void>;
@@ -58,7 +61,7 @@ export async function setKannelStage(
   };
 }
 
-/** Kannel's own way in: a GET with everything in its query. */
+/** How Kannel takes a send: a GET with everything in its query. */
 function kannelTarget(url: string, callbackUrl: string): Target {
   const same = new URLSearchParams({
     ...KANNEL_USER,

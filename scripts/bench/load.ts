@@ -43,7 +43,7 @@ export async function closedLoop(target: Target, connections: number, total: num
 
 /** How often an open loop checks which sends are due. */
 const STEP_MS = 2;
-/** Most sends in flight of an open loop. More wait, and their time runs. */
+/** The most sends in flight in an open loop. Further sends wait, but their time runs already. */
 const OPEN_LOOP_LANES = 128;
 
 /**

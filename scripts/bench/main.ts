@@ -66,7 +66,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
   };
 }
 
-/** Pins this process and everything that it starts to the first cores: the targets are for two. */
+/** Pins this process and everything that it starts to the first cores. The targets are for two cores. */
 function pin(cores: number): void {
   execFileSync('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
 }
@@ -76,7 +76,8 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-// By default the processes would survive the signal; with this, the exit hooks end them.
+// By default a signal ends this process without its exit hooks, and the processes that it started would survive. With this, the
+// exit hooks end them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {

@@ -78,7 +78,7 @@ const QUICK: Partial<Record<NumberName, string>> = {
   stored: '20000',
 };
 
-/** `--against kannel`: what its figures in docs and issues were measured with. */
+/** The defaults of `--against kannel`: the figures in docs and issues were measured with them. */
 const AGAINST: Partial<Record<NumberName, string>> = {
   messages: '30000',
   'warm-up': '12000',

@@ -21,11 +21,11 @@ export interface LoopResult {
   /** First request → last webhook received; absent when nothing is sent to carriers. */
   readonly wholePerSecond?: number;
   readonly answerMs: Times;
-  /** Absent of a peer. */
+  /** Absent for a peer: only the product has a store that counts them. */
   readonly documentWritesPerMessage?: number;
   /** CPU milliseconds per 1,000 messages, by process. */
   readonly cpuMsPer1000: Readonly<Record<string, number>>;
-  /** Errors: must be empty and 0. */
+  /** Errors. `refused` must be empty, and `repeatedWebhooks` must be 0. */
   readonly refused: Readonly<Record<string, number>>;
   readonly repeatedWebhooks: number;
 }
@@ -47,7 +47,7 @@ export interface RateResult extends LatencyResult {
 
 export interface IdleResult {
   readonly seconds: number;
-  /** Percent of one core, all processes of the product together, and each. */
+  /** CPU in percent of one core: of all processes of the product together, and of each. */
   readonly percent: number;
   readonly byProcess: Readonly<Record<string, number>>;
 }
@@ -100,7 +100,7 @@ async function toTheEnd(
     after = await webhooksReach(world, before.webhooks + load.accepted * webhooksEach);
     return load;
   });
-  await world.seen(); // Forgets the times that nobody asks for here.
+  await world.seen(); // Nobody needs these times. Asking for them makes the world forget them.
   return {
     ...resultOf(measured),
     wholePerSecond: (measured.load.accepted / (after.lastWebhookMs - measured.load.firstMs)) * 1000,
@@ -141,7 +141,7 @@ export async function loneMessages(stage: Stage, options: BenchOptions): Promise
 }
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleResult> {
-  await pause(2_000); // What came before dies down.
+  await pause(2_000); // What the earlier phases left to do ends meanwhile.
   const used = measureCpu(stage.product);
   await pause(idleSeconds * 1000);
   const byProcess = new Map([...used()].map(([name, ms]) => [name, ms / idleSeconds / 10]));
@@ -199,7 +199,7 @@ function times(values: readonly number[]): Times {
   return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
 }
 
-/** Resolves with the counts when `wanted` webhooks have arrived. Rejects when they stop arriving before. */
+/** Resolves with the counts when `wanted` webhooks have arrived. Rejects when no more arrive before that. */
 async function webhooksReach(world: World, wanted: number): Promise<Counts> {
   let progressMs = performance.now();
   for (let last = -1; ; ) {

@@ -6,7 +6,7 @@ export interface Watched {
   readonly pid: number;
 }
 
-/** Length of /proc's clock tick: Linux shows 100 a second to programs on every architecture that Node runs on. */
+/** Length of a clock tick of /proc. Linux shows programs 100 ticks a second on every architecture that Node runs on. */
 const TICK_MS = 10;
 const KIB_PER_MIB = 1024;
 
@@ -24,8 +24,8 @@ export interface Memory {
   readonly now: number;
   readonly peak: number;
   /**
-   * The part of the resident memory that belongs to no file (RssAnon). The store maps its data file, and the system reclaims that
-   * memory when it needs it.
+   * The part of the resident memory that belongs to no file (RssAnon). The store maps its data file, and the system can take the
+   * memory of a mapped file back whenever it needs it.
    */
   readonly own: number;
 }

@@ -90,7 +90,7 @@ function writes({ documentWritesPerMessage }: LoopResult): string {
   return documentWritesPerMessage?.toFixed(2) ?? '';
 }
 
-/** Without the simulated world and the load. */
+/** The CPU of the product, without the simulated world and the load. */
 function total(cpuMsPer1000: Readonly<Record<string, number>>): string {
   const own = Object.entries(cpuMsPer1000).filter(([name]) => !NOT_OURS.includes(name));
   return own.reduce((sum, [, ms]) => sum + ms, 0).toFixed(0);

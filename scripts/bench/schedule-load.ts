@@ -40,7 +40,7 @@ export async function releaseTogether(stage: Stage, connections: number, total: 
     }),
   );
   const bookedPerSecond = (total / (machineMs() - firstMs)) * 1_000;
-  // A schedule is due until its message is stored; by a partial index.
+  // A schedule has the field `due` until its message is stored. A partial index serves this count.
   const waiting = () => stage.db.collection('schedules').countDocuments({ due: { $exists: true } });
   const deadline = at.getTime() + STALL_MS;
   while ((await waiting()) > 0) {

@@ -52,7 +52,7 @@ function variantsOf(argv: readonly string[]): readonly Variant[] {
   });
 }
 
-/** Processes for so many cores. What the command line says itself comes behind and counts. */
+/** Options for that many cores. The words of the command line come after them and override them. */
 function matching(cores: number): readonly string[] {
   const gateways = Math.max(2, cores);
   const smppWorkers = Math.max(1, Math.floor(cores / 2));
@@ -73,7 +73,10 @@ function without(argv: readonly string[], names: readonly string[]): readonly st
   });
 }
 
-/** That version (or the newest of that major), from the npm package that holds nothing else; kept for the next run. */
+/**
+ * The Node binary of that version; for a major version, of its newest. It comes from the npm package that holds only this binary,
+ * and is kept for the next run.
+ */
 function nodeBinary(version: string): string {
   const dir = join(tmpdir(), 'harkara-bench-nodes', version);
   mkdirSync(dir, { recursive: true });

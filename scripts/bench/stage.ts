@@ -19,7 +19,7 @@ import { World } from './world-process.ts';
 /** What is measured: the product, or a peer. */
 export interface Contender {
   readonly world: World;
-  /** All processes: its own, the simulated world, and this one, which makes the load. */
+  /** The processes whose CPU is measured. For the product also the simulated world, and this process, which makes the load. */
   readonly all: readonly Watched[];
   /** The product's store. */
   readonly db?: Db;
@@ -36,7 +36,7 @@ export interface Stage extends Contender {
   readonly product: readonly Watched[];
   /** Ends the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
   killStore(): Promise<number>;
-  /** Undefined when the store is not ours. */
+  /** Undefined when the store is not ours but the server that `MONGODB_URI` names. */
   storePid(): number | undefined;
   /** Ends everything. Fails when a process had crashed. */
   close(): Promise<void>;
@@ -45,13 +45,16 @@ export interface Stage extends Contender {
 const CREDITS = 100_000_000;
 const CARRIER = 'carrier + receiver';
 const LOAD = 'load';
-/** Names of what is watched beside the product. */
+/** Names of the watched processes that do not belong to the product. */
 export const NOT_OURS: readonly string[] = [CARRIER, LOAD];
 const LONE_ACCOUNT_KEYS = 10;
 /** The account of the first key. */
 export const FIRST_ACCOUNT = 'account-0';
 
-/** Starts the build in `dist` on an empty store: on a disk (`os.tmpdir()`), or on the server that `MONGODB_URI` names. */
+/**
+ * Starts the build in `dist` on an empty store: the embedded one on a disk (`os.tmpdir()`), or the server that `MONGODB_URI`
+ * names.
+ */
 export async function setStage(dist: string, options: BenchOptions, profileDir: string): Promise<Stage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
   const logDir = join(dataDir, 'logs');
@@ -131,14 +134,14 @@ async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Pro
   return { keys: interleave(keys), loneKeys };
 }
 
-/** `gateway 2` where there are several. */
+/** The name in the tables: `gateway 2` where an app has several processes. */
 function nameOf(app: AppName, at: number, all: readonly { readonly app: AppName }[]): string {
   const same = all.filter((other) => other.app === app);
   const before = all.slice(0, at + 1).filter((other) => other.app === app);
   return same.length === 1 ? app : `${app} ${before.length}`;
 }
 
-/** Alternates between accounts, so that consecutive requests are of different ones. */
+/** Alternates between accounts, so that consecutive requests come from different accounts. */
 function interleave(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();

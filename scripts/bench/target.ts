@@ -4,7 +4,7 @@ import { postRequest } from './http-lane.ts';
 export interface Target {
   /** `http://127.0.0.1:3000` */
   readonly url: string;
-  /** The status that says accepted. */
+  /** The HTTP status of an accepted send. */
   readonly acceptedStatus: number;
   /** The nth send as a whole HTTP request. */
   request(n: number, to: string): string;

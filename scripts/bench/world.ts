@@ -10,23 +10,23 @@ import { machineMs } from './machine-time.ts';
  */
 export type Question =
   | { readonly ask: 'counts' }
-  /** The arrival times since this was last asked; then forgets them. */
+  /** Asks for the arrival times since the last such question. The world then forgets them. */
   | { readonly ask: 'seen' };
 
 export interface Started {
   readonly kind: 'started';
   readonly smscPort: number;
   readonly receiverUrl: string;
-  /** Where a peer calls back with `<callbackUrl>/<destination>` when a message is delivered. */
+  /** A peer calls `<callbackUrl>/<destination>` when the message to that destination is delivered. */
   readonly callbackUrl: string;
 }
 export interface Counts {
   readonly kind: 'counts';
   /** submit_sm accepted. */
   readonly submits: number;
-  /** Number of posts; each webhook-id counts once. */
+  /** Number of webhooks (each webhook-id counts once), or of callbacks of a peer. */
   readonly webhooks: number;
-  /** `machineMs` of the newest post. */
+  /** `machineMs` of the newest of them. */
   readonly lastWebhookMs: number;
   readonly repeatedWebhooks: number;
 }
@@ -86,7 +86,7 @@ async function run(receiptDelayMs: number): Promise<void> {
         return ask satisfies never;
     }
   });
-  // The process that started it is gone or wants it to end; nothing here needs saving.
+  // The process that started this one is gone or wants it to end. Nothing here needs saving.
   process.on('disconnect', () => process.exit(0));
   tell({
     kind: 'started',

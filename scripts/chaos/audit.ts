@@ -36,7 +36,7 @@ async function* readAll<T>(client: Client, path: string): AsyncGenerator<T> {
   } while (cursor !== undefined);
 }
 
-/** Number of accepted messages that are not final yet, as the API shows it. */
+/** Number of accepted messages that are not yet delivered or read, as the API shows it. */
 export async function countOpen(client: Client, { accepted }: LoadOutcome): Promise<number> {
   let final = 0;
   for await (const { to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -45,7 +45,7 @@ export async function countOpen(client: Client, { accepted }: LoadOutcome): Prom
   return accepted.size - final;
 }
 
-/** The first messages that are not final, with all fields. */
+/** The first messages that are not yet delivered or read, with all fields. */
 export async function readUnfinished(client: Client, { accepted }: LoadOutcome): Promise<readonly object[]> {
   const found: object[] = [];
   for await (const { message_id: id, to, status } of readAll<Listed>(client, '/v2/messages')) {
@@ -58,7 +58,7 @@ export async function readUnfinished(client: Client, { accepted }: LoadOutcome):
 
 /**
  * Compares what the API, the carrier, the provider, the receiver and the ledger say about the run. Only the ledger is read from
- * inside the product.
+ * the store; everything else is seen from outside the product.
  */
 export async function audit(
   stage: Stage,

@@ -1,4 +1,6 @@
-/** One account's client of the API. It is careful: it has a deadline and repeats with the same Idempotency-Key. */
+/**
+ * A client of the API, for one account. It is careful: each request has a deadline and is repeated with the same Idempotency-Key.
+ */
 export interface Client {
   /** The final answer (200, or a refusal other than 409, 429, 500 and 503). Rejects when there is none in time. */
   persist(path: string, body: object, key: string): Promise<Answer>;
@@ -10,9 +12,12 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** When a process is killed, nobody answers the connections that were just being handed to it. */
+/** Time for one try. When a process is killed, the connections that were just being handed to it are never answered. */
 const ANSWER_MS = 15_000;
-/** If its process dies, a request with a key is undecided for 15 s (decision 0005); pauses of processes add to that. */
+/**
+ * Time for all tries of a request. If the process that has a request with a key dies, the request is undecided for 15 s (decision
+ * 0005). Pauses of processes add to that.
+ */
 const PATIENCE_MS = 240_000;
 const AGAIN_MS = 300;
 const AGAIN = [409, 429, 500, 503];

@@ -9,15 +9,19 @@ export interface FaultLog {
   readonly pauses: ReadonlyMap<string, number>;
 }
 
-/** A kill before the fleet has noticed the last death would hit nothing. */
+/** Pause when no process is alive, because a kill would hit nothing. The fleet starts them again. */
 const PATIENCE_MS = 50;
 const OTHER = 'the store';
-/** Another store is one process among many, and the one that matters: every so many faults are its death. */
+/**
+ * One of this many faults kills the store that is not the embedded one. Chosen by chance alone, it would die too rarely: it is
+ * one process among many, and the one that matters most.
+ */
 const OTHER_EVERY = 4;
 
 /**
- * Kills and pauses processes, chosen by the seed, until all faults are done or `stop` is called. A paused process is continued
- * after its time, or killed meanwhile: it is chosen like any other. Another store than the embedded one dies first, and again and again.
+ * Kills and pauses processes, chosen by the seed, until all faults are done or `stop` returns true. A paused process is continued
+ * after its time; it may be killed before that, because it is chosen like any other. A store that is not the embedded one is
+ * killed first, and again after every `OTHER_EVERY` faults.
  */
 export async function causeFaults(
   fleet: Fleet,

@@ -20,7 +20,7 @@ export interface LoadOutcome {
 }
 
 const BULK_MAX = 200;
-/** The kinds of ten requests. */
+/** The kind of each request is picked from these ten. */
 const MIX: readonly Kind[] = [
   'single',
   'single',
@@ -34,8 +34,8 @@ const MIX: readonly Kind[] = [
   'chatapp',
 ];
 /**
- * Schedules are booked this many seconds ahead (`SCHEDULE_FROM_S`), spread over `SCHEDULE_FOR_S`. Far enough that the request is
- * in time after a few kills.
+ * Schedules are booked for a time at least `SCHEDULE_FROM_S` seconds ahead, spread over `SCHEDULE_FOR_S` seconds. That is far
+ * enough ahead for a request to be in time even after a few kills.
  */
 const SCHEDULE_FROM_S = 60;
 const SCHEDULE_FOR_S = 20;
@@ -72,8 +72,8 @@ export function* planLoad(random: Random, total: number): Generator<Planned> {
 }
 
 /**
- * Sends all requests over the given number of connections, each until it has its final answer. A request starts when `turn`
- * resolves for it. `onAnswer` is called for each.
+ * Sends all requests over the given number of connections. Each connection waits for `turn` before a request, repeats the request
+ * until its answer is final, then calls `onAnswer`.
  */
 export async function sendAll(
   client: Client,

@@ -13,13 +13,14 @@ export interface Verdict {
   readonly accepted: number;
   readonly looks: number;
   readonly seconds: number;
-  /** The first messages that did not end, with their timelines. */
+  /** The first messages that did not become final, with their timelines. */
   readonly unfinished: readonly object[];
   readonly ok: boolean;
 }
 
 /**
- * Time for the rest after the last fault and the last answer: schedules become due, unknowns are decided, webhooks are retried.
+ * Time for everything that is still to come after the last fault and the last answer: schedules become due, unknown submits are
+ * decided, webhooks are retried.
  */
 const FINAL_MS = 300_000;
 const LOOK_MS = 2_000;
@@ -27,8 +28,8 @@ const PROGRESS_EVERY = 1_000;
 const TURN_MS = 20;
 
 /**
- * The whole run on the build in `dist`: load and faults in parallel, then waiting, then the audit. On the embedded store unless there is
- * another.
+ * The whole run of the build in `dist`: load and faults in parallel, then a wait until all is final, then the audit. The store is
+ * `other`; if that is absent, the embedded one.
  */
 export async function runChaos(
   dist: string,

@@ -38,22 +38,25 @@ export interface Stage {
 
 const CREDITS = 10_000_000;
 const WINDOW = 50;
-/** An unknown submit is sent again after its receipts had time to come. */
+/** An unknown submit is sent again, after a time in which its receipts could still come. */
 const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
 /** Two processes of each, so that one takes over from the other. */
 const DOUBLED = ['gateway', 'smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const;
 
-/** A server of MongoDB's protocol that is no process of the product, and that may be killed like one. */
+/**
+ * A store that is no process of the product: a server that speaks MongoDB's protocol. If it has a pid, it may be killed like a
+ * process.
+ */
 export interface OtherStore {
   readonly uri: string;
-  /** Undefined while it is down, and of one that is not ours to kill. */
+  /** Undefined while it is down. Always undefined when it is not ours to kill. */
   readonly pid: number | undefined;
   /** kill -9; resolves when it has started again. */
   kill(): Promise<void>;
 }
 
-/** Starts the build in `dist`, on the embedded store unless there is another. */
+/** Starts the build in `dist` on the store `other`; if that is absent, on the embedded store. */
 export async function setStage(dist: string, other?: OtherStore): Promise<Stage> {
   const mongodbUri = other?.uri ?? '';
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-chaos-'));

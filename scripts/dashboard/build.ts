@@ -4,16 +4,19 @@ import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild';
 
 const CLIENT = 'gateway/dashboard/client';
-/** `dist/dashboard/index.html`, and beside it in `assets/` everything that it and its scripts load. */
+/** Where the output goes: `index.html`, and in `assets/` everything that the page and its scripts load. */
 const OUTPUT = 'dist/dashboard';
-/** Where the gateway serves them (gateway/dashboard/). */
+/** The path at which the gateway serves `assets/` (gateway/dashboard/). */
 const ASSETS_PATH = '/dashboard/assets/';
-/** The dashboard's page, and what a page below /docs has in its head. The page comes last: gateways wait for it. */
+/**
+ * Each template with its name in the output: the head of the pages below /docs, and the dashboard's page. The page is written
+ * last, because a new one tells gateways that the build is complete.
+ */
 const TEMPLATES = [
   ['docs/head.html', 'docs-head.html'],
   ['index.html', 'index.html'],
 ] as const;
-/** The files of earlier builds serve pages that are still open. */
+/** Files of earlier builds are kept this long, for pages that are still open. */
 const KEEP_MS = 7 * 86_400_000;
 
 const OPTIONS = {
@@ -31,8 +34,8 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Builds the dashboard's client: one script with all pages, one style sheet, names with the hash of what is in them, and each file
- * compressed once. `index.html` comes last: what it names is there already.
+ * Builds the dashboard's client: one script with all pages, one style sheet, file names with the hash of the content, and each
+ * file also compressed. `index.html` is written last, when every file that it names is there.
  */
 export async function buildDashboard(root: string): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -51,7 +54,7 @@ export async function buildDashboard(root: string): Promise<void> {
   }
 }
 
-/** The template with the names that its files got. */
+/** Fills in the names that the built files got. */
 function withNames(template: string, outputs: Metafile['outputs']): string {
   const names = Object.entries(outputs).map(([path, { entryPoint, cssBundle }]) => ({ path, entryPoint, cssBundle }));
   const entry = (file: string) => names.find(({ entryPoint }) => entryPoint === `${CLIENT}/${file}`);
@@ -76,7 +79,7 @@ function writeAsset(folder: string, { path, contents }: OutputFile): void {
   replace(`${file}.gz`, gzipSync(contents, { level: 9 }));
 }
 
-/** At once: a gateway may be reading it. */
+/** Replaces the file in one step (rename), because a gateway may be reading it. */
 function replace(file: string, contents: string | Uint8Array): void {
   writeFileSync(`${file}.${process.pid}`, contents);
   renameSync(`${file}.${process.pid}`, file);

@@ -8,7 +8,7 @@ export function appPids(pm2Home: string): number[] {
   try {
     names = readdirSync(join(pm2Home, 'pids'));
   } catch {
-    return []; // PM2 did not get that far.
+    return []; // No such directory: PM2 has not started any process yet.
   }
   return names
     .map((name) => Number(readFileSync(join(pm2Home, 'pids', name), 'utf8')))

@@ -5,7 +5,7 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { buildDashboard } from '../dashboard/build.ts';
 
 const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];
-/** Also what the dashboard's client is made of. */
+/** What a build is made of: TypeScript, and the other files of the dashboard's client. */
 const SOURCE = /\.(ts|tsx|css|html|svg)$/;
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
 /** A file that every build contains. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Why a process ended, in its own words if its logs tell: one sentence, and the log with the details. */
+/** Says why a process ended: one sentence, in the process's own words if its logs have them, and the log with the details. */
 export function endReason(logs: string, app: string): string {
   const out = join(logs, `${app}-out.log`);
   const error = join(logs, `${app}-error.log`);
@@ -22,7 +22,7 @@ function errorOf(line: string): { readonly event: unknown; readonly error: strin
     if (typeof entry !== 'object' || entry === null || !('error' in entry) || typeof entry.error !== 'string') return;
     return { event: 'msg' in entry ? entry.msg : undefined, error: entry.error };
   } catch {
-    return undefined; // Not of our log: a person's line of the simulator, or a cut one.
+    return undefined; // No line of our log: one that the simulator prints for people, or one that was cut off.
   }
 }
 

@@ -30,7 +30,7 @@ import { stopSignals } from './stop-signals.ts';
  * account, shows how to send a message, and prints what the simulated carrier and the webhook receiver see, until Ctrl-C.
  */
 const root = join(import.meta.dirname, '..', '..');
-/** A store named by MONGODB_URI should be running already. */
+/** How long to wait for the store that MONGODB_URI names. It is short, because that store should be running already. */
 const MONGODB_WAIT_MS = 3_000;
 const READY_MS = 60_000;
 
@@ -53,7 +53,7 @@ async function run(files: RunFiles): Promise<void> {
   stopping.throwIfAborted();
   pm2 = new Pm2(root, files, settings.env);
   const unexpected = pm2.gone.then(() => Promise.reject(new StartError(`PM2 ended. Its log: ${files.logs}/pm2.log`)));
-  unexpected.catch(() => {}); // Also awaited in races only.
+  unexpected.catch(() => {}); // Like `stopped`, it is only awaited in races.
   const failures = [stopped, unexpected, pm2.failed];
   const demo = await Promise.race([seed(settings), ...failures]);
   await Promise.race([pm2.whenReady(wanted), ...failures]);
@@ -68,12 +68,12 @@ async function run(files: RunFiles): Promise<void> {
     if (news.kind === 'ended') {
       const how = news.code === 0 ? news.signal : `code ${news.code}`;
       say(`${news.app} ended (${how}); PM2 starts it again. Its logs: ${files.logs}/${news.app}-*.log`);
-    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // Ended again: so it will be online again.
+    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // It has ended again; this is tried again after its next start.
   });
   await Promise.race([stopped, unexpected]);
 }
 
-/** Ends the start at once, with one sentence, when the product cannot run on that store. */
+/** Throws when the product cannot run on that store, so that the start ends at once, with one sentence. */
 async function tryStore(config: Config): Promise<void> {
   const store = await connectStore(config, MONGODB_WAIT_MS);
   try {
@@ -83,7 +83,7 @@ async function tryStore(config: Config): Promise<void> {
   }
 }
 
-/** Configures a simulator that has just started: what a person would enter at a receiver and at a provider. */
+/** Gives a simulator that has just started the settings that a person would enter at a receiver and at a provider. */
 async function introduce(demo: Demo): Promise<void> {
   await trustWebhooks(demo);
   await enterApp(demo.providerUrl, demo.providerApp);
@@ -114,7 +114,7 @@ async function wantedApps(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<string, n
 /** Empties PM2's directory; keeps the logs of the previous run. */
 function freshFolders({ pm2Home, logs, previousLogs }: RunFiles): void {
   rmSync(pm2Home, { recursive: true, force: true });
-  mkdirSync(pm2Home, { mode: 0o700 }); // Fails when somebody made it in between.
+  mkdirSync(pm2Home, { mode: 0o700 }); // Fails if somebody has made it in the meantime.
   rmSync(previousLogs, { recursive: true, force: true });
   if (existsSync(logs)) renameSync(logs, previousLogs);
   mkdirSync(logs, { recursive: true, mode: 0o700 });

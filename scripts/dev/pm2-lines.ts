@@ -3,7 +3,7 @@ export type AppNews =
   | { readonly kind: 'online'; readonly app: string }
   | { readonly kind: 'ended'; readonly app: string; readonly code: number; readonly signal: string };
 
-/** `2026-11-21T10:00:00: PM2 log: App [gateway:2] exited with code [1] via signal [SIGINT]`, of PM2 7. */
+/** Lines of PM2 7, such as `2026-11-21T10:00:00: PM2 log: App [gateway:2] exited with code [1] via signal [SIGINT]`. */
 const ONLINE = / PM2 log: App \[([\w-]+):\d+\] online$/;
 const EXITED = / PM2 log: App \[([\w-]+):\d+\] exited with code \[(\d+)\] via signal \[(\w+)\]$/;
 

@@ -34,11 +34,11 @@ export class Pm2 {
         else if (news.kind === 'ended') reject(new AppEnded(news.app));
       });
     });
-    // `whenReady` and main handle it; an earlier failure must not count as unhandled.
+    // `whenReady` and main handle it. A failure before they do must not count as an unhandled rejection.
     this.failed.catch(() => {});
   }
 
-  /** Waits until PM2 has "ready" from the wanted number of processes of each app. */
+  /** Waits until the wanted number of processes of each app have told PM2 that they are ready. */
   async whenReady(wanted: ReadonlyMap<string, number>): Promise<void> {
     const all = (): boolean => [...wanted].every(([app, count]) => (this.#online.get(app) ?? 0) >= count);
     const ready = new Promise<void>((resolve) => {
@@ -50,7 +50,10 @@ export class Pm2 {
     await Promise.race([ready, this.failed]);
   }
 
-  /** From now on the end of a process is only news: PM2 starts it again. */
+  /**
+   * Call it when the start is complete. From then on the end of a process is only news for `onNews`: PM2 starts the process
+   * again.
+   */
   settled(onNews: (news: AppNews) => void): void {
     this.#onNews = onNews;
   }

@@ -18,14 +18,15 @@ export interface RunFiles {
 }
 
 /**
- * Longest path of PM2's directory: PM2 listens on Unix sockets in it (`interactor.sock` is the longest name). The limit is in
- * `unix-socket.ts`.
+ * The longest path of PM2's directory. PM2 listens on Unix sockets in it; the longest name is `interactor.sock`.
+ * shared/runtime/unix-socket.ts has the limit for a socket's whole path.
  */
 const PM2_HOME_MAX = 85;
 
 /**
- * Creates the directory of the run's files. Throws `StartError` when it cannot, or when another user owns PM2's directory: with a
- * long path that is in the system's temporary directory, where anybody may create one of its name.
+ * Creates the directory of the run's files. Throws `StartError` when it cannot, or when another user owns PM2's directory: if the
+ * data directory's path is too long, that directory is in the system's temporary directory, where anybody may create one of the
+ * same name.
  */
 export function runFiles(dataDirSetting: string): RunFiles {
   const dataDir = resolve(dataDirSetting);

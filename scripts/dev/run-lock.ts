@@ -13,8 +13,8 @@ import {
 export type Part = 'guard' | 'pm2';
 
 /**
- * Locks the data directory for this `npm start`; only one may run. Throws `StartError` when another one lives. Takes over what a
- * killed one left (see leftovers.ts).
+ * Locks the data directory for this `npm start`; only one may run. Throws `StartError` when another one lives. The lock of a
+ * killed one is taken over; leftovers.ts deals with its processes.
  */
 export async function takeRun(runDir: string, dataDir: string): Promise<DirectoryLock> {
   const taking = await takeDirectory(runDir, 'starter');
@@ -34,7 +34,7 @@ export function readPart(runDir: string, part: Part): ProcessIdentity | undefine
   try {
     return parseIdentity(readFileSync(join(runDir, part), 'utf8'));
   } catch {
-    return undefined; // No such file: it did not get that far.
+    return undefined; // No such file: the run ended before this part was started.
   }
 }
 

@@ -9,8 +9,8 @@ import { enableUser, findUserByName, inviteUser, makeLink, removeUser } from '..
 const USERNAME = 'demo@example.com';
 
 /**
- * The owner of the demo account, and a new one-time link for the owner at every start; there is no default password. Of all
- * accounts this one alone lets its owner do without a second factor.
+ * Creates the owner of the demo account if there is none, and at every start a new one-time link for the owner; there is no
+ * default password. Of all accounts, only this one lets its owner do without a second factor.
  */
 export async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<string> {
   await db
@@ -18,7 +18,7 @@ export async function seedOwner(db: Db, clock: Clock, account: AccountId, config
     .updateOne({ _id: account, secondFactor: { $exists: false } }, { $set: { secondFactor: 'exempt' } });
   const found = await findUserByName(db, USERNAME);
   if (found?.account !== account) {
-    // The demo account before this one has expired.
+    // This user belongs to an earlier demo account, which has expired.
     if (found !== undefined) await removeUser(db, found._id);
     const { token } = await inviteUser(db, clock.now(), { username: USERNAME, account, role: 'owner' });
     return linkUrl(config, token);

@@ -20,7 +20,7 @@ export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
-  /** With which the account's owner sets a password for the dashboard. */
+  /** The account's owner uses it to set a password for the dashboard. */
   readonly ownerLink: string;
   /** First the one for SMS events, then the one for the chat-app channel. */
   readonly webhooks: readonly { readonly url: string; readonly secret: string }[];

@@ -13,7 +13,7 @@ export interface RunSettings {
 /** Variables that would make PM2 contact its vendor's service, or treat this program as one that it started. */
 const PM2_VARIABLES = /^(PM2_|KEYMETRICS_|pm_id$|pm2_|SECRET_KEY$|PUBLIC_KEY$)/;
 
-/** Checks the ports, and adds the simulator and webhooks to this machine. Throws `StartError`. */
+/** Checks the ports, turns the simulator on, and allows webhooks to this machine. Throws `StartError`. */
 export async function runSettings(files: RunFiles): Promise<RunSettings> {
   const config = loadConfig(readEnvironment());
   const port = await freePort(config.host, config.port, 'PORT');
@@ -33,7 +33,8 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     PM2_HOME: files.pm2Home,
     PM2_DEFAULT_LOG_PATH: files.logs,
     PM2_DISABLE_VERSION_CHECK: 'true',
-    // Starts and stops all at once: each process waits for the store by itself, and the store waits for all at the end.
+    // Lets PM2 start and stop all processes at the same time: each process waits for the store by itself, and at the end the
+    // store waits for all of them.
     PM2_CONCURRENT_ACTIONS: '16',
   };
   return { config: loadConfig(readEnvironment(env)), env };

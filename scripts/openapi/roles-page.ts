@@ -31,7 +31,10 @@ export function rolesPage(contract: Contract): string {
   return `${HEAD}${markdown(['role', 'scopes'], given)}\n${routes}`;
 }
 
-/** `manage, or send and read`: one of these sets. `none: …`: whoever has what follows. */
+/**
+ * Whether a role with these permissions may use a route of this scope. `manage, or send and read`: it needs one of these sets.
+ * `none: …`: it needs no permission; the words after `none` say what the caller needs instead.
+ */
 function mayUse(permissions: readonly string[], scope: string): boolean {
   if (scope.startsWith('none')) return true;
   return scope.split(', or ').some((set) => set.split(' and ').every((one) => permissions.includes(one)));
@@ -43,7 +46,7 @@ function fieldsOf(contract: Contract, { $ref, oneOf, properties }: Schema): stri
   return [...Object.keys(properties ?? {}), ...(oneOf ?? []).flatMap((one) => fieldsOf(contract, one))];
 }
 
-/** Not aligned, so that a new route changes one line. */
+/** A table whose columns are not aligned, so that a new route changes one line only. */
 function markdown(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return [line(heading), line(heading.map(() => '---')), ...rows.map(line)].join('');

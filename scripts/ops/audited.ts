@@ -40,7 +40,10 @@ const LOOKS = new Set([
   'read-receipt',
   '',
 ]);
-/** The store is stopped; or they write their entry themselves, while the store takes writes. */
+/**
+ * Commands that are not audited here. For some the store is stopped; the others write their entry themselves, while the store
+ * takes writes.
+ */
 const ON_THEIR_OWN = new Set([
   'store restore',
   'store compact',
@@ -50,7 +53,10 @@ const ON_THEIR_OWN = new Set([
   'store import',
 ]);
 
-/** Audited because data leave the store; it is allowed without an entry when the store takes none. */
+/**
+ * Commands that are audited, though they change nothing, because data leave the store. When the store takes no writes, they may
+ * run without an entry.
+ */
 const CHANGES_NOTHING = new Set(['store.backup']);
 
 /** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
@@ -59,7 +65,7 @@ interface Thing {
   read(db: Db, values: Values): Promise<object | undefined>;
 }
 
-const accountOf = ({ account }: Values) => account as AccountId; // what `accountId` reads, wherever a parameter has that name
+const accountOf = ({ account }: Values) => account as AccountId; // the commands of these nouns read it by `accountId`
 
 const THINGS: Readonly<Record<string, Thing>> = {
   account: {
@@ -87,7 +93,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
   },
   'template-request': {
     id: ({ account, request }) => named(account, request),
-    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // of this form
+    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // the parameter has this form
   },
   template: {
     id: ({ account, template }) => named(account, template),
@@ -139,7 +145,7 @@ function accountIn({ account }: Values): unknown {
   return typeof account === 'string' && account !== 'any' ? account : undefined;
 }
 
-/** Undefined when the words name none, for example a file of many. */
+/** The id of a thing that belongs to an account. Undefined when the words name none, for example when they name a file of many. */
 function named(account: unknown, name: unknown): string | undefined {
   return name === undefined ? undefined : `${account}:${name}`;
 }
@@ -172,7 +178,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
     if (!(error instanceof WriteRefused) || !CHANGES_NOTHING.has(intended.action)) throw error;
     return command.run(values, context);
   }
-  /** If the store goes away meanwhile, the entry stays `begun`: perhaps done. */
+  /** Completes the entry. If the store goes away before that, the entry stays `begun`: the command may have been done. */
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {
       const after = (await state(words)) ?? otherwise;
@@ -194,7 +200,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
   return answer;
 }
 
-/** `asha@vm-1`, under sudo `asha (root)@vm-1`; with the terminal's address when it came over SSH. */
+/** Who runs the command: `asha@vm-1`, or `asha (root)@vm-1` under sudo. Over SSH, also the address of that person's terminal. */
 export function operator(): Actor {
   const { SUDO_USER: before, SSH_CONNECTION: connection } = process.env;
   const user = userName();
@@ -216,7 +222,7 @@ function subjectOf({ noun }: Command, id: unknown): Subject {
   return id === undefined ? { kind: noun } : { kind: noun, id: String(id) };
 }
 
-/** Words that find a thing that the command created, from its answer. */
+/** From the answer of a command, the words by which the thing that it created can be found. */
 function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
   const { id, account, webhook } = membersOf(answer);
   return {

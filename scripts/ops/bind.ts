@@ -58,7 +58,7 @@ function rateWords({ perSecond: limit }: CarrierDocument, measured: CarrierMeasu
   return `${perSecond}/s${perSecond === limit ? '' : '*'}`;
 }
 
-/** The newer of two things: why the bind was not bound, or the last submit that was not accepted. */
+/** Of two things the newer one: why the bind was not bound, or the last submit that was not accepted. */
 function refusalWords({ trouble, lastTrouble }: BindReport, measured: CarrierMeasured | undefined): string {
   const ofBind = trouble ?? lastTrouble;
   const ofSubmit = measured?.lastRefusal;

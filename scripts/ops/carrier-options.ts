@@ -60,11 +60,14 @@ export const CARRIER_OPTIONS = {
   ...options(BASICS),
   ...DLT_OPTIONS,
   ...Object.assign({}, ...GROUP_NAMES.map((group) => options(GROUPS[group]))),
-} as Readonly<Record<string, Parameter<unknown>>>; // Object.assign forgets it
+} as Readonly<Record<string, Parameter<unknown>>>; // Object.assign loses this type
 
 type Changes = Partial<Omit<CarrierInput, '_id'>>;
 
-/** Arranges the given options as the document has them: settings of a group in their group. They override those of a preset. */
+/**
+ * Arranges the given options as the document has them: settings of a group in their group. Given options override those of a
+ * preset.
+ */
 export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown>>): Changes {
   const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const given = { ...presetValues(preset), ...chosen };

@@ -28,7 +28,7 @@ export interface Context {
   readonly config: Config;
   readonly clock: Clock;
   readonly progress: Progress;
-  /** Throws a `Failure` that says what to do when no store answers. */
+  /** When no store answers, throws a `Failure` that says what to do. */
   db(): Promise<Db>;
   box(): SecretBox;
   /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */

@@ -49,8 +49,9 @@ async function open(config: Config): Promise<Store> {
 }
 
 /**
- * Looks at the start, and again before a write when the last look is `OPS_LOOK_MS` old. So a long command ends when the store is
- * closed; who closes it waits that long for commands, which report themselves nowhere.
+ * Looks at the start whether the store is closed to writers, and again before a write when the last look is `OPS_LOOK_MS` old. So
+ * a long command ends soon after the store is closed. Commands do not report themselves as processes do; whoever closes the store
+ * waits `OPS_LOOK_MS` for them instead.
  */
 class OpsGuard implements WriteGuard {
   #db: Db | undefined;

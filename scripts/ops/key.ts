@@ -35,7 +35,7 @@ const ALLOW_NOTES =
 const addresses = {
   value: 'ADDRESSES',
   form: `"any", or at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48`,
-  /** Empty: any address. */
+  /** An empty list allows any address. */
   parse: (text: string): readonly string[] | undefined => {
     if (text === 'any') return [];
     const found = text.split(',').map(canonicalSubnet);

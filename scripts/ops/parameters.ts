@@ -9,7 +9,7 @@ export interface Parameter<T> {
   /** `NAME` in `--name NAME`; empty for a switch. */
   readonly value: string;
   readonly about: string;
-  /** The form of a valid value, after "must be". */
+  /** The form of a valid value, as an error says it after "must be". */
   readonly form: string;
   /** Must be given; there is no default. */
   readonly required: boolean;
@@ -90,7 +90,7 @@ export function choice<const T extends string>(choices: readonly T[]): Shape<T> 
   };
 }
 
-/** Comma-separated, at least one, none twice. */
+/** One or more of the choices, separated by commas. A repeated one counts once. */
 export function list<const T extends string>(value: string, choices: readonly T[]): Shape<readonly T[]> {
   return {
     value,

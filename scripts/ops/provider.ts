@@ -217,7 +217,7 @@ function fieldsOf(one: ProviderDocument) {
   };
 }
 
-/** Without the secrets, sealed or not. */
+/** The settings for programs, without the secrets, not even in their sealed form. */
 function view(one: ProviderDocument): Readonly<Record<string, unknown>> {
   return {
     account: one._id,

@@ -184,11 +184,11 @@ const MEMBERS: Readonly<Record<keyof Given, keyof RouteMatch>> = {
 function matchOf(before: RouteMatch, given: Given): RouteMatch {
   const members = new Map<string, unknown>(Object.entries(before));
   for (const [name, member] of Object.entries(MEMBERS)) {
-    const values = given[name as keyof Given]; // the keys of the table
+    const values = given[name as keyof Given]; // every name of the table is an option
     if (values === 'any') members.delete(member);
     else if (values !== undefined) members.set(member, values);
   }
-  return Object.fromEntries(members); // every option's values are those of its member
+  return Object.fromEntries(members); // each option has the values of its member
 }
 
 async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<void> {
@@ -199,7 +199,7 @@ async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<vo
   if (faults.length > 0) throw new Failure(`Refused. ${faults.join(' ')}`);
 }
 
-/** A warning for the first route: from now on, messages that match no route are refused. */
+/** A warning when there are routes, but none without conditions: messages that match no route are then refused. */
 async function restRefused(db: Db): Promise<string> {
   const all = await listRoutes(db);
   const whole = all.some(({ match }) => Object.keys(match).length === 0);

@@ -6,7 +6,7 @@ import { choice, required } from './parameters.ts';
 import { openOwnStore } from './store/open-store.ts';
 import { enterInAudit, makeReadOnly, type Operating } from './store/read-only.ts';
 
-/** Who may use the product's store. They work whether the product runs or not. */
+/** Commands about who may use the product's store. They work whether the product runs or not. */
 export const STORE_ACCESS_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',

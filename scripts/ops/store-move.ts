@@ -111,7 +111,7 @@ async function openOther({ config }: Context, mongodbUri: string, mongodbDatabas
   }
 }
 
-/** For people and for the audit: without user, password and options. */
+/** The store's address for people and for the audit: without user, password and options. */
 function placeName(address: string, database: string): string {
   const [, scheme = '', hosts = ''] = /^(mongodb(?:\+srv)?:\/\/)(?:[^/@]*@)?([^/?]*)/.exec(address) ?? [];
   return `${scheme}${decodeURIComponent(hosts)}/${database}`;

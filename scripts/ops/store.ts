@@ -98,7 +98,7 @@ function embeddedDir(config: Config): string {
   return embeddedStoreDir(config.dataDir);
 }
 
-/** On a terminal only, overwriting the previous line. */
+/** Writes the progress over the previous line, on a terminal only. */
 function progress(what: string, value: number): void {
   if (!process.stderr.isTTY) return;
   const shown = what === 'copied' ? `copied ${megabytes(value)} MB` : `${what} ${value}`;

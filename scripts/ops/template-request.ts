@@ -14,7 +14,7 @@ const request = required(words('REQUEST', 'tpr_ and 26 characters', /^tpr_[0-9a-
 const dltId = words('ID', '10 to 20 digits', /^[0-9]{10,20}$/);
 const text = words('TEXT', 'text', /^[\s\S]+$/);
 
-/** What accounts asked for themselves. */
+/** Commands about the templates that accounts asked for themselves. */
 export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'template-request',

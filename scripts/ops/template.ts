@@ -161,7 +161,10 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
   });
 }
 
-/** The account may take such a template back and ask for another text at any time. */
+/**
+ * Refuses to approve a text that the operator has perhaps not read: the account may take back a template that it asked for, and
+ * ask for another text, at any time.
+ */
 function unread(found: TemplateDocument): Failure {
   return new Failure(
     `Not approved: the account asked for ${found.dltId} itself. If this is the text on the DLT platform, add --version ${templateVersion(found)}:\n${found.content}`,

@@ -166,7 +166,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
       const guard = new AddressGuard(guardOptions(config));
-      // A secret that cannot be read is told by the result.
+      // Nothing is logged: if the secret cannot be read, the result says so.
       const deps = { clock, box: box(), guard, timeoutMs: config.webhookTimeoutMs, log: { error: () => {} } };
       const { result, durationMs, excerpt } = await postTestEvent(deps, endpoint);
       const answer = excerpt === undefined ? '' : `\n${excerpt}`;

@@ -21,7 +21,7 @@ export function webhookLine(post: ReceivedWebhook): string {
   return `${clock(post.at)} webhook ${clean(event)}${clean(message)}${again} · ${verdict[post.signature]} · ${answered} · ${clean(post.body)}`;
 }
 
-/** One event of the SMSC as such a line. */
+/** One event of the SMSC as a line for people. */
 export function smscLine(event: SmscEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {
@@ -41,7 +41,7 @@ export function smscLine(event: SmscEvent): string {
   }
 }
 
-/** One event of the chat-app provider as such a line. */
+/** One event of the chat-app provider as a line for people. */
 export function providerLine(event: ProviderEvent): string {
   const now = clock(Date.now());
   switch (event.kind) {

@@ -46,7 +46,7 @@ export interface Provider {
 /** Starts a provider on 127.0.0.1. Rejects with the error of `listen`. */
 export async function startProvider(given: Partial<ProviderOptions> = {}): Promise<Provider> {
   const templates = [...(given.templates ?? TEMPLATES)];
-  // The list that requests for templates change.
+  // Requests for templates change this copy of the list.
   const options: ProviderOptions = { ...PROVIDER_DEFAULTS, ...given, templates };
   const { onEvent } = options;
   const delays = new Delays();

@@ -31,7 +31,7 @@ function fieldWords(frame: Buffer): string {
   return words.length === 0 ? '' : ` ${words.join(' ')}`;
 }
 
-/** A TLV whose tag the codec does not know has its tag as its name, in decimal. */
+/** The name of a field. The codec names a TLV that it does not know by its tag in decimal; here the tag is shown in hexadecimal. */
 function label(name: string): string {
   return /^\d+$/.test(name) ? `0x${Number(name).toString(16).padStart(4, '0')}` : name;
 }

@@ -106,7 +106,10 @@ export class Trial {
     });
   }
 
-  /** Anything else belongs to the worker. It is refused, so that the carrier keeps it and sends it again. */
+  /**
+   * Accepts the receipt of the test message. Every other deliver_sm belongs to the worker: it is refused, so that the carrier
+   * keeps it and sends it again.
+   */
   #take(deliver: Deliver, answer: (status: number) => void): void {
     answer(this.#options.isOurs(deliver) ? STATUS.ok : STATUS.queueFull);
   }

@@ -18,8 +18,8 @@ const PROBLEMS_MAX = 20;
 const CLOCKS_MS = 300_000;
 
 /**
- * Compares a collection of two stores, byte by byte, walking both in the order of their ids. What one of them has removed because
- * its time was over is no difference.
+ * Compares a collection of two stores byte by byte, walking both in the order of their ids. A document that one of them has
+ * removed because its time was over is no difference.
  */
 export async function compareCollection(
   { source, target, clock }: { readonly source: Db; readonly target: Db; readonly clock: Clock },
@@ -63,7 +63,7 @@ async function nextOf(documents: AsyncGenerator<RawDocument>): Promise<RawDocume
   return done ? undefined : value;
 }
 
-/** Undefined for equal documents: most are, and need not be parsed. */
+/** The id of a document. Undefined when `other` is equal: most documents are, and need not be parsed. */
 function idOfDifferent(document: RawDocument, other: RawDocument | undefined): unknown {
   return other !== undefined && Buffer.compare(document, other) === 0 ? undefined : idOf(document);
 }

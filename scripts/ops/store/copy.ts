@@ -3,10 +3,10 @@ import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { STATE_COLLECTION } from '../../../shared/store-access/access-store.ts';
 import { findRaw, idOf, idText, insertRaw, type RawDocument, readSlice } from './raw-documents.ts';
 
-/** How far a collection is copied, in the target: `copy of messages`. */
+/** How far a collection is copied. It is kept in the target, under an id like `copy of messages`. */
 interface CopyDocument {
   readonly _id: string;
-  /** Removed with everything of the period when the move is done. */
+  /** The period of the move. When the move is done, everything of its period is removed. */
   readonly period: string;
   /** The `_id` of the last document that is in the target; absent when there was none. */
   readonly last?: unknown;
@@ -21,9 +21,9 @@ export interface Copying {
 }
 
 /**
- * Copies a collection, slice by slice in the order of the ids, and goes on where an interrupted copy had come to. What an
- * interrupted copy inserted without noting it must be the same. `onCopied` is told the documents so far. Throws a `StartError`
- * when the target has another document under the same id.
+ * Copies a collection, slice by slice in the order of the ids, and goes on where an interrupted copy stopped. A document that the
+ * interrupted copy inserted without noting it must be the same in both stores. `onCopied` is told how many documents are copied
+ * so far. Throws a `StartError` when the target has another document under the same id.
  */
 export async function copyCollection(
   { source, target, period }: Copying,
@@ -49,13 +49,13 @@ export async function copyCollection(
     onCopied(count);
     if (done) break;
   }
-  // Ids of another type than those before sort apart, and `$gt` does not reach them.
+  // `$gt` finds only ids of the type of `last`, so this walk misses ids of other types.
   if ((await source.collection(collection).countDocuments()) > count) {
     throw new StartError(`${collection} has ids of several types, which this command does not copy.`);
   }
 }
 
-/** Whether any collection was copied in this period, or a part of it. */
+/** Whether a collection, or a part of one, was copied in this period. */
 export async function hasBegun(target: Db, period: string): Promise<boolean> {
   const states = target.collection<CopyDocument>(STATE_COLLECTION);
   return (await states.findOne({ period, count: { $exists: true } })) !== null;

@@ -13,7 +13,7 @@ import { copyCollection, hasBegun } from './copy.ts';
 import type { Progress } from './progress.ts';
 import { enterInAudit, makeReadOnly, type Operating, untilClosed } from './read-only.ts';
 
-/** One of the two stores, with a name for people, without user and password. */
+/** One of the two stores. `name` is for people: the address without user and password. */
 export interface Place {
   readonly db: Db;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Place {
 export interface MoveDeps extends Omit<Operating, 'db'> {
   readonly source: Place;
   readonly target: Place;
-  /** In the audit: `store.export`. */
+  /** Its name in the audit, such as `store.export`. */
   readonly action: string;
   readonly progress: Progress;
 }
@@ -32,7 +32,7 @@ export interface Moved {
   readonly documents: number;
   readonly bytes: number;
   readonly ledgers: number;
-  /** Of all accounts, the same on both sides. */
+  /** The sum over all accounts; the same on both sides. */
   readonly balances: number;
   /** Collections of the source that are not the product's. */
   readonly left: readonly string[];
@@ -40,8 +40,9 @@ export interface Moved {
 
 /**
  * Moves all data from one store to another: makes the source read-only, copies, builds indexes, compares every document and every
- * ledger, marks the source as moved and opens the target. Interrupted anywhere, the same call goes on; until the end neither store
- * can be used by mistake: the source is read-only, the target refuses starts. Throws a `StartError` with one sentence.
+ * ledger, marks the source as moved and opens the target. After an interruption at any point, the same call goes on from there.
+ * Until the end neither store can be used by mistake: the source is read-only, and the target refuses starts. Throws a
+ * `StartError` with one sentence.
  */
 export async function moveStore(deps: MoveDeps): Promise<Moved> {
   const { source, target, clock } = deps;
@@ -64,7 +65,7 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
     throw new StartError(`${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
   }
-  await buildIndexes(target.db, ttl, deps.progress); // Last: an index that removes what is over must not do so before it was compared.
+  await buildIndexes(target.db, ttl, deps.progress); // Last: a TTL index must not remove a document before it was compared.
   await setVersion(target.db, (await readSchema(target.db))?.version, (await readSchema(source.db))?.version ?? 0);
   await closeAccess(source.db, { mode: 'moved', period, since: clock.now(), to: target.name });
   const { documents, bytes } = compared;
@@ -73,7 +74,10 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   return { ...compared, ...after, left: await strangersOf(source.db) };
 }
 
-/** One after the other: the embedded store is silent while it builds, and would be for too long with all of a collection's. */
+/**
+ * Builds the indexes one after the other, each by its own command. The embedded store answers a command only when all of its
+ * indexes are built; with all indexes of a collection that would take too long.
+ */
 async function buildIndexes(db: Db, indexes: readonly Index[], progress: Progress): Promise<void> {
   progress.begin('building indexes', indexes.length);
   for (const [done, index] of indexes.entries()) {
@@ -104,7 +108,7 @@ async function begin(deps: MoveDeps): Promise<string> {
       `${target.name} has an unfinished copy, and ${source.name} was written to since, or is another store. Drop the target's database, then run the command again.`,
     );
   }
-  if (copy !== undefined && before?.mode === 'moved') return copy.period; // Killed just before the end.
+  if (copy !== undefined && before?.mode === 'moved') return copy.period; // The earlier call was killed just before its end.
   const { period, since } = await makeReadOnly({ ...deps, db: source.db });
   if (copy === undefined) await closeAccess(target.db, { mode: 'copying', period, since });
   await untilClosed({ ...deps, db: target.db }, period);
@@ -119,7 +123,7 @@ async function expectEmpty({ db, name }: Place): Promise<void> {
   }
 }
 
-/** A product that was started on the target once has written a few things of its own, such as leases. */
+/** Empties the target: if a product was started on it once, it has written a few things of its own, such as leases. */
 async function empty(db: Db): Promise<void> {
   for (const collection of Object.keys(COLLECTIONS)) {
     if (collection !== STATE_COLLECTION) await db.collection(collection).deleteMany({});

@@ -6,8 +6,8 @@ import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 
 /**
- * The product's own store, whether the product runs or not: an embedded store that is not running runs inside this command. Writes
- * to it whatever the store says about access. Throws `StartError` when it cannot be reached.
+ * The product's own store, whether the product runs or not: an embedded store that is not running is started inside this command.
+ * Writes are possible, whatever the store says about access. Throws `StartError` when the store cannot be reached.
  */
 export async function openOwnStore(config: Config): Promise<Store> {
   if (config.mongodbUri !== '') return connectStore(config, 0);

@@ -1,17 +1,20 @@
 import type { Clock } from '../../../shared/runtime/clock.ts';
 
 const BAR = 24;
-/** Between two lines where there is no terminal. */
+/** The shortest time between two lines, where there is no terminal. */
 const LINE_EVERY_MS = 10_000;
 const DRAW_EVERY_MS = 100;
 
-/** Where it is drawn: standard error. */
+/** Where progress is drawn: standard error. */
 export interface Canvas {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** How far a long command is: a bar that is drawn over on a terminal, else a line now and then and one at the end of each part. */
+/**
+ * Shows how far a long command is. On a terminal it is a bar that is drawn again in place. Elsewhere it is a line now and then,
+ * and one at the end of each part.
+ */
 export class Progress {
   readonly #canvas: Canvas | undefined;
   readonly #clock: Clock;

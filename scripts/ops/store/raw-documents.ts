@@ -8,21 +8,21 @@ export type RawDocument = Uint8Array;
 /** Documents in the order of their ids. */
 export interface Slice {
   readonly documents: readonly RawDocument[];
-  /** Of the last document; undefined when there is none. */
+  /** The id of the last document; undefined when there is none. */
   readonly lastId: unknown;
   readonly bytes: number;
 }
 
-/** Ids may have any type. This one stands for all. */
+/** Ids may have any type. The driver's types need one: this one stands for all. */
 interface AnyDocument {
   readonly _id: string;
 }
 
 const SLICE = 1_000;
-/** Large documents end a slice sooner. One may have 16 MB, a command 48. */
+/** A slice ends at this many bytes, even with fewer documents. One document may have 16 MB, a command 48 MB. */
 const SLICE_BYTES = 8_000_000;
 
-/** The documents after `after`, from the first one when that is undefined. */
+/** The documents after the id `after`; from the first one when it is undefined. */
 export async function readSlice(db: Db, collection: string, after: unknown): Promise<Slice> {
   const cursor = db
     .collection<AnyDocument>(collection)
@@ -53,7 +53,7 @@ export async function* rawDocuments(db: Db, collection: string): AsyncGenerator<
   }
 }
 
-/** Inserts documents, bytes as they are. Returns those that are there already, by their ids. */
+/** Inserts documents, their bytes unchanged. Returns those whose ids are in the store already. */
 export async function insertRaw(db: Db, collection: string, documents: readonly RawDocument[]): Promise<RawDocument[]> {
   if (documents.length === 0) return [];
   const sequence = new DocumentSequence('documents');
@@ -74,7 +74,7 @@ export async function findRaw(db: Db, collection: string, id: unknown): Promise<
   return found as unknown as RawDocument | undefined; // as in `readSlice`
 }
 
-/** With its exact type. */
+/** The id of a document, with its exact type. */
 export function idOf(document: RawDocument): unknown {
   return BSON.deserialize(document, { promoteValues: false })._id;
 }

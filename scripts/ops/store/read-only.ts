@@ -24,10 +24,13 @@ export interface Operating {
   readonly actor: Actor;
 }
 
-/** Longer than a process takes to finish what it has in hand, and than a report of a dead one counts. */
+/**
+ * Longer than a process takes to finish the work that it has begun. Also longer than a dead process counts as living by its last
+ * report.
+ */
 const CLOSED_WITHIN_MS = 60_000;
 const LOOK_MS = 200;
-/** How long an operator's command writes on before it looks whether the store was closed (scripts/ops/context.ts). */
+/** How long an operator's command may go on writing before it looks again whether the store was closed (scripts/ops/context.ts). */
 export const OPS_LOOK_MS = 1_000;
 
 /**
@@ -48,7 +51,10 @@ export async function makeReadOnly(operating: Operating): Promise<AccessDocument
   return access;
 }
 
-/** Resolves when all living processes have said that they write nothing more, and operators' commands have seen it. */
+/**
+ * Resolves when all living processes have said that they write nothing more, and operators' commands have had the time to see
+ * that the store is closed.
+ */
 export async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
   const deadline = clock.monotonicMs() + CLOSED_WITHIN_MS;
   await wait(OPS_LOOK_MS);
@@ -66,7 +72,10 @@ export async function untilClosed({ db, clock }: Operating, period: string): Pro
   }
 }
 
-/** An entry about a change of the store's own state. It is written while the store takes writes: before or after the change. */
+/**
+ * Writes an entry into the audit about a change of the store's own state. Call it before or after the change, when `db` takes
+ * writes.
+ */
 export async function enterInAudit(
   { db, clock, config, actor }: Operating,
   action: string,

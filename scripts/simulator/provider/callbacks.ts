@@ -23,7 +23,7 @@ export interface CallbackValue {
   readonly statuses?: readonly object[];
 }
 
-/** One change of an entry: `messages`, or a field that tells of templates. */
+/** One change of an entry. Its field is `messages`, or one that reports on templates. */
 interface Change {
   readonly field: string;
   readonly value: object;

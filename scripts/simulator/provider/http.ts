@@ -20,7 +20,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> | un
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>) // just looked at
+      ? (value as Readonly<Record<string, unknown>>) // checked in the line above
       : undefined;
   } catch {
     return undefined;

@@ -30,7 +30,10 @@ const FIRST_ID = 1_689_556_908_129_832;
 /** What may be edited (Business Management API, "Message templates"). */
 const EDITABLE: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED'];
 
-/** Requests for templates, and what becomes of them: a review that takes some seconds, and the callbacks that tell of it. */
+/**
+ * Handles requests for templates: answers them, reviews the templates (which takes some seconds), and reports the results by
+ * callbacks.
+ */
 export class TemplateReviews {
   readonly asked: AskedTemplate[] = [];
   readonly #deps: ReviewDeps;
@@ -91,7 +94,7 @@ export class TemplateReviews {
     this.#answer('EDIT', template.name, { success: true }, response);
   }
 
-  /** `hsm_id` names one language; without it all are deleted. */
+  /** Deletes the templates of a name. `hsm_id` names one language; without it all languages are deleted. */
   remove(query: URLSearchParams, response: ServerResponse): void {
     const { templates } = this.#deps;
     const name = query.get('name') ?? '';
@@ -108,7 +111,7 @@ export class TemplateReviews {
     this.#answer('DELETE', name, { success: true }, response);
   }
 
-  /** Step after step, each a review's time after the one before. */
+  /** Runs the steps of a review. Each comes one review time (`reviewMs`) after the one before. */
   #review({ id, name }: Template): void {
     const { delays, reviewMs } = this.#deps;
     const magic = MAGIC_TEMPLATES.find(({ contains }) => name.includes(contains));
@@ -126,7 +129,7 @@ export class TemplateReviews {
     }
   }
 
-  /** The id is a number here, and a string in the list. */
+  /** The value of the callback. The id is a number here, and a string in the list. */
   #changeOf({ id, name, language, category }: Template, event: string, more: object): object {
     return {
       event,
@@ -197,7 +200,7 @@ function listed(components: unknown): readonly TemplateComponent[] {
     const buttons = list(component.buttons).map(({ example: _e, ...button }) =>
       button.type === 'COPY_CODE' ? { text: 'Copy offer code', ...button } : button,
     );
-    // It was checked for its form.
+    // `checkDraft` has checked its form.
     return { ...component, ...(buttons.length > 0 && { buttons }) } as unknown as TemplateComponent;
   });
 }

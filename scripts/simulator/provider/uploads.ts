@@ -64,7 +64,10 @@ export class Uploads {
     return { status: 200, body: { h: handle } };
   }
 
-  /** What is wrong with the sample of a template's header: its handle must be of a file of that type. */
+  /**
+   * What is wrong with the sample of a template's header. Its handle must belong to an uploaded file of a type that the header
+   * takes.
+   */
   faultOf({ components }: Json): TemplateError | undefined {
     const header = list(components).find(({ type }) => type === 'HEADER');
     const types = HEADER_TYPES[String(header?.format)];

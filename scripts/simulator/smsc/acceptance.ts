@@ -11,7 +11,7 @@ import { hasReceipt } from './receipt-dialects.ts';
 import { isAskedFor, isFinal, receipt } from './receipts.ts';
 import type { Session } from './session.ts';
 
-/** With `after-receipt` the answer comes this much later than the request at least. By then a client has read the receipt. */
+/** With `after-receipt`, the answer comes at least this long after the request. By then a client has read the receipt. */
 const OVERTAKEN_MS = 50;
 
 /** The most octets of user data in messages that wait for their receipts. Above it, submits get "queue full". */
