@@ -68,7 +68,7 @@ async function run(files: RunFiles): Promise<void> {
     if (news.kind === 'ended') {
       const how = news.code === 0 ? news.signal : `code ${news.code}`;
       say(`${news.app} ended (${how}); PM2 starts it again. Its logs: ${files.logs}/${news.app}-*.log`);
-    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // It has ended again; this is tried again after its next start.
+    } else if (news.app === 'simulator') void introduce(demo).catch(() => {}); // It ended again; its next start tries again.
   });
   await Promise.race([stopped, unexpected]);
 }

@@ -167,7 +167,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     async run({ account }, { db }) {
       const store = await db();
       const { status } = await existing(store, account);
-      // Pausing it would change nothing, and `resume` would end both.
+      // Pausing it would change nothing, and `resume` would end the suspension together with the pause.
       if (status === 'suspended') throw new Failure(`${account} is suspended: its messages wait already.`);
       await pauseAccount(store, account);
       return { text: `${account} is paused.`, json: { account, status: 'paused' } };

@@ -93,7 +93,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
   },
   'template-request': {
     id: ({ account, request }) => named(account, request),
-    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // the parameter has this form
+    read: (db, values) => findTemplateRequest(db, systemClock, accountOf(values), values.request as TemplateRequestId), // its form is checked
   },
   template: {
     id: ({ account, template }) => named(account, template),

@@ -139,7 +139,7 @@ function status(verb: string, to: CarrierDocument['status'], about: string): Com
   });
 }
 
-/** The errors of carrier settings are sentences already. */
+/** Turns an error about a carrier into a `Failure`: its message is a sentence for the operator already. */
 async function explained(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run();

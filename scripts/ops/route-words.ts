@@ -40,7 +40,7 @@ export function several<T extends string>(value: string, form: string, pattern: 
     parse: (text: string): readonly T[] | 'any' | undefined => {
       if (text === 'any') return 'any';
       const words = text.split(',').map((word) => word.trim());
-      return words.every((word) => pattern.test(word)) ? [...new Set(words as T[])] : undefined; // the pattern allows only values of T
+      return words.every((word) => pattern.test(word)) ? [...new Set(words as T[])] : undefined; // `pattern` allows only T
     },
   };
 }
