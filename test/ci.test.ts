@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from './support/sources.ts';
 
-/** As npm would end, by its arguments: these fail. */
+/** Stands in for npm and ends as npm might. Lint, the tests and installing fail; everything else passes. */
 const NPM = `#!/bin/sh
 case "$*" in
 *lint) echo 'a.ts:3 not as the house has it'; exit 1 ;;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['docs', 'gateway', 'workers', 'shared', 'scripts', 'test'];
 
-/** What was true on the day it was written: its paths are those of that day. */
+/** A decision says what was true on the day it was written. Its paths are those of that day. */
 const HISTORY = /^docs\/decisions\//;
 
 const pages = [

@@ -18,7 +18,7 @@ interface Shown {
 /** Reads the file as PM2 does (`require`) and prints its apps. */
 function read(folder: string, env: Record<string, string>): Shown {
   const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
-  // Where secrets that it is given are kept for the processes.
+  // The file keeps the secrets of its environment in here, for the processes.
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
   const own = { MONGODB_URI: '', HARKARA_SIMULATOR: '', GATEWAY_INSTANCES: '', HARKARA_DATA_DIR: dataDir, ...env };
   try {

@@ -10,7 +10,7 @@ interface Entry {
   readonly never: readonly string[];
 }
 
-/** Old words that newcomers read twice: in no name, no comment and no text. */
+/** Old words that newcomers had to read twice. No name, comment or text may contain them. */
 const BANNED = /\b(mend(s|ed|ing)?|rehears(e|es|ed|al)|crumbs?)\b/i;
 
 describe('docs/glossary.md', () => {

@@ -13,7 +13,7 @@ import {
 } from './support/sources.ts';
 
 /**
- * The house rules that the linter cannot say: which file may use which package, who reads clock and environment, which
+ * The house rules that the linter cannot check: which file may use which package, who reads clock and environment, which
  * layer imports which (docs/architecture in short: runtime, config ← mongo, sms ← concepts ← gateway | a worker ← scripts).
  */
 const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => readSources(join(ROOT, top)));
@@ -21,7 +21,7 @@ const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => rea
 /** The dashboard's client runs in browsers: it shares no code with the processes. */
 const CLIENT = /^gateway\/dashboard\/client\//;
 
-/** But for how texts are counted: pure, and the counter beside a text must agree with the price. */
+/** Except how texts are counted: that is pure, and the counter beside a text must agree with the price. */
 const FOR_CLIENT_TOO = /^shared\/sms\/(plan|gsm7)\.ts$/;
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
@@ -45,7 +45,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
   piscina: /^workers\/batches\/render-threads\.ts$/,
   pm2: /^$/,
-  // What the browser gets, and what makes it.
+  // What the browser loads, and what builds it.
   preact: CLIENT,
   'preact/hooks': CLIENT,
   'preact-iso/router': CLIENT,
@@ -54,7 +54,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   esbuild: /^scripts\/dashboard\/build\.ts$/,
 };
 
-/** A payment has two ends, the gateway that begins it and whoever finishes it: they are read together, in one room. */
+/** A payment has two ends, the gateway that begins it and whoever finishes it. They are read together, so they share a folder. */
 const BOTH_ENDS = /^shared\/payment\//;
 
 /** Folders of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
@@ -221,7 +221,7 @@ describe('house rules', () => {
   });
 
   it('the lock file names every optional platform package', () => {
-    // Or `npm ci` refuses it: npm drops from it what a registry does not serve (docs/decisions/0004).
+    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0004).
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>;
     };

@@ -3,17 +3,17 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The JSON of the text; an object, or the walk fails. */
+  /** The text, parsed as JSON. If it is not an object, the walk fails. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface Call {
   readonly method: string;
   readonly path: string;
-  /** API key; none is sent without it. */
+  /** API key; without it, none is sent. */
   readonly key?: string | undefined;
   readonly body?: unknown;
-  /** Replace or, when undefined, take away the usual ones. */
+  /** Headers that replace the usual ones. An undefined one is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -21,7 +21,7 @@ const ANSWER_MS = 60_000;
 
 /** A client that knows of the product nothing but its base address, and remembers what was answered. */
 export class Client {
-  /** `POST /v2/send 200`, each once. */
+  /** What was asked and answered, such as `POST /v2/send 200`; each once. */
   readonly answered = new Set<string>();
   readonly #baseUrl: string;
 
@@ -29,7 +29,7 @@ export class Client {
     this.#baseUrl = baseUrl;
   }
 
-  /** A string as the body is sent as it is, anything else as JSON. Rejects when there is no answer, or one that is no JSON object. */
+  /** Sends a string as body unchanged, anything else as JSON. Rejects when no answer comes, or one that is not a JSON object. */
   async call({ method, path, key, body, headers: given = {} }: Call): Promise<Answer> {
     const headers = {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -40,7 +40,7 @@ export class Client {
       method,
       headers: Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       signal: AbortSignal.timeout(ANSWER_MS),
-      // Bytes: for a string fetch would make up a Content-Type.
+      // As bytes, because fetch would add a Content-Type of its own to a string.
       ...(body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }),
     });
     const text = await response.text();

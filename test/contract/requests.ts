@@ -35,7 +35,7 @@ export function inHours(hours: number): string {
 
 const OFFSET_MS = 5.5 * 3_600_000;
 
-/** The row's path with an id that is there, as a caller would have it: from an answer. */
+/** The row's path, with an id of something that exists. The id comes from an answer, as a caller would have it. */
 export async function goodPath(row: EndpointRow, world: World): Promise<string> {
   if (row.path.includes('{message_id}')) return row.path.replace('{message_id}', world.deliveredId);
   if (!row.path.includes('{schedule_id}')) return row.path;
@@ -44,7 +44,7 @@ export async function goodPath(row: EndpointRow, world: World): Promise<string> 
   return row.path.replace('{schedule_id}', String(booked.body.schedule_id));
 }
 
-/** The row as it should be asked for, with any key. */
+/** Makes a good request of the row, with any key. */
 export async function callRow(row: EndpointRow, world: World, key: string | undefined): Promise<Answer> {
   const customer = key === world.poorKey ? world.poorCustomer : world.customer;
   return world.client.call({
@@ -55,7 +55,7 @@ export async function callRow(row: EndpointRow, world: World, key: string | unde
   });
 }
 
-/** Asks for a row that has a body, with another body. */
+/** Makes the request of a row that has a body, with this body instead. */
 export function callWith(client: Client, row: EndpointRow, key: string, body: unknown): Promise<Answer> {
   return client.call({ method: row.method, path: row.path, key, body });
 }

@@ -11,7 +11,7 @@ const PHONE = /^[1-9]\d{7,14}$/;
 /** Exactly these members, in this order and of these types; `extras` may follow. */
 export function expectRecord(record: unknown, fields: readonly Field[], extras: readonly string[] = []): void {
   expect(record).to.be.an('object');
-  const members = { ...Object(record) } as Readonly<Record<string, unknown>>; // An object: looked at the line above.
+  const members = { ...Object(record) } as Readonly<Record<string, unknown>>; // an object: checked in the line above
   const names = Object.keys(members);
   expect(names.slice(0, fields.length), JSON.stringify(record)).to.deep.equal(fields.map(({ name }) => name));
   expect(extras, 'beyond the specification').to.include.members(names.slice(fields.length));

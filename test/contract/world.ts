@@ -25,7 +25,7 @@ export interface World {
   readonly dlt: { readonly key: string; readonly sender: string; readonly id: string; readonly content: string };
   /** A customer of `key` who has just written. */
   readonly customer: string;
-  /** And one of `poorKey`. */
+  /** A customer of `poorKey` who has just written. */
   readonly poorCustomer: string;
   /** A message that was delivered. */
   readonly deliveredId: string;
@@ -126,7 +126,7 @@ async function fill(product: Product): Promise<World> {
   };
 }
 
-/** The command takes them from the environment, where the list of processes does not show them. */
+/** Runs `act` with these secrets in the environment, where the command reads them. The list of processes does not show them there. */
 async function withSecrets<T>(token: string, appSecret: string, act: () => Promise<T>): Promise<T> {
   process.env.CHATAPP_TOKEN = token;
   process.env.CHATAPP_APP_SECRET = appSecret;
@@ -138,7 +138,7 @@ async function withSecrets<T>(token: string, appSecret: string, act: () => Promi
   }
 }
 
-/** As the provider tells the product, for the account that the simulated one does not post for. */
+/** Posts, as the provider would, that the customer wrote. The simulated provider does not post for this account. */
 async function customerWrote(url: string, callback: string, from: string): Promise<void> {
   const body = JSON.stringify(callbackPost({ messages: [textMessage('wamid.contract', from)] }, POOR_NUMBER));
   const answer = await fetch(url + callback, {

@@ -22,8 +22,8 @@ import { openTestStore, type TestStore } from '../support/store.ts';
 const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropIndexes', 'create', 'drop'];
 
 /**
- * The recorded commands of one of each request, of the sweep, of leases and of Agenda. Those of `db.command` inherit nothing from the
- * database (mongodb 7.8, lib/db.js), so each must name it itself.
+ * Looks at the recorded commands of requests of each kind, of the sweep, of leases and of Agenda. `db.command` inherits
+ * nothing from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern itself.
  */
 describe('every write', () => {
   let origin: TestStore;
@@ -60,7 +60,7 @@ describe('every write', () => {
     for (const command of writes) {
       const what = `${Object.keys(command)[0]} ${Object.values(command)[0]}`;
       expect(command.writeConcern, what).to.deep.equal({ w: 'majority', j: true });
-      // The mark of a retryable write.
+      // A retryable write would have it.
       expect(command, what).not.to.have.property('txnNumber');
     }
   }).timeout(120_000);

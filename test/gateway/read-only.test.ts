@@ -12,7 +12,7 @@ import { makeAccount } from '../support/make.ts';
 import { makeBooking } from '../support/schedules.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
-/** Whatever these routes need in their path: there is no such thing, and finding that out is a read too. */
+/** Stands for every parameter of a path. Nothing has this id, and to find that out is a read too. */
 const ANYTHING = 'none';
 
 describe('a gateway while the store is read-only', () => {

@@ -10,8 +10,8 @@ export interface EndpointRow {
   readonly response: ResultRecord;
   /** Members that decisions.md adds to the response, or allows. */
   readonly extras: readonly string[];
-  /** What a key needs (decisions.md, Keys and limits): one of these, each alone or several together. */
+  /** What a key needs (decisions.md, Keys and limits): all scopes of one of these lists. */
   readonly scopes: readonly (readonly Scope[])[];
-  /** Takes credits: refused with 403 where there are none. */
+  /** It costs credits: an account without any is refused with 403. */
   readonly charged: boolean;
 }

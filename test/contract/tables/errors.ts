@@ -1,8 +1,8 @@
-/** "Errors": a status and the conditions that cause it; which of them stands for each `code` is decisions.md, Errors. */
+/** "Errors": a status and the conditions that cause it. Which `code` belongs to which condition: decisions.md, Errors. */
 export interface ErrorRow {
   readonly status: number;
   readonly meaning: string;
-  /** Conditions that the walk knows how to cause, and the `code` that it is then told; empty for a success. */
+  /** Conditions that the walk can cause, and the `code` of the answer. Empty for a success, and for 429 and 500. */
   readonly conditions: readonly { readonly when: Condition; readonly code: string }[];
 }
 
@@ -50,7 +50,7 @@ export const ERRORS = [
       { when: 'no such path', code: 'not_found' },
     ],
   },
-  // 429 is walked with the limits; 500 has no condition that a caller could bring about, the last test looks for it.
+  // 429 is tested with the limits. No caller can cause a 500; the last test checks that there was none.
   { status: 429, meaning: 'Rate limited', conditions: [] },
   { status: 500, meaning: 'Server error', conditions: [] },
 ] as const;

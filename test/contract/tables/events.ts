@@ -4,7 +4,7 @@ import type { Field } from './fields.ts';
 export interface EventRow {
   readonly event: string;
   readonly channel: 'sms' | 'chatapp';
-  /** Last digits of the number that makes it happen; `any` other, or the customer `writes`. */
+  /** What causes it: a message to a number with these last digits, to `any` other number, or that the customer `writes`. */
   readonly cause: string;
   readonly payload: readonly Field[];
 }
@@ -68,7 +68,7 @@ export const INBOUND_TYPES: readonly {
   readonly type: string;
   readonly message: Readonly<Record<string, unknown>>;
   readonly body: string;
-  /** The member beside the six, where the type has one. */
+  /** The member that this type has beside the usual six. */
   readonly own?: string;
 }[] = [
   { type: 'text', message: { type: 'text', text: { body: 'Where is it?' } }, body: 'Where is it?' },

@@ -13,7 +13,7 @@ export interface Field {
   readonly of?: 'string' | 'phone' | readonly Field[];
   /** Of requests: may be left out. Of results: null while it is not known yet. */
   readonly optional?: true;
-  /** Of requests: missing only where what another field names asks for it. */
+  /** Of requests: what another field names decides whether it is required (`params`: the template). */
   readonly dependent?: true;
 }
 

@@ -3,7 +3,7 @@ export interface StateRow {
   readonly channel: 'sms' | 'chatapp';
   /** Last digits of the recipient (docs/magic-numbers.md). */
   readonly ending: string;
-  /** The states that it goes through, the last one is where it stays. */
+  /** The states that it goes through; it stays in the last one. */
   readonly path: readonly string[];
   /** No carrier took any part: the credit comes back. */
   readonly refunded?: true;

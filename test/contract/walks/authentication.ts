@@ -4,7 +4,7 @@ import { CHATAPP_ENDPOINTS } from '../tables/endpoints-chatapp.ts';
 import { SMS_ENDPOINTS } from '../tables/endpoints-sms.ts';
 import type { World } from '../world.ts';
 
-/** Rules of "Authentication" that are not a row's: what a row answers without a key, or to the wrong one, is in endpoints.ts. */
+/** The rules of "Authentication" that are not about one row. What a row answers without a key or to a wrong key: endpoints.ts. */
 export function walkAuthentication(world: () => World): void {
   it('the same key opens all endpoints of both channels', async () => {
     for (const row of [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS]) {

@@ -11,7 +11,7 @@ const ROWS: readonly EndpointRow[] = [...SMS_ENDPOINTS, ...CHATAPP_ENDPOINTS];
 const SCOPES: readonly Scope[] = ['send', 'read', 'manage'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Every row of both "Endpoints" tables: its path and method, its answer, its fields, and what is none of them. */
+/** Every row of both "Endpoints" tables: its path and method, its answer, its fields, and the refusal of anything else. */
 export function walkEndpoints(world: () => World): void {
   for (const row of ROWS) {
     describe(`${row.method} ${row.path}`, () => {
@@ -163,7 +163,7 @@ function walkFields(row: EndpointRow, fields: readonly Field[], world: () => Wor
   });
 }
 
-/** What cannot stand in the place of a good value. */
+/** Values that must be refused in place of a good value. */
 function wrongValues({ type, values, of }: Field): readonly unknown[] {
   const noString = [null, 7, true, [], {}, ''];
   switch (type) {

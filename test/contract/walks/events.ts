@@ -64,7 +64,7 @@ export function walkEvents(world: () => World): void {
         key,
         body: { url: `${receiver.url}/registered`, events: ['message.received'] },
       });
-    // The processes have just looked at the account's endpoints, and remember them.
+    // After this first event the processes remember the account's endpoints as they were before the registration.
     provider?.says('919876500962', 'Is it open?');
     await posted(world(), '/chatapp', 'message.received', '919876500962');
     const first = await register();
@@ -100,7 +100,7 @@ export function walkEvents(world: () => World): void {
   });
 }
 
-/** Makes it happen. Returns what tells its event from others: the message's id, or who wrote. */
+/** Causes the event. Returns what identifies it among others: the message's id, or the number of the customer who wrote. */
 async function cause({ channel, cause, event }: EventRow, { client, key, product }: World): Promise<string> {
   if (cause === 'writes') {
     product.provider?.says('919876500971', 'Hello?');
@@ -138,7 +138,7 @@ function posted({ product }: World, path: string, event: string, subject: string
   });
 }
 
-/** By Standard Webhooks; the receiver checked it with the package of that name. */
+/** Expects a signature by Standard Webhooks. The receiver has verified it with the package of that name. */
 function expectSigned({ headers, id, signature, at }: ReceivedWebhook): void {
   expect(signature).to.equal('valid');
   expect(id).to.match(/^evt_/);

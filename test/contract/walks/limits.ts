@@ -47,7 +47,7 @@ export function walkLimits(world: () => World): void {
     const created = JSON.parse(await product.ops('account create --name Bulk --json'));
     const account = String(created.account);
     await product.ops(`credits top-up ${account} ${bulkRecipients.value}`);
-    // What it has waiting stays there: this is about the request.
+    // Paused, so that the messages stay queued: this test is only about the request.
     await product.ops(`account pause ${account}`);
     const { key } = JSON.parse(await product.ops(`key create ${account} --name bulk --json`));
     const ask = (count: number): Promise<Answer> => {
@@ -77,7 +77,7 @@ export function walkLimits(world: () => World): void {
       const headers = { Authorization: `Bearer ${key}` };
       return many.send({ url: `${product.url}/v2/balance`, method: 'GET', headers });
     };
-    // It begins the window; all others fall into its minute.
+    // The first request begins the window; all others come within its minute.
     const first = await ask();
 
     const others = await Promise.all(Array.from({ length: requestRate.value + 49 }, ask));
@@ -96,7 +96,7 @@ export function walkLimits(world: () => World): void {
   });
 }
 
-/** Every endpoint counts for the key, a send too; nothing is refused to the account's others. */
+/** The limit of a key is one for all endpoints, so a send is refused too. The account's other keys are not refused anything. */
 async function expectOnlyThisKey(world: World, key: string): Promise<void> {
   const { client } = world;
   const body = { to: '919876500996', message: 'Too many', sender: 'HARKRA' };
@@ -109,7 +109,7 @@ async function expectOnlyThisKey(world: World, key: string): Promise<void> {
   expect(other.status).to.equal(200);
 }
 
-/** A customer wrote so long ago, and is sent a free-form text now. */
+/** Has a customer write so long ago, then sends the customer a free-form text. */
 async function writesAndIsAnswered({ client, key, product }: World, customer: string, agoMs: number): Promise<Answer> {
   const timestamp = String(Math.floor((Date.now() - agoMs) / 1000));
   product.provider?.sends(customer, { type: 'text', text: { body: 'Hello?' }, timestamp });

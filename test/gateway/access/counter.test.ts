@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const PLENTY = 1_000_000;
-/** Of so few nothing is lent: each event is counted by itself. */
+/** A limit so low that nothing is lent: each event is counted by itself. */
 const FEW = 70;
 
 describe('rate counter', () => {
@@ -77,7 +77,7 @@ describe('rate counter', () => {
       await moveStart(key, ms);
       const counter = newCounter();
 
-      // Beside others it is counted the grouped way, alone by an update of its own.
+      // Together with other keys it is counted by the grouped command, alone by an update of its own.
       const grouped = await Promise.all([key, ...others].map((one) => counter.count(one, FEW)));
       const alone = await counter.count(key, FEW);
 
@@ -147,7 +147,7 @@ describe('rate counter', () => {
       it(`lets exactly the limit pass of events that come to three processes ${what}`, async () => {
         const key = newId('req');
         const counters = shares.map(() => newCounter());
-        // All of them borrow something before the rush.
+        // Each counter borrows some events before the rush.
         const first = await Promise.all(counters.map((counter) => counter.count(key, 1_000)));
 
         const rest = await Promise.all(
@@ -219,7 +219,7 @@ describe('rate counter', () => {
     await away.close();
   });
 
-  /** As if the window had begun so much later (or earlier, when negative). */
+  /** Changes the window as if it had begun `ms` later (negative: earlier). */
   async function moveStart(key: string, ms: number): Promise<void> {
     const { matchedCount } = await rate().updateOne({ _id: key }, [
       { $set: { 'window.start': msAfter('$window.start', ms) } },

@@ -18,7 +18,7 @@ describe('returned loans', () => {
     const [key, counter] = [newId('req'), newId('ctr')];
     const loans = new Map<string, Loan>();
     const returns = new LoanReturns({ rate, clock: systemClock, counter, loans, counting: new Set() });
-    // The new window lent 4, but the answer that told it was lost.
+    // In the new window this counter was lent 4 events, but the answer that said so was lost.
     await rate.insertOne({
       _id: key,
       window: {

@@ -144,7 +144,7 @@ describe('the rate limit', () => {
       .collection<RateDocument>('rate')
       .updateOne({ _id: id }, [{ $set: { 'window.start': msAfter('$window.start', -60_000) } }]);
 
-    // A third gateway: the others remember, for the rest of what they took for the window, that the key has none left.
+    // A third gateway: the other two know only the window before it was moved, and remember that the key has nothing left in it.
     const three = await openGateway(store.db);
     expect((await balance(three, key)).status).to.equal(200);
     await three.close();
@@ -173,7 +173,7 @@ describe('the rate limit', () => {
     const own = await openTestStore();
     const gateway = await openGateway(own.db, { config: { ...TEST_CONFIG, keyCacheMs: 60_000 } });
     const account = await makeAccount(own.db, 5);
-    // So few that each is counted by itself: what was borrowed is counted already, and passes without the store.
+    // A limit so low that nothing is lent. Borrowed events are counted already and would pass without the store.
     const few = { account, name: 'few', scopes: ['send' as const], perMinute: 50 };
     const { key } = await createKey(own.db, systemClock, few);
     // Refused for its body, so that nothing but the key and the count is asked of the store.

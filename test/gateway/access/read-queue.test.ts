@@ -3,7 +3,7 @@ import { ReadQueue } from '../../../gateway/access/read-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** Reads that a test lets end one by one, with the order in which they began. */
+/** Reads that the test ends one by one. Remembers the order in which they began. */
 class Reads {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
@@ -21,7 +21,7 @@ class Reads {
     expect(this.begun).to.deep.equal(names);
   }
 
-  /** It has begun. */
+  /** Ends a read that has begun. */
   end(name: string): void {
     this.#ends.get(name)?.();
   }

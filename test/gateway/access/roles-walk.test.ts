@@ -7,7 +7,10 @@ import { examplePath, operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** Every operation of the document, asked by every role: who may is what `x-scope` says, and hidden buttons play no part in it. */
+/**
+ * Asks for every operation of docs/openapi.json as every role. Who may use it is what its `x-scope` says; which buttons the
+ * dashboard hides makes no difference.
+ */
 describe('8.2.1 (ASVS): every route asks for the permission that the document names', () => {
   let store: TestStore;
   let gateway: TestGateway;
@@ -38,7 +41,7 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
     });
   }
 
-  /** Asks with a body that no endpoint takes, so that nothing is done. */
+  /** Whether the role is refused. Sends a body that every endpoint refuses, so that nothing is done. */
   async function isRefused(method: string, path: string, headers: Readonly<Record<string, string>>): Promise<boolean> {
     const ended = new AbortController();
     const answer = await fetch(gateway.url + path, {
@@ -53,7 +56,7 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
   }
 });
 
-/** `manage, or send and read`: one of these sets. */
+/** `scope` lists alternatives, such as `manage, or send and read`: the role needs all permissions of one of them. */
 function mayUse(role: Role, scope: string): boolean {
   const has: readonly string[] = ROLE_PERMISSIONS[role];
   return scope.split(', or ').some((set) => set.split(' and ').every((one) => has.includes(one)));

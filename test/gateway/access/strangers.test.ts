@@ -24,7 +24,7 @@ describe('8.2.2, 8.4.1 (ASVS): an account learns nothing of another, whatever id
       for (const name of names) {
         const nobodys = examplePath(`{${name}}`, operation);
         for (const id of foreign(name)) {
-          // What else is in the path is the stranger's own, as far as there is such a thing.
+          // All other ids in the path are the stranger's own, where the stranger has such a thing.
           const answers = [id, nobodys].map(async (one) => {
             const filled = path.replaceAll(/\{(\w+)\}/g, (place, other) =>
               encodeURIComponent(
@@ -60,7 +60,7 @@ describe('8.2.2, 8.4.1 (ASVS): an account learns nothing of another, whatever id
 });
 
 /**
- * Events and replays need a worker. Operators' ids of DLT templates, names and languages of chat-app templates, and numbers of
- * customers may be the same for both accounts. Their routes have tests of their own.
+ * Path parameters that are not tried here; their routes have tests of their own. Events and replays need a worker. Operators' ids
+ * of DLT templates, names and languages of chat-app templates, and numbers of customers may be the same in both accounts.
  */
 const UNMADE = ['event_id', 'replay_id', 'template_id', 'name', 'language', 'customer'];

@@ -19,7 +19,7 @@ describe('the inbox of an account', () => {
   const insert = (message: object) => site.db.collection<AnyMessage>('messages').insertOne(message as AnyMessage);
   const ids = ({ body }: request.Response): string[] => body.data.map((one: { message_id: string }) => one.message_id);
 
-  /** A customer wrote so many minutes ago. */
+  /** Stores a message that the customer wrote so many minutes ago. */
   async function wrote(customer: string, minutesAgo: number, body: string, account: AccountId = site.account) {
     const at = new Date(Date.now() - minutesAgo * MINUTE_MS);
     const _id = inboundMessageId(account, newId('req'), at);
@@ -41,7 +41,7 @@ describe('the inbox of an account', () => {
     return _id;
   }
 
-  /** A message of ours, so many minutes ago. */
+  /** Stores a message to the customer, sent so many minutes ago. */
   async function sent(customer: string, minutesAgo: number, content: object) {
     const _id = newId('msg', Date.now() - minutesAgo * MINUTE_MS);
     const {

@@ -10,7 +10,7 @@ import { signedIn } from '../../support/signed-in.ts';
 type Method = 'get' | 'post' | 'patch' | 'delete';
 type Headers = Readonly<Record<string, string>>;
 
-/** An account at a gateway, and those who change its settings. For the body of a `describe`. */
+/** An account at a gateway, with the users and keys that change its settings. For the body of a `describe`. */
 export function settingsWorld(config: Partial<GatewayDeps['config']> = {}) {
   const site = accountAtGateway(10, config);
   let manager: Headers = {};

@@ -79,7 +79,7 @@ describe('statistics of an account', () => {
 
     const week = (await ask('/v2/account/statistics?period=7d')).body;
     expect(week).to.include({ total: 3, step: 'hour' });
-    expect(week.credits_per_day).to.be.closeTo(1, 0.05); // three in three days
+    expect(week.credits_per_day).to.be.closeTo(1, 0.05); // three credits in three days
     const month = (await ask('/v2/account/statistics?period=30d')).body;
     expect(month).to.include({ total: 4, queued: 1, step: 'day' });
     expect(month.series).to.have.lengthOf(30);

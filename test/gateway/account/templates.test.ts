@@ -52,7 +52,7 @@ describe('an account asks for DLT templates', () => {
 
     expect(named).to.include({ template_id: ID, state: 'submitted', name: 'Login code', version: body.version });
     expect((await list().expect(200)).body.data).to.have.length(1);
-    // A client that got no answer repeats the request: the request is a template by now.
+    // A client that got no answer asks again, but the template request has become a template by then.
     expectProblem(await change(body.template_id, { dlt_id: ID }), 'template_not_found');
   });
 
@@ -63,7 +63,7 @@ describe('an account asks for DLT templates', () => {
     expectProblem(await change(body.template_id, { dlt_id: ID }), 'template_exists');
     expect((await list('?state=requested').expect(200)).body.data).to.have.length(1);
     expectProblem(await ask({ ...GOOD, content: 'Other', dlt_id: ID }), 'template_exists');
-    await ask({ ...GOOD, dlt_id: ID }).expect(200); // the same once more
+    await ask({ ...GOOD, dlt_id: ID }).expect(200); // the same template once more
   });
 
   it('a request is repeated by its Idempotency-Key, and made once', async () => {

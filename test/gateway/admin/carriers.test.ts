@@ -17,7 +17,7 @@ describe('carriers and routes, by operators', () => {
         password: 'hunter2!',
       });
     }
-    // As the process that holds the carrier tells it.
+    // What the process that holds the carrier's lease would store.
     const until = new Date(Date.now() + 600_000);
     await world.db
       .collection<{ _id: string }>('leases')

@@ -19,7 +19,7 @@ describe('what waits and what does not fit, for operators', () => {
     const [early, late] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)].sort();
     const waiting = (account: AccountId, minutes: number, lane: number, path = 'transactional') =>
       makeMessage({ ...makeDraft({ lane, path }), account, _id: newId('msg', Date.now() - minutes * 60_000) });
-    // The oldest one is of the account that sorts last.
+    // The oldest message belongs to the account that sorts last.
     await world.db
       .collection<MessageDocument>('messages')
       .insertMany([

@@ -8,7 +8,7 @@ import { makeKey } from '../../support/gateway.ts';
 import { operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
 
-/** Every operation of the document below /v2/admin/. A test of the contract says that these are the routes. */
+/** The operations of docs/openapi.json below /v2/admin/. test/gateway/docs/contract.test.ts proves that they are exactly the routes. */
 const OPERATORS = operations.filter(({ path }) => path.startsWith('/v2/admin/'));
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 

@@ -68,7 +68,7 @@ describe('GET /v2/batches', () => {
     await payBatch(site.db, batch);
     await batchCollection(site.db).updateOne({ _id: batch._id }, { $set: { state: 'unpaid' } });
 
-    // Its debit is still pending, or was completed and marked it again.
+    // Both answers are right: the debit is still pending, or it was completed meanwhile and marked the batch paid again.
     const answer = await ask();
 
     expect([[], [batch._id]]).to.deep.include(idsOf(answer));

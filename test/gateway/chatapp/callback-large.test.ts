@@ -73,7 +73,7 @@ describe('/chatapp/callback/{callback}: large posts', () => {
       ['wamid.text', 'x'.repeat(16_384)],
     ]);
     expect(await gateway.db.collection('conversations').countDocuments({ account: gateway.account })).to.equal(1);
-    // What only lies too deep is left out of its item, which is kept whole besides.
+    // Of an item with values that are nested too deep, only these are left out.
     expect(told).to.deep.include({ event: 'callback_items_cut', account: gateway.account, items: 3 });
   });
 

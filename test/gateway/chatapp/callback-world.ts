@@ -4,7 +4,7 @@ import { accountAtGateway } from '../../support/account-gateway.ts';
 import { callbackSignature } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 
-/** An account at a gateway, with a provider of its own for each test. For the body of a `describe`, as `accountAtGateway`. */
+/** An account at a gateway. It gets a new provider for each test. For the body of a `describe`, like `accountAtGateway`. */
 export function callbackWorld() {
   const gateway = accountAtGateway(0);
   let path = '';
@@ -17,7 +17,7 @@ export function callbackWorld() {
 
   return {
     gateway,
-    /** Where the provider posts. */
+    /** The path that the provider posts to. */
     get path(): string {
       return path;
     },
@@ -37,7 +37,7 @@ export function callbackWorld() {
   };
 }
 
-/** As the provider posts it; `headers` add to its headers or replace them. */
+/** Posts `body` as the provider does. `headers` are added to the usual ones or replace them. */
 export function postSigned(url: string, body: object | string, headers: Readonly<Record<string, string>> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return request(url)

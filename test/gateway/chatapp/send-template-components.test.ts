@@ -11,7 +11,7 @@ const OTP_URL = 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{
 
 interface Case {
   readonly what: string;
-  /** As the provider lists it (WhatsApp, "Message templates"). */
+  /** The template as the provider lists it (WhatsApp, "Message templates"). */
   readonly listed: Readonly<Record<string, unknown>>;
   /** The request, without `to`, `template` and `language`. */
   readonly request: object;

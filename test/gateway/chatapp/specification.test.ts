@@ -42,12 +42,12 @@ const ROWS: readonly Row[] = [
     path: '/v2/chatapp/webhook',
     body: { url: 'https://shop.example/hooks', events: ['message.received', 'message.read'] },
     optional: [],
-    // Beside the row's two the secret of a new one, once.
+    // The row's two members and, only in the answer for a new webhook, its secret.
     answer: ['status', 'webhook_id', 'secret'],
   },
 ];
 
-/** As it stands in place of a good value, it is of a wrong type or form everywhere. */
+/** Values whose type or form is wrong for every field. */
 const BAD: readonly unknown[] = [
   { $gt: '' },
   { $ne: null },

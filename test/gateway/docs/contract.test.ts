@@ -28,7 +28,7 @@ const RULES: Readonly<Record<string, ProblemRule>> = PROBLEMS;
 describe('the contract, docs/openapi.json', () => {
   let store: TestStore;
   let gateway: TestGateway;
-  /** An owner may use all operations of an account; an operator those for operators. */
+  /** Headers of users who may do everything: an owner in an account, an operator below /v2/admin/. */
   let owner: Browser['headers'];
   let operator: Browser['headers'];
   let ids: Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ describe('the contract, docs/openapi.json', () => {
     for (const { method, path, operation } of operations) {
       if (operation.requestBody === undefined) continue;
       it(`${method} ${path}`, async () => {
-        // A schedule takes other fields for a list of recipients than for one.
+        // A schedule has other fields when `to` is a list.
         const bodies = [{ zzzzzzzzzzzz: 1 }, { to: [], zzzzzzzzzzzz: 1 }];
         const asked = bodies.map((body) => ask(method, path).send(body));
         const known = new Set((await Promise.all(asked)).flatMap(knownFields));
@@ -227,7 +227,7 @@ describe('the contract, docs/openapi.json', () => {
   });
 });
 
-/** What Express was told, `get /v2/status/{message_id}`. */
+/** The routes that Express knows, written as `get /v2/status/{message_id}`. */
 function routesOf(app: { readonly router: { readonly stack: readonly object[] } }): string[] {
   return app.router.stack.flatMap((layer) => {
     const route: unknown = Reflect.get(layer, 'route');
@@ -238,7 +238,7 @@ function routesOf(app: { readonly router: { readonly stack: readonly object[] } 
   });
 }
 
-/** From the words with which an endpoint refuses a field that is like none of its own. */
+/** The fields that an endpoint knows. It lists them when it refuses an unknown field that resembles none of them. */
 function knownFields({ body }: request.Response): string[] {
   const unknown = body.errors.find((problem: { field: string }) => problem.field === 'zzzzzzzzzzzz');
   const [, names = ''] = /The fields are (.+)\.$/.exec(unknown.detail) ?? [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Schema } from '../../../gateway/fields/field.ts';
 import { contract, contractText, operations } from '../../support/openapi.ts';
 
-/** What people's pages and generators of clients need of every operation (test/peers/docs/clients.test.ts runs two of them). */
+/** What documentation pages and client generators need of every operation (test/peers/docs/clients.test.ts runs two generators). */
 describe('docs/openapi.json, operation by operation', () => {
   const tags = contract.tags.map(({ name }) => name);
 
@@ -56,5 +56,5 @@ describe('docs/openapi.json, operation by operation', () => {
 function schemasIn(value: unknown): Schema[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap(schemasIn);
-  return Array.isArray(value) ? inside : [value as Schema, ...inside]; // any object is one whose members are all optional
+  return Array.isArray(value) ? inside : [value as Schema, ...inside]; // all members of a schema are optional, so any object may be one
 }

@@ -13,13 +13,16 @@ import { curlLines } from '../../support/curl-line.ts';
 import { contract, operations } from '../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../support/own-things.ts';
 
-/** What the examples take for granted: the templates that they name (on the chat-app channel those of `npm start`), and a customer who wrote. */
+/**
+ * The examples need the templates that they name and a customer who wrote. This is the DLT template; the chat-app templates are
+ * those of `npm start`.
+ */
 const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
 
-/** One that waits for its id. */
+/** The id of a template request that waits for its template id. */
 const REQUEST = `tpr_${'0'.repeat(26)}` as const;
 
-/** A time in a document is over some day; whoever tries it is told to move it. */
+/** The body with its schedule time moved to tomorrow: a time in a document passes some day. Readers are told to move it. */
 function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
@@ -43,7 +46,7 @@ describe('what the documents show can be sent as it stands', () => {
     return call.set('Authorization', `Bearer ${key}`).send(body);
   };
 
-  // The tests of sign-in and of operators begin with what their examples take for granted: a user, a code, a link.
+  // Not here: sign-in, users and operators. Their examples need a user, a code or a link, which the tests of these endpoints make.
   for (const { method, path, operation } of operations.filter(
     (one) => !['Sign-in', 'Users', 'Operators'].some((tag) => one.operation.tags.includes(tag)),
   )) {
@@ -87,7 +90,7 @@ describe('what the documents show can be sent as it stands', () => {
   });
 });
 
-/** All of them, at any depth. */
+/** All objects in the value, at any depth. */
 function objectsIn(value: unknown): Readonly<Record<string, unknown>>[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap(objectsIn);

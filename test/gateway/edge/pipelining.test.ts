@@ -54,7 +54,7 @@ describe('requests sent ahead of the answers to those before them', () => {
     flood.socket.end();
     await server.drain();
 
-    // Two, where the count of turns has not gone on yet between them.
+    // Two requests share a number when the counter has not run between their turns.
     const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
     expect(most).to.be.at.most(2);
   });
@@ -99,7 +99,7 @@ describe('requests sent ahead of the answers to those before them', () => {
     let accepted = 0;
     let parsed = 0;
     const server = new GatewayServer(() => {
-      // Never answered: what comes behind it waits.
+      // Answers nothing, so all later requests of a connection wait.
     });
     server.http
       .on('connection', () => {
@@ -118,7 +118,7 @@ describe('requests sent ahead of the answers to those before them', () => {
     });
     await server.drain();
 
-    // The one that is never answered, 32 behind it, and the one too many.
+    // Of each connection: the request that is never answered, the 32 that may wait behind it, and the one that is too many.
     expect(parsed).to.be.within(1, 20 * 34);
   });
 
@@ -146,7 +146,7 @@ describe('requests sent ahead of the answers to those before them', () => {
       await server.drain();
     });
 
-    /** One after the other, so that no turn of the event loop has many. */
+    /** Opens connections that each send `ahead` requests without waiting. One connection at a time, so that no turn has many requests. */
     async function flood(connections: number, ahead: number): Promise<void> {
       for (let i = 0; i < connections; i++) {
         const wire = openWire(port);

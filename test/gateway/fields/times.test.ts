@@ -17,7 +17,7 @@ function readScheduleTime(text: string, now: Date): unknown {
 }
 
 describe('schedule_time', () => {
-  /** As given, the instant, as answered (undefined: as given). */
+  /** What is tested, the time as given, its instant, and the time as answered (undefined: as given). */
   const good: readonly [string, string, string, string?][] = [
     ['in UTC', '2026-10-25T00:00:00+00:00', '2026-10-25T00:00:00.000Z'],
     ['with Z', '2026-10-25T00:00:00Z', '2026-10-25T00:00:00.000Z', '2026-10-25T00:00:00+00:00'],

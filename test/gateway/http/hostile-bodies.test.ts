@@ -7,7 +7,7 @@ const BULK = { to: ['919876543210'], message: 'x', sender: 'HARKRA' };
 const BOOKING = { ...GOOD, scheduled_for: '2099-01-01T00:00:00Z' };
 const PATHS = ['/v2/send', '/v2/send-bulk', '/v2/schedule'] as const;
 
-/** As it stands in place of a good value, it would change what a careless query asks for. */
+/** Values that would change the meaning of a careless query if they got into it in place of a good value. */
 const OPERATORS: readonly unknown[] = [
   { $gt: '' },
   { $ne: null },
@@ -23,7 +23,7 @@ const OPERATORS: readonly unknown[] = [
   1e21,
 ];
 
-/** JSON texts that are none, or not one object; `JSON.stringify` could not write them. */
+/** Bodies that are not valid JSON, or not one object. `JSON.stringify` could not write them. */
 const MALFORMED: readonly (readonly [what: string, body: string | Buffer])[] = [
   ['cut after a name', '{"to"'],
   ['cut after a colon', '{"to":'],
@@ -54,7 +54,7 @@ const MALFORMED: readonly (readonly [what: string, body: string | Buffer])[] = [
   ['12,000 objects in objects', '{"a":'.repeat(12_000)],
 ];
 
-/** Of /v2/send-bulk: up to ten megabytes. */
+/** Bodies of up to ten megabytes, for /v2/send-bulk. */
 const LARGE: readonly (readonly [what: string, body: string])[] = [
   ['100,000 levels of lists, closed', `{"to":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ['100,000 levels of objects', '{"to":'.repeat(100_000)],
@@ -85,7 +85,7 @@ describe('hostile HTTP: bodies, paths and queries', () => {
       .send(body as string); // superagent passes a Buffer through as it is
   }
 
-  /** 400, nothing done, and the next one is served. */
+  /** The answer is 400, nothing was done, and other requests are served meanwhile. */
   async function expectRefused(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<void> {
     const before = await gateway.standing();
 
@@ -136,7 +136,7 @@ describe('hostile HTTP: bodies, paths and queries', () => {
       const poison = `{"polluted":true,"isAdmin":true,"dry_run":true}`;
       const member = `${JSON.stringify(name)}:${poison}`;
       const inner = JSON.stringify(GOOD).slice(1, -1);
-      const list = Array.from({ length: 9_000 }, () => '"919876543210"').join(); // large enough for slices
+      const list = Array.from({ length: 9_000 }, () => '"919876543210"').join(); // long enough to be parsed in slices
 
       await expectRefused('/v2/send', `{${inner},${member}}`);
       await expectRefused('/v2/send', `{${member},${inner}}`, { 'Idempotency-Key': 'poison' });

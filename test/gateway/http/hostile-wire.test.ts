@@ -15,7 +15,10 @@ describe('hostile HTTP: what arrives over the wire', () => {
   const whole = (): string => `${beginning()}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
   const beginning = (): string =>
     `POST /v2/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
-  /** `<begin>`: of a good POST. `<auth>`: headers of a good GET. `<whole>`: a request that must not be seen as one. */
+  /**
+   * Fills a row's placeholders. `<begin>`: the start of a good POST. `<auth>`: the headers of a good GET. `<whole>`: a whole POST
+   * that the server must not take for a request of its own.
+   */
   const bytesOf = (row: string): string =>
     row
       .replace('<begin>', beginning)
@@ -23,7 +26,7 @@ describe('hostile HTTP: what arrives over the wire', () => {
       .replace('<whole>', whole);
 
   const REFUSED: readonly (readonly [what: string, bytes: string, statuses: readonly number[]])[] = [
-    // Two readings of where a body ends (request smuggling): the second request must never be seen.
+    // It is ambiguous where the body ends (request smuggling): the second request must never be handled.
     [
       'length and chunks',
       `<begin>Content-Length: ${BODY.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n<whole>`,

@@ -55,7 +55,7 @@ describe('callers who are slow', () => {
       await once(socket, 'close').finally(() => clearInterval(pace));
 
       expect(received).to.be.above(ANSWER.length);
-      expect(performance.now() - began).to.be.above(unreadMs); // else the test says nothing
+      expect(performance.now() - began).to.be.above(unreadMs); // otherwise the test proves nothing
     });
   });
 
@@ -80,7 +80,7 @@ describe('callers who are slow', () => {
     });
     after(() => hasty.drain());
 
-    /** Byte by byte, until the server has closed: never an idle connection, never a whole request. */
+    /** Sends `rest` byte by byte until the server closes: the connection is never idle, and the request is never complete. */
     async function trickle(head: string, rest: string): Promise<string> {
       const wire = openWire(port);
       wire.socket.write(head);

@@ -50,7 +50,7 @@ describe('fingerprint of a request', () => {
 
   it('is the same when a long list is taken in slices', async () => {
     const to = Array.from({ length: 1_200 }, (_, i) => ({ params: [`${i}`, 'x'], to: `9190000${i}` }));
-    // With its members in order it is written as JSON.stringify does.
+    // The members are in order here, so that JSON.stringify writes the text that is hashed.
     const sorted = { a: [1, 2], recipients: to, sender: 'HARKRA', to: to.slice(0, 501) };
     const { sender, ...others } = sorted;
     const whole = hash('sha256', `POST\n/v2/send-bulk\n${JSON.stringify(sorted)}`, 'base64url');

@@ -11,7 +11,7 @@ import { expectProblem } from '../../support/problem.ts';
 import { POSTS, type Post, WITHOUT_KEY } from './posts.ts';
 
 const HOUR_MS = 3_600_000;
-/** Whatever a POST could do twice lies in one of these, in the statement, or in a new account. */
+/** Anything that a POST did twice would show in one of these collections, in the statement, or as a new account. */
 const COLLECTIONS = [
   ...['messages', 'batches', 'schedules', 'endpoints', 'conversations', 'opt_outs', 'keys', 'users', 'audit'],
   ...['templates', 'template_requests', 'chat_template_requests', 'webhook_replays', 'senders'],
@@ -31,7 +31,7 @@ describe('Idempotency-Key on every POST', () => {
 
   const claims = () => chat.db.collection<KeyClaimDocument>('idempotency');
 
-  /** Asks as the table says; the same request each time. */
+  /** A function that makes the table's request for the route: the same one each time, unless `changed` says otherwise. */
   async function asking(route: string, post: Post) {
     const headers = (await post.caller?.(chat)) ?? { Authorization: `Bearer ${chat.key}` };
     const thing = (await post.thing?.(chat)) ?? '';
@@ -51,7 +51,7 @@ describe('Idempotency-Key on every POST', () => {
     return Object.fromEntries(await Promise.all(found));
   }
 
-  /** All that there is of the account, but for its keys' claims. */
+  /** All that is stored of the account, except its key claims. */
   async function state() {
     const { db, account } = chat;
     const paid = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
@@ -59,14 +59,14 @@ describe('Idempotency-Key on every POST', () => {
     const accounts = await db.collection('accounts').countDocuments();
     return { documents: await documents(), statement, balance: paid?.balance, accounts };
   }
-  /** Puts back what there was. */
+  /** Puts back the documents as they were. */
   async function restore(before: Documents): Promise<void> {
     for (const [name, stored] of Object.entries(before)) {
       await chat.db.collection(name).deleteMany({ account: chat.account });
       if (stored.length > 0) await chat.db.collection(name).insertMany([...stored]);
     }
   }
-  /** As if the process that had claimed the key had died; its result has that id. */
+  /** Makes the key claim look as if its process had died before it noted the answer. `change`: fields of the claim to set. */
   async function orphan(change: Partial<KeyClaimDocument>): Promise<void> {
     const { matchedCount } = await claims().updateOne({}, { $set: change, $unset: { answer: '' } });
     expect(matchedCount).to.equal(1);
@@ -116,7 +116,7 @@ describe('Idempotency-Key on every POST', () => {
         if (post.behind === 'again') {
           expectProblem(again, 'idempotency_in_flight');
           expect(later.status, later.text).to.equal(200);
-          // Only the audit has it twice.
+          // Only the audit has two entries.
           expect({ ...(await documents()), audit: [] }).to.deep.equal({ ...before.documents, audit: [] });
           return;
         }
@@ -156,7 +156,7 @@ describe('Idempotency-Key on every POST', () => {
   }
 });
 
-/** All but these members is as before, and each of these is there. */
+/** Expects that all members but `renewed` are as in `first`, and that `renewed` are there. */
 function expectRenewed(body: Document, first: Document, renewed: readonly string[]): void {
   const old = Object.fromEntries(renewed.map((name) => [name, first[name]]));
   expect(body).to.include.all.keys(renewed);

@@ -16,7 +16,7 @@ describe('Idempotency-Key: whose request is not finished', () => {
   const { agePayBy, balanceOf, claimOf, makeCustomer, messagesOf, send } = world;
 
   describe('while the first is in flight', () => {
-    /** A gateway whose debits wait until they are let go. */
+    /** A gateway whose debits wait until `letGo` is called. */
     async function openHeld(
       clock: Clock = systemClock,
     ): Promise<{ gateway: TestGateway; asked: () => boolean; letGo: () => void }> {
@@ -59,7 +59,7 @@ describe('Idempotency-Key: whose request is not finished', () => {
 
     it('a gateway that slept through its time pays nothing any more, and the key is free', async () => {
       const customer = await makeCustomer(5);
-      // Its clock is behind, so that its time to pay ends in a moment.
+      // The gateway's clock is behind, so that its time to pay ends in half a second.
       const held = await openHeld(new ManualClock(new Date(Date.now() - PAY_WITHIN_MS + 500)));
       const first = send(customer, 'k', GOOD, held.gateway).then((answer) => answer);
       await eventually(held.asked, 'the first request has come to its debit');

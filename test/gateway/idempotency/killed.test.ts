@@ -18,7 +18,7 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  /** Starts a gateway that goes as far as `until`, sends it the request, and kills it there. */
+  /** Starts a gateway that stops working on a request at `until`, sends it this request, and kills it there. */
   async function killAt(
     until: 'claimed' | 'paid',
     customer: Customer,

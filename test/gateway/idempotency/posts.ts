@@ -9,21 +9,22 @@ import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { signedIn } from '../../support/signed-in.ts';
 
-/** A POST that takes an Idempotency-Key, as a test asks it. */
+/** How the tests make one kind of POST that takes an Idempotency-Key. */
 export interface Post {
   /** A body that it accepts. */
   readonly body: () => object;
-  /** A field whose change makes another request of it. */
+  /** A field that, added or changed, makes it a different request. */
   readonly other: object;
   /** Who asks; by default a key of the account that may do everything. */
   readonly caller?: (chat: ChatGateway) => Promise<Readonly<Record<string, string>>>;
   /** Makes what the path names, and gives its id. */
   readonly thing?: (chat: ChatGateway) => Promise<string>;
-  /** An id that its result could have. By default one like that of the first request. */
+  /** Makes an unused id for the result. By default an id with the same prefix as that of the first request. */
   readonly unused?: () => string;
   /**
-   * What the same key is answered when the process died behind what it did. By default the first answer. `renewed`: these members
-   * are made anew, because they are stored nowhere. `again`: nothing tells what was done; doing it again does nothing twice.
+   * The answer to a repeated request when the process of the first one died after the work and before it noted the answer. By
+   * default it is the first answer. `renewed`: the first answer with these members made anew, because they are stored nowhere.
+   * `again`: nothing shows what was done, so it is done again, which does nothing twice.
    */
   readonly behind?: { readonly renewed: readonly string[] } | 'again';
 }
@@ -78,7 +79,7 @@ export const POSTS: Readonly<Record<string, Post>> = {
   '/v2/account/webhooks/:webhook_id/rotate': {
     thing: makeWebhook,
     body: () => ({}),
-    // It has no fields. What is no field makes another request of it all the same.
+    // This POST has no fields. An unknown field makes it a different request all the same.
     other: { another: true },
     unused: () => TEST_BOX.seal(newSecret()),
   },
@@ -123,7 +124,7 @@ async function makeWebhook({ db, account }: ChatGateway): Promise<string> {
   return (await createEndpoint(db, systemClock, TEST_BOX, wanted)).endpoint._id;
 }
 
-/** POSTs that take no Idempotency-Key of the account's, and why a repeated one does nothing twice. */
+/** POSTs that take no Idempotency-Key of an account, by the reason why none is needed. */
 export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   'the provider asks it: it has no key of an account, and repeats ids of its own': ['/chatapp/callback/:callback'],
   'it looks, tries or proposes: once more changes nothing': [

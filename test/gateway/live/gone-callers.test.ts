@@ -30,7 +30,7 @@ describe('live: callers who go or read late', () => {
 
     gone.destroy();
 
-    // A key has room for twelve. They are asked for later than the one who has gone, and so answered later.
+    // A key may have twelve streams. These are requested after the one whose caller has gone, and so they are answered after it.
     const url = `${gateway.url}/v2/account/stream?events=balance`;
     const first = await openStream(url, key);
     proxy.become('well');

@@ -119,7 +119,7 @@ describe('GET /v2/account/stream', () => {
 
     await topUp(db, account, 1, 'once');
     await eventually(() => many.every(({ events }) => events.length === 2), 'all are told again');
-    // One read may have come before the top-up. Ten listeners with a read each would be ten times as many.
+    // A read that began before the top-up may be counted too. If each of the ten listeners caused a read, there would be ten times as many.
     expect(counting.sent('find', 'accounts') - before).to.be.within(1, 3);
 
     for (const one of many) one.close();

@@ -11,7 +11,7 @@ import { makeAccount, makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 type Query = Readonly<Record<string, string>>;
-/** Of messages to customers. */
+/** A message to a customer has no opt-outs and opt-ins in its history. */
 type ToldState = Exclude<HistoryEntry['state'], 'opted_out' | 'opted_in'>;
 type Told = readonly (readonly [state: ToldState, at: Date])[];
 
@@ -58,7 +58,7 @@ describe('GET /v2/events', () => {
       cursor = body.next_cursor;
     }
   };
-  // Of the test, not of the file: other files may take a quarter of an hour in between.
+  // Set for each test, not once for the file: a quarter of an hour may pass before the test runs, while other files do.
   let now = 0;
   beforeEach(() => {
     now = Date.now();
@@ -156,7 +156,7 @@ describe('GET /v2/events', () => {
             ['delivered', i % 2 === 0 ? ago(499) : ago(400 - i)],
           ]),
         ),
-        // Long before them, alone.
+        // One event long before all others.
         make([['rejected', ago(500_000)]]),
       ];
       await insert(...all);
@@ -231,7 +231,7 @@ describe('GET /v2/events', () => {
       const first = await ask({ limit: '500' });
       const { ids } = await walk({ limit: '500' });
 
-      expect(first.body.data).to.have.lengthOf(17); // of a megabyte
+      expect(first.body.data).to.have.lengthOf(17); // a page has at most a megabyte
       expect(first.body.has_more).to.equal(true);
       expect(ids).to.deep.equal(long.map(({ _id }) => eventId(_id, 'received')));
     });

@@ -40,7 +40,7 @@ describe('GET /v2/messages: search', () => {
       },
       ...{ upstreamId: 'wamid.1', carrier: 'alpha', inbound: { type: 'text', body: 'yes' } },
       ...{ v: 0, validUntil: new Date(), tries: 0, history: [{ state: 'received', at: new Date() }] },
-    } as AnyMessage); // either channel's document, as far as lists read it
+    } as AnyMessage); // has the fields of both channels that lists read
     return _id;
   };
   const idsOf = ({ body }: request.Response): unknown[] =>

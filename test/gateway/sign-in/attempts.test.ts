@@ -18,7 +18,7 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
       const sixth = await guess(username, '198.51.100.6');
       expectProblem(sixth, 'sign_in_limited');
       expect(sixth.headers['retry-after']).to.equal('1');
-      // The right password waits too: otherwise a guess would still tell.
+      // The right password is refused too: otherwise guessing would still work during the pause.
       expectProblem(await world.signIn({ username, password: PASSWORD }, '198.51.100.7'), 'sign_in_limited');
     }
   });

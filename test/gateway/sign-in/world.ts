@@ -13,15 +13,15 @@ import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** What a page of ours sends with every request. */
+/** The headers that the dashboard sends with every request. */
 export const OURS = { 'X-Dashboard': '1', 'Sec-Fetch-Site': 'same-origin' } as const;
 export const PASSWORD = 'seven purple otters';
-/** The seed of the users of `signedIn`. */
+/** The authenticator app's seed of the users that `signedIn` makes. */
 const SEED = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 type Call = request.Test;
 
-/** A gateway with a clock that the test turns, and people who sign in there. `X-Forwarded-For` says where they are. */
+/** A gateway with a clock that the test turns, and users who sign in there. `X-Forwarded-For` gives their address. */
 export class SignInWorld {
   readonly store: TestStore;
   readonly gateway: TestGateway;
@@ -55,7 +55,7 @@ export class SignInWorld {
     return this.store.db;
   }
 
-  /** A user with `PASSWORD`, who has signed in; without a second factor unless `changed` says otherwise. */
+  /** A user with `PASSWORD` who has signed in. There is no second factor unless `changed` has one. */
   async user(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     const none = { totp: undefined } as unknown as Partial<UserDocument>;
@@ -63,7 +63,7 @@ export class SignInWorld {
     return signedIn(this.db, role, account, { now: this.clock.now(), user: { password, ...none, ...changed } });
   }
 
-  /** The same, with an authenticator app. */
+  /** The same user with an authenticator app as second factor. */
   async userWithApp(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     const account = role === 'operator' ? undefined : this.account;
@@ -80,7 +80,7 @@ export class SignInWorld {
     return this.call('post', '/v2/session', { ...headers, 'X-Forwarded-For': from }).send(body);
   }
 
-  /** The code that the app shows `ms` from now. */
+  /** The code that the app will show in `ms`. */
   code(ms = 0, seed = SEED): Promise<string> {
     return generate({ secret: seed, epoch: Math.floor((this.clock.now().getTime() + ms) / 1000) });
   }
@@ -91,7 +91,7 @@ export class SignInWorld {
     return user;
   }
 
-  /** Each call sees limits that nobody has used. */
+  /** Resets the limits on failed sign-ins. */
   async forgetFailures(): Promise<void> {
     await this.db.collection('sign_in_failures').deleteMany({});
   }

@@ -17,7 +17,7 @@ export const GOOD = {
   route: 'promotional',
 };
 export const DLT_ID = '1107160000000012345';
-/** What a body has beside its recipients and its text. */
+/** The fields of a body other than its recipients and its text. */
 export const BASE = { sender: GOOD.sender, route: GOOD.route };
 
 export function numbers(count: number): string[] {

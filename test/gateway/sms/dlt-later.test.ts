@@ -12,7 +12,7 @@ import { smsWorld } from './world.ts';
 const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
 
 describe('POST /v2/send of accounts with DLT', () => {
-  // Every decision about a template is seen at once.
+  // No caching: a decision about a template takes effect at once.
   const { store, post } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
   const caller = (overrides?: Partial<AccountDocument>) => dltCaller(store.db, overrides);

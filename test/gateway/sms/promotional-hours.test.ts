@@ -16,7 +16,7 @@ const OTP_ID = '1107160000000000001';
 const ENTITY = '1101160000000000009';
 
 describe('POST /v2/send of accounts with DLT', () => {
-  // Every decision about a template is seen at once.
+  // No caching: a decision about a template takes effect at once.
   const { store } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
   async function messageOf(id: MessageId): Promise<MessageDocument | null> {
@@ -31,7 +31,8 @@ describe('POST /v2/send of accounts with DLT', () => {
     });
     after(async () => {
       await timed.close();
-      // Ledger entries follow answers: what meets a closed store tries again until its time is over, by this clock.
+      // Ledger entries are written after the answers. An entry that finds the store closed is retried until its time, by this clock, is
+      // over.
       clock.turn(3_600_000);
     });
 
@@ -49,7 +50,10 @@ describe('POST /v2/send of accounts with DLT', () => {
         .set('Authorization', `Bearer ${key}`)
         .send({ to, message: '20 % off', sender: '600123', route });
 
-    /** Time (UTC; India is 5:30 ahead), DLT, route, when it leaves. Ahead of the store's own, which decides what was paid too late. */
+    /**
+     * Time of the request (UTC; India is 5:30 ahead), DLT, route, when the message may leave (undefined: at once). The times are
+     * later than the store's clock, by which the store decides whether a payment came too late.
+     */
     const rows: readonly [string, 'on' | 'off', Route, string | undefined][] = [
       ['2098-11-21T15:30:00Z', 'on', 'promotional', '2098-11-22T04:30:00+00:00'],
       ['2098-11-22T04:29:59Z', 'on', 'promotional', '2098-11-22T04:30:00+00:00'],

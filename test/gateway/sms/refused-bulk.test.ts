@@ -16,7 +16,7 @@ import { expectProblem } from '../../support/problem.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** A bulk request and a schedule of many: what they store before they are paid, and who pays. */
+/** The requests for many recipients: they are stored first and paid for then. `more`: fields beside those of a bulk request. */
 const ENDPOINTS = [
   { path: '/v2/send-bulk', more: {} },
   { path: '/v2/schedule', more: { schedule_time: new Date(Date.now() + 3_600_000).toISOString() } },
@@ -51,7 +51,7 @@ describe('bulk requests that are refused after they were stored', () => {
     const all = await Promise.all(STORED.map((name) => store.db.collection(name).countDocuments({})));
     return Object.fromEntries(STORED.map((name, i) => [name, all[i]]));
   };
-  /** A gateway whose account is suspended between the first look at its credits and the debit. */
+  /** A gateway at which the account is suspended between the first check of its credits and the debit. */
   const openTooLate = async (account: AccountId, db = store.db): Promise<TestGateway> => {
     const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
     const suspend = () => setAccountStatus(store.db, account, 'suspended');

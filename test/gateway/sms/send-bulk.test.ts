@@ -248,7 +248,7 @@ describe('POST /v2/send-bulk', () => {
 
     clearInterval(count);
     expect(answer.body).to.include({ credits_required: 10_000 });
-    // The 10,000 entries alone are looked at in 20 slices.
+    // Checking the 10,000 entries takes 20 slices by itself.
     expect(turns).to.be.above(10);
   });
 });

@@ -16,7 +16,7 @@ const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKR
 const BASE = { to: GOOD.to, sender: GOOD.sender };
 
 describe('POST /v2/send of accounts with DLT', () => {
-  // Every decision about a template is seen at once.
+  // No caching: a decision about a template takes effect at once.
   const { store, post, send } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
 
   const caller = (overrides?: Partial<AccountDocument>) => dltCaller(store.db, overrides);

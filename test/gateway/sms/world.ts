@@ -50,7 +50,7 @@ export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
 
     balanceOf: (account: AccountId) => balanceOf(store.db, account),
 
-    /** Schedules, batches, messages and debits. */
+    /** How many schedules, batches, messages and debits the account has. */
     async tracesOf(account: AccountId): Promise<number> {
       const stored = ['schedules', 'batches', 'messages'].map((name) =>
         store.db.collection(name).countDocuments({ account }),

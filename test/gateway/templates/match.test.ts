@@ -8,7 +8,7 @@ import { fits, indexTemplates, patternOf, referenceMatches, templateOf } from '.
 
 const x = (count: number) => 'x'.repeat(count);
 
-/** content, text, what the slots got (undefined: no match) */
+/** The template's content, a text, the values of its slots (undefined: no match). */
 const CASES: readonly (readonly [string, string, readonly string[] | undefined])[] = [
   ['Your OTP is {#var#}.', 'Your OTP is 123456.', ['123456']],
   ['Your OTP is {#var#}.', 'Your OTP is .', ['']],
@@ -22,19 +22,19 @@ const CASES: readonly (readonly [string, string, readonly string[] | undefined])
   ['{#var#} is late', 'The bus is late', ['The bus']],
   ['It is {#var#}', 'It is', undefined],
   ['It is {#var#}', 'It is ', ['']],
-  // The limit, at the start, in the middle, at the end.
+  // The limit of a slot at the start, in the middle and at the end.
   ['{#var#}!', `${x(30)}!`, [x(30)]],
   ['{#var#}!', `${x(31)}!`, undefined],
   ['a{#var#}b', `a${x(30)}b`, [x(30)]],
   ['a{#var#}b', `a${x(31)}b`, undefined],
   ['a{#var#}', `a${x(30)}`, [x(30)]],
   ['a{#var#}', `a${x(31)}`, undefined],
-  // Adjacent slots are one of both lengths.
+  // Adjacent slots take together what both may take.
   ['a{#var#}{#var#}b', `a${x(31)}b`, ['x', x(30)]],
   ['a{#var#}{#var#}b', `a${x(60)}b`, [x(30), x(30)]],
   ['a{#var#}{#var#}b', `a${x(61)}b`, undefined],
   ['{#numeric#}{#alphanumeric#}', '12ab', ['1', '2ab']],
-  // A literal that stands in a value too, where the first one found is the wrong one.
+  // The literal also occurs in a value: the first place where it is found is the wrong one.
   ['{#var#}-{#var#}', `a-b-${x(30)}`, ['a-b', x(30)]],
   ['{#var#} of {#var#}', 'King of Kings of Persia', ['King', 'Kings of Persia']],
   ['{#var#}ab{#var#}ab', 'ababab', ['', 'ab']],
@@ -130,7 +130,7 @@ describe('templates/match', () => {
     expect(matchTemplate(index, 'Dear Asha, code 17: ok, ends 4 now.')).to.equal(undefined);
   });
 
-  /** Templates that make a backtracking matcher try every way to cut a run of one letter, and texts that fit almost. */
+  /** Template, text, whether it matches. A backtracking matcher would try every way to divide these runs of one letter. */
   const HOSTILE: readonly (readonly [string, string, boolean])[] = [
     ['{#var#}a'.repeat(50), 'a'.repeat(1_530), true],
     [`${'{#var#}a'.repeat(50)}b`, 'a'.repeat(1_530), false],
@@ -225,7 +225,7 @@ function fill(template: IndexedTemplate, values: readonly string[]): string {
   return template.pattern.parts.map((part) => (part.kind === 'literal' ? part.text : values[part.index])).join('');
 }
 
-/** Short limits, so that trying every cut ends. */
+/** Limits so short that the reference matcher, which tries every length, comes to an end. */
 const SMALL: Partial<SlotLimits> = { var: 3, numeric: 3, alphanumeric: 4, url: 7, cbn: 6, email: 7 };
 
 /** Few letters, so that literals and values look alike. */

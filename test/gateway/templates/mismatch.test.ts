@@ -9,7 +9,7 @@ const nothing = indexTemplates([]);
 const explain = (content: string, text: string): Mismatch =>
   explainMismatch(indexTemplates([templateOf(content, ID)]), nothing, text);
 
-/** content, text, what must be said of it */
+/** The template's content, a text, what the mismatch must say. */
 const CASES: readonly (readonly [string, string, Partial<Mismatch>])[] = [
   ['Your OTP is {#var#}. Bye', 'Your OTP was 12. Bye', { at: 9, expected: 'is ', found: 'was 12. Bye' }],
   ['Your OTP is {#var#}. Bye', 'Your OTP is 12. Byebye', { at: 19, expected: '', found: 'bye' }],

@@ -27,7 +27,7 @@ describe('the build of the dashboard', () => {
   });
 
   it('names no other host, and evaluates no text', () => {
-    // Names of XML, and a hint in the text of an error: nobody loads these.
+    // Names of XML namespaces, and a link in the text of an error: nothing is loaded from these.
     const said = /^http:\/\/www\.w3\.org\/|^https:\/\/github\.com\/preactjs\//;
 
     for (const script of scripts) {

@@ -10,11 +10,11 @@ import { type AccountId, minuteAuditId, newId } from '../../../shared/runtime/id
 import { createTemplateRequest } from '../../../shared/templates/request-store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
-/** Looking changes nothing. */
+/** Verbs of commands that only look and change nothing. */
 const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
 /**
- * What wants a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts) or a store of its own (store.test.ts), or one that is stopped and has no
- * audit.
+ * Commands that need a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts), a store of their own
+ * (store.test.ts), or a stopped store, which has no audit.
  */
 const ELSEWHERE = [
   'webhook replay-event',

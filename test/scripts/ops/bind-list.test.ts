@@ -37,7 +37,7 @@ describe('npm run ops: bind list', () => {
     });
     worker.start();
     const account = await makeAccount(world.store.db, 100);
-    // By their last digits (scripts/simulator): throttled three times, refused, failed.
+    // What the simulator does with them, by their last digits (scripts/simulator): throttled three times, refused, failed.
     const drafts = ['919876543107', '919876543108', '919876543101'].map((to) => makeDraft({ to }));
     await world.store.db
       .collection('messages')

@@ -17,7 +17,7 @@ export class MoveWorld {
   readonly target: TestStore;
   readonly dir = mkdtempSync(join(tmpdir(), 'harkara-move-'));
 
-  /** `target`: where the data go; another store like the source unless it is given. */
+  /** `target`: where the data go. By default another store like the source. */
   static async open(target?: TestStore): Promise<MoveWorld> {
     const world = new MoveWorld(await openTestStore(), target ?? (await openTestStore()));
     await ensureSchema({ db: world.source.db, clock, log });
@@ -34,7 +34,7 @@ export class MoveWorld {
     return { MONGODB_URI: uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: this.dir };
   }
 
-  /** What an operator at the product on `store` types. */
+  /** Runs the words that an operator types at the product on `store`. */
   async ops(store: TestStore, ...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
     const said = { out: '', err: '' };
     const terminal = {
@@ -55,7 +55,7 @@ export class MoveWorld {
     return this.ops(this.source, 'store', 'export', target.uri, '--database', target.db.databaseName, ...more);
   }
 
-  /** Documents of every type that BSON has for them, and some of the product's. */
+  /** Fills the source with documents of many BSON types and with documents of the product. */
   async fill(messages: number): Promise<void> {
     const { db } = this.source;
     const account = await makeAccount(db, 1_000);
@@ -82,8 +82,8 @@ export class MoveWorld {
 }
 
 /**
- * The bytes of all documents of all collections that are copied, in the order of their ids. Without those whose time is over:
- * a store may remove them at any moment, before the move or after it.
+ * The bytes of all documents of the collections that are copied, in the order of their ids. Expired documents are left out: a store
+ * may remove them at any moment, before the move or after it.
  */
 export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
@@ -95,7 +95,7 @@ export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly 
   return found;
 }
 
-/** What JavaScript would change if it read and wrote it: types of numbers, the order of fields that look like numbers. */
+/** Documents that JavaScript might change if it read and wrote them: types of numbers, the order of fields. */
 const ODDITIES: readonly Document[] = [
   {
     _id: 'numbers',

@@ -107,7 +107,7 @@ describe('npm run ops: moving all data to another store and back', function () {
       seen.push(await copied());
     }
     const [source, target] = [await show(), await show(world.target)];
-    // As if it had died after an insert, before it noted that.
+    // As if the export had died after an insert and before it noted its progress.
     const unnoted = await world.source.db.collection<Document>('messages').find().sort({ _id: -1 }).limit(1).toArray();
     await world.target.db
       .collection<Document>('messages')

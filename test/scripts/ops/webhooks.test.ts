@@ -47,7 +47,7 @@ describe('npm run ops: webhooks', () => {
       expect(verify(secret, present(receiver.received[0]))).to.include({ event: 'webhook.test', webhook_id: webhook });
       expect(failed).to.include({ code: 1 });
       expect(failed.out).to.include('Your server answered 500.').and.to.include('noted');
-      // Without the settings it leads nowhere that customers may post to.
+      // Without the settings that allow it, customers' webhooks may not have this address.
       expect((await world.run(`webhook test ${webhook}`)).out).to.include('refused_url');
     });
 
@@ -89,7 +89,7 @@ describe('npm run ops: webhooks', () => {
 
       const after = await world.store.db.collection<DeliveryDocument>('deliveries').findOne({ _id: got._id });
       expect(after).to.include({ state: 'due' });
-      // On its way now.
+      // Refused, because it is on its way already.
       expect(await world.run(`webhook replay-event ${endpoint} ${got.eventId}`)).to.include({ code: 1 });
       expect(await world.run(`webhook replay-event ${endpoint} nonsense`)).to.include({ code: 2 });
     });

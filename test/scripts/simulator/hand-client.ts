@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
 
-/** SMPP by hand for tests of the simulator: bytes from hexadecimal, so that nothing is checked against its own writer. */
+/** SMPP by hand for tests of the simulator: bytes from hexadecimal, so that the simulator is not checked with its own writer. */
 
 export function octets(...hex: string[]): Buffer {
   return Buffer.from(hex.join('').replaceAll(/\s/g, ''), 'hex');
@@ -17,7 +17,7 @@ export function cString(text: string): string {
   return `${ascii(text)}00`;
 }
 
-/** One octet that says how many follow, as hex; `hex` is what follows. */
+/** `hex` with its length in octets before it, as one octet. */
 export function sized(hex: string): string {
   const bare = hex.replaceAll(/\s/g, '');
   return (bare.length / 2).toString(16).padStart(2, '0') + bare;

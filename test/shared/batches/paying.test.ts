@@ -39,7 +39,7 @@ describe('paying for batches', () => {
     expect(verdict.problems).to.deep.equal([]);
     return verdict.balance;
   };
-  /** What a gateway leaves that dies right after the debit. */
+  /** Stores what a gateway leaves behind when it dies right after the debit. */
   const debitOnly = async (batch: ReturnType<typeof makeBatch>): Promise<void> => {
     await storeBatch(store.db, batch);
     const order = { id: batch._id, total: batch.total };
@@ -110,7 +110,7 @@ describe('paying for batches', () => {
     it('removes what was never paid, with its recipients, as soon as its time to pay is over; and nothing else', async () => {
       const unpaid = makeBatch(account, 10, { unpaid: over });
       await storeBatch(store.db, unpaid);
-      // Its id is of the time that it is booked for.
+      // The time in its id is the time that it is booked for.
       const ahead = makeBatch(account, 10, { unpaid: over, _id: newId('bat', Date.now() + 30 * 86_400_000) });
       await storeBatch(store.db, ahead);
       const paid = makeBatch(account, 10);

@@ -51,7 +51,7 @@ describe('chat-inbox/store', () => {
 
     expect(await due()).to.deep.equal(['2', '3']);
     const kept = await store.db.collection('chat_inbox').find({ account }).sort({ _id: 1 }).toArray();
-    // Longer than providers post again; what is not worked off never expires.
+    // Kept for longer than providers repeat a post. An item that is not worked off never expires.
     expect(kept.map(({ expiresAt }) => expiresAt)).to.deep.equal([at(-2 + 8 * 86_400), undefined, undefined]);
   });
 
@@ -80,7 +80,7 @@ describe('chat-inbox/store', () => {
       [300, 100, true],
       [131_072, 4, true],
       [10_000_000, 1, true],
-      // From before there was a weight: it may have megabytes.
+      // Stored by a version without weights: such an item may have megabytes.
       [undefined, 20, true],
     ] as const) {
       const owner = newId('acc');

@@ -107,7 +107,7 @@ describe('chat-app templates', () => {
   });
 });
 
-/** The database, where something else happens just before the first bulk write. */
+/** The database, except that `meanwhile` runs just before the first bulk write. */
 function beforeWrite(db: Db, meanwhile: () => Promise<void>): Db {
   let happened = false;
   const collection = (name: string): object => {

@@ -78,7 +78,7 @@ describe('the environment of a process', () => {
       expect(JSON.stringify(given)).not.to.match(/word|token/);
       expect(statSync(handed()).mode & 0o777).to.equal(0o600);
       expect(seen).to.include({ MONGODB_URI: uri, HARKARA_SECRET_KEY: KEY, PORT: '4000' });
-      // No process but ops asks for it: it lies nowhere on the disk.
+      // Only ops needs this secret, so it is not written to the disk.
       expect(readFileSync(handed(), 'utf8')).not.to.include('token');
     });
 
@@ -106,14 +106,14 @@ describe('the environment of a process', () => {
 
     it('refuses to go on when they are gone: another store and another key would be the default', () => {
       const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, {}, folder);
-      withoutSecrets({}, {}, folder); // As `pm2 stop ecosystem.config.js` does in a shell that has none.
+      withoutSecrets({}, {}, folder); // What `pm2 stop ecosystem.config.js` does in a shell without secrets.
 
       expect(() => readEnvironment({ HARKARA_ENV_FILE: '', ...given })).to.throw(
         StartError,
         `${handed()} is gone. It had the secrets that PM2 was started with`,
       );
 
-      write(`HARKARA_SECRET_KEY=${KEY}\n`); // They were moved, and PM2's list was saved before.
+      write(`HARKARA_SECRET_KEY=${KEY}\n`); // The secrets were moved to .env after PM2's list had been saved.
       expect(readEnvironment({ HARKARA_ENV_FILE: file, ...given })).to.include({ HARKARA_SECRET_KEY: KEY });
     });
 

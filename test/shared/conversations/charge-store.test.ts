@@ -20,9 +20,9 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const CREDITS = 100;
 const PRICE = 2;
-/** What decides who stands for a conversation. */
+/** The collections that decide which message a conversation is charged with. */
 const DECIDING = ['messages', 'conversations'];
-/** Drawn where all would be too many. */
+/** How many orders are drawn where all of them would be too many. */
 const ORDERS = 150;
 const SEED = 23;
 const SENT = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
@@ -45,7 +45,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     if (found === null) throw new Error('it is stored');
     return found;
   };
-  /** An opener that was sent, and two that ride in its conversation and wait. */
+  /** Stores an opener that was sent and two riders of its conversation that wait. */
   async function begin(): Promise<{ readonly account: AccountId; readonly ids: Ids }> {
     const account = await makeAccount(store.db, CREDITS);
     for (let i = 0; i < 3; i++) await accepterOn(store.db).accept(account, makeTemplateDraft());
@@ -56,14 +56,17 @@ describe('conversations/charge-store: who stands for a conversation', function (
   }
   const set = (db: Db, _id: MessageId, to: Partial<ChatMessageDocument>) =>
     messagesOn(db).updateOne({ _id }, { $set: to });
-  /** A status says that it failed: its state, and what follows. */
+  /** An actor that settles a status which says that the message failed: sets the state, then follows up. */
   const fails =
     (_id: MessageId): Actor =>
     async (db) => {
       await set(db, _id, FAILED);
       await giveBackRefused(db, [await read(store.db, _id)]);
     };
-  /** As its account's line does: claimed, looked at, sent; what became of it then. */
+  /**
+   * An actor that sends a message as the chat-app worker does: claims it, checks that it may leave, and notes how that ended; once
+   * for each of `ends`.
+   */
   const leaves =
     (_id: MessageId, ...ends: readonly ('sent' | 'refused' | 'put_back')[]): Actor =>
     async (db) => {
@@ -82,12 +85,15 @@ describe('conversations/charge-store: who stands for a conversation', function (
       }
     };
 
-  /** From what is stored of messages and money alone: every conversation in which something was taken is paid for once, the others are given back. */
+  /**
+   * Every conversation in which a message was taken is paid for once, and every other one is refunded. Looks only at what is stored
+   * of messages and money.
+   */
   async function expectRight(account: AccountId): Promise<void> {
     const messages = await chatMessagesOf(store.db, account);
     const payer = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     const entered = await store.db.collection<LedgerEntryDocument>('ledger').find({ account }).toArray();
-    // What a process did not come to enter is pending, and the sweep's.
+    // A change that a process did not enter in the ledger is still pending, and the sweep will enter it.
     const changes = new Map<string, Pick<LedgerEntryDocument, 'reason' | 'reference'>>([
       ...entered.map((entry) => [entry.change, entry] as const),
       ...Object.entries(payer?.pending ?? {}),
@@ -136,7 +142,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     });
   }
 
-  /** What still waits leaves too, and is refused: nothing is left open. */
+  /** Sends the messages that still wait and has them refused, so that nothing is left undecided; then checks the money. */
   async function expectEnd(account: AccountId): Promise<void> {
     for (const { _id, state } of await chatMessagesOf(store.db, account)) {
       if (state === 'queued') await leaves(_id, 'refused')(store.db);

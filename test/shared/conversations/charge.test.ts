@@ -69,9 +69,9 @@ describe('conversations/charge', () => {
   });
 
   describe('every order of what can happen to an opener and its riders', () => {
-    /** What may happen to a message, one after the other. */
+    /** One thing that may happen to a message. */
     type Event = 'claimed' | 'accepted' | 'delivered' | 'refused' | 'failed' | 'unknown' | 'back' | 'expired';
-    /** As a provider tells it. The last of each is its end. */
+    /** The possible lives of a message, as a provider tells them. The last event of each is its end. */
     const LIVES: readonly (readonly Event[])[] = [
       ['claimed', 'accepted', 'delivered'],
       ['claimed', 'accepted', 'failed'],
@@ -81,7 +81,7 @@ describe('conversations/charge', () => {
       ['claimed', 'back', 'expired'],
       ['claimed', 'back', 'claimed', 'accepted'],
       ['expired'],
-      // What the provider said to have failed it delivers all the same.
+      // The provider reports a failure and delivers the message all the same.
       ['claimed', 'failed', 'delivered'],
     ];
     const STATES: Readonly<Record<Event, { readonly state: MessageState; readonly parts?: readonly Part[] }>> = {
@@ -95,15 +95,18 @@ describe('conversations/charge', () => {
       expired: { state: 'expired' },
     };
 
-    /** One message of the world: its life, how far it is, and whether it went to another conversation. */
+    /**
+     * One message: its life (an index of `LIVES`), how many events of it have happened, and whether the message went to another
+     * conversation.
+     */
     interface Walker {
       readonly life: number;
       readonly at: number;
       readonly moved: boolean;
-      /** It ended refused, and what follows was not done. */
+      /** It ended as refused, and the follow-up of that is still to be done. */
       readonly owed: boolean;
     }
-    /** The first walker is the opener. */
+    /** The messages of a conversation, which of them it is charged with (at first walker 0), and how often it was refunded. */
     interface World {
       readonly walkers: readonly Walker[];
       readonly opener: number;
@@ -119,7 +122,7 @@ describe('conversations/charge', () => {
     const membersOf = ({ walkers }: World): Member[] =>
       walkers.flatMap((walker, i) => (walker.moved ? [] : member(ids[i] as MessageId, fate(walker))));
 
-    /** The store's part, each step of it whole: what the rule says is done until it stands. */
+    /** Does what the rule says, as the store would, until the charge stands or is refunded. Each step is atomic. */
     function settle(world: World): World {
       if (world.refunds > 0) return world;
       const members = membersOf(world);
@@ -136,7 +139,7 @@ describe('conversations/charge', () => {
       return { ...world, walkers: world.walkers.map((one, at) => (at === i ? { ...one, ...change } : one)) };
     }
 
-    /** All that may happen next: an event of a message, or what follows from one that ended refused. */
+    /** All worlds that may come next, by an event of a message or by the follow-up of a message that ended as refused. */
     function nextOf(world: World): World[] {
       return world.walkers.flatMap((walker, i) => {
         const next: World[] = [];
@@ -146,27 +149,27 @@ describe('conversations/charge', () => {
         const refused = fateOf(STATES[event]) === 'refused';
         const done = put(world, i, { at: walker.at + 1, owed: walker.owed || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // It looks before it leaves: at a void conversation it goes on to another one, at one in question it asks first.
+        // A rider checks the charge before it leaves: the rule is applied, and if the conversation is void the rider moves to another one.
         const looked = settle(done);
         return [...next, looked.refunds > 0 ? put(looked, i, { moved: true }) : looked];
       });
     }
 
-    /** Not `expect`: there are hundreds of thousands of these. */
+    /** Used instead of `expect`, which would be too slow for hundreds of thousands of checks. */
     function hold(right: boolean, what: string, world: World): void {
       if (right) return;
       const lives = world.walkers.map(({ life, at, moved }) => [...(LIVES[life] ?? []).slice(0, at), moved && 'moved']);
       expect.fail(`${what}: ${JSON.stringify({ lives, world })}`);
     }
 
-    /** The rule as the specification of the money says it, from what the provider did, and nothing of how we got there. */
+    /** What the specification of the money demands at every moment. Judged only by what the provider did, not by how we got there. */
     function holdMoment(world: World, before: World): void {
       const inIt = world.walkers.filter(({ moved }) => !moved).map(eventOf);
       hold(world.refunds <= 1, 'given back once', world);
       const surelyNothing = inIt.every(
         (event) => event === undefined || ['refused', 'failed', 'expired', 'back'].includes(event),
       );
-      // What is delivered afterwards all the same is not charged again.
+      // A message that is delivered after the refund all the same is not charged again.
       if (world.refunds > before.refunds) hold(surelyNothing, 'comes back only when surely nothing was taken', world);
       if (before.refunds === 0) return;
       for (const [i, walker] of world.walkers.entries()) {
@@ -175,7 +178,7 @@ describe('conversations/charge', () => {
       }
     }
 
-    /** At the end, all follow-ups done: paid is what had something taken, given back is what had nothing. */
+    /** What must hold after all follow-ups: a conversation stays paid if a message was taken, and is refunded if none was. */
     function holdEnd(world: World): void {
       const inIt = world.walkers.filter(({ moved }) => !moved);
       const taken = inIt.map(eventOf).some((end) => end === 'accepted' || end === 'delivered');
@@ -188,7 +191,7 @@ describe('conversations/charge', () => {
       return `${opener} ${refunds} ${walkers.map(({ at, moved, owed }) => `${at}${moved ? 'm' : ''}${owed ? 'o' : ''}`)}`;
     }
 
-    /** `seen`: of these lives. */
+    /** Walks through all worlds that can follow. `seen`: the keys of those visited before, for the same lives. */
     function walkAll(begin: World, seen: Set<string>): void {
       const open: World[] = [begin];
       for (let world = open.pop(); world !== undefined; world = open.pop()) {

@@ -16,7 +16,7 @@ import { silentLog } from '../../support/silent-log.ts';
 describe('conversations/open: an attempt that is held up on its way to the store', () => {
   const site = withCutStore();
 
-  /** The first attempt to pay is held up, and the credits go to something else meanwhile. Returns what sends it on. */
+  /** Holds up the first attempt to pay, and spends the credits on something else meanwhile. Returns a function that sends it on. */
   function holdUp(account: AccountId): () => Promise<unknown> {
     let work: (() => Promise<unknown>) | undefined;
     const late = doneLate(site.store.db, (held) => {
@@ -60,7 +60,7 @@ describe('conversations/open: an attempt that is held up on its way to the store
   it('is unknown when nothing more can be learned after it', async () => {
     const account = await makeAccount(site.store.db, CHAT_PRICES.businessCredits);
     holdUp(account);
-    // The decision is made anew: the next debit's, of which the store has not heard.
+    // The decision is made anew, for a new debit. Its reads fail, so the store never hears of this debit: only the first may still pay.
     const refused = site.proxy.inject({
       command: 'find',
       collection: 'accounts',

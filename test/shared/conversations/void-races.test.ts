@@ -84,7 +84,7 @@ describe('conversations/void: at the same moment, late, or again', () => {
     const newer = await gateway.accept(world.account, makeTemplateDraft());
     if (newer.kind !== 'accepted') throw new Error(newer.kind);
     const before = await conversation();
-    // With its next debit a gateway clears what it has followed up: the older opening is left to the sweep.
+    // With its next debit a gateway clears the openings that it has followed up. The older opening remains for the sweep.
     await gateway.accept(world.account, makeTemplateDraft({ to: '919876543299' }));
 
     await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));

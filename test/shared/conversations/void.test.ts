@@ -51,7 +51,7 @@ describe('conversations/void', () => {
   });
 
   describe('whose opener was sent again and failed, its first send in doubt', () => {
-    /** As a status changes it that says the same of the first send: no new state, no event. */
+    /** Settles a status which says that the first send failed too. The message gets no new state and no event from it. */
     const firstFails = (message: ChatMessageDocument, by: Settler) =>
       by.settle([
         {

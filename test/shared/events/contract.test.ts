@@ -29,7 +29,7 @@ interface HookBody {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-const { webhooks } = JSON.parse(contractText) as { readonly webhooks: Readonly<Record<string, Hook>> }; // held here
+const { webhooks } = JSON.parse(contractText) as { readonly webhooks: Readonly<Record<string, Hook>> }; // the tests below check this
 const AT = new Date('2026-11-21T04:30:01.987Z');
 const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]; // the catalogue's own keys
 
@@ -97,7 +97,7 @@ function schemaOf(name: EventName): string {
   return pointer('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema');
 }
 
-/** Of a message of which nothing is known but what must be, and of one of which everything is. */
+/** Bodies of the event: for a message of which only the necessary is known, and for one of which everything is known. */
 function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
   const kind = EVENTS[name];
   if ('told' in kind) return templateBodies(kind.told, channel);
@@ -155,7 +155,7 @@ function chatMessage(): ChatMessageDocument {
   };
 }
 
-/** A text, one with a part missing, and one that is no text. */
+/** A text, a text with a missing part, and binary data. */
 function receivedSms(): InboundSmsDocument[] {
   const { upstreamId: _, ...common } = inbound();
   return [

@@ -112,7 +112,7 @@ describe('leases', () => {
       looks.push(await other.keep());
     }
 
-    // 5 s is too short, after 7.6 s without a look it begins anew, and 7.5 s are enough.
+    // To look for 5 s is too short. After a break of 7.6 s the time begins anew, and 7.5 s (4 and 3.5) are enough.
     expect(looks).to.deep.equal([false, false, false, false, true]);
   });
 
@@ -156,12 +156,12 @@ describe('leases', () => {
     expect(isGone(me)).to.equal(false);
     expect(isGone({ ...me, startedAt: '1' })).to.equal(true);
     expect(isGone({ ...me, startedAt: '1', machine: 'other' })).to.equal(false);
-    // A container of this host with the same name: its processes are not seen from here.
+    // Another container of this host, with the same name: its processes cannot be seen from here.
     const elsewhere = { ...me, startedAt: '1', machine: me.machine.replace(/#.*/, '#1') };
     expect(isGone(elsewhere)).to.equal(false);
     expect(isAlive(me)).to.equal(true);
     expect(isAlive({ ...me, startedAt: '1' })).to.equal(false);
-    // Before this machine was started again.
+    // A process from before this machine was restarted.
     const earlier = { ...me, machine: me.machine.replace(/@[^#]*/, '@earlier') };
     expect(isAlive(earlier)).to.equal(false);
     expect(isGone(earlier), 'another machine may bear the name').to.equal(false);

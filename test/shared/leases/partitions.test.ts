@@ -78,7 +78,7 @@ describe('partitions by lease', () => {
     const second = await worker('b');
     const endpoints = Array.from({ length: 200 }, () => newId('whk'));
 
-    // It takes no more of what it is to give away, and keeps the leases until it is through.
+    // The first worker takes nothing more of the partitions that it is to give away. It keeps their leases while work of them is in hand.
     await eventually(() => endpoints.some((endpoint) => !first.owns(endpoint)), 'leaving');
     expect(first.held).to.equal(PARTITION_COUNT);
     expect(second.held).to.equal(0);

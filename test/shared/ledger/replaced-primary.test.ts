@@ -6,7 +6,7 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** Far longer than a hundred tries without a pause take, far shorter than with it. */
+/** Far longer than a hundred tries without pauses take, and far shorter than a hundred tries with pauses. */
 const REPLACED_FOR_MS = 2_000;
 
 describe('a credit, while plain reads come to a replaced primary', () => {
@@ -16,7 +16,7 @@ describe('a credit, while plain reads come to a replaced primary', () => {
   });
   after(() => store.close());
 
-  /** Plain reads of accounts show a change that a majority does not have, until the time is over. */
+  /** For `REPLACED_FOR_MS`, plain reads of accounts show `shown`, a change that a majority of the servers does not have. */
   function replacedPrimary(shown: object): { readonly db: Db; readonly reads: () => number } {
     let until: number | undefined;
     let reads = 0;

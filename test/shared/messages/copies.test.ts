@@ -26,7 +26,7 @@ describe('a message that is sent again', () => {
                 expect(message.state, what).to.be.oneOf(['sent', 'failed', 'rejected']);
                 expect(states[0], what).to.equal('sent');
               } else if (copies.every(({ answer }) => answer !== 'ok' && answer !== 'never')) {
-                // All were refused, and it is known.
+                // Every copy was refused, and every refusal was told.
                 expect(message.state, what).to.be.oneOf(['rejected', 'expired']);
                 expect(isRefundable(message), what).to.equal(true);
               } else {

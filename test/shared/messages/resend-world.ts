@@ -37,7 +37,7 @@ export class World {
     this.claim(0);
   }
 
-  /** Of the copies that were submitted. */
+  /** The number of copies that were submitted. */
   get submitted(): number {
     return this.#claims.length;
   }
@@ -57,7 +57,7 @@ export class World {
     this.#adopt();
   }
 
-  /** The second copy may not leave. */
+  /** The second copy is refused before it is submitted. */
   refuse(refusal: { readonly code: string; readonly reason: string }): void {
     const [, claim] = this.#claims;
     if (claim === undefined) throw new Error('it was not claimed again');
@@ -89,7 +89,7 @@ export class World {
     this.#adopt();
   }
 
-  /** Nothing more comes: what still waits runs out. */
+  /** No answer or receipt comes any more: what still waits for one times out, and a message that still waits to leave expires. */
   end(): void {
     if (this.message.state === 'submitting') {
       this.timeout(1);
@@ -118,7 +118,7 @@ export class World {
     }
   }
 
-  /** As the receipts' settler: by id, else by the addresses, else it stays an orphan and is tried again. */
+  /** Settles receipts as the product does: by id, else by the addresses. A receipt that fits neither stays an orphan and is tried again. */
   #adopt(): void {
     for (const receipt of [...this.#orphans]) {
       const [{ key } = { key: '' }] = receipt.candidates;
@@ -136,7 +136,7 @@ export class World {
   #apply(change: Change | undefined): void {
     if (change === undefined) return;
     const { set = {}, unset = [] } = change;
-    // A store refuses an update that does both.
+    // MongoDB refuses an update that sets and unsets the same field.
     expect(unset.filter((field) => field in set)).to.deep.equal([]);
     this.#now = new Date(this.#now.getTime() + MINUTE_MS);
     this.message = applyChange(this.message, change);
@@ -163,7 +163,7 @@ export const SECOND: readonly Fate[] = [
   ...(['retry', 'last_retry'] as const).map((answer) => ({ ...{ answer, receipt: 'none' as const, taken: false } })),
 ];
 
-/** Every order of what happens: of the copies in turn, with what comes late anywhere behind its submit. */
+/** Every order of the steps: the copies in turn, with each late answer or receipt anywhere after the submit of its copy. */
 export function orders(first: Fate, second: Fate): Step[][] {
   const into = (all: readonly Step[][], step: Step, behind?: Step): Step[][] =>
     all.flatMap((one) => {

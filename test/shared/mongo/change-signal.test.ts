@@ -28,7 +28,7 @@ describe('signals of changed collections', () => {
     for (const close of closers) await close();
   });
 
-  /** Counts what is heard of a collection, from when the store knows of the listener. */
+  /** Listens to a collection and counts the signals. Returns once the store knows of the listener. */
   async function listen(collection: string): Promise<{ heard: number }> {
     const count = { heard: 0 };
     const stop = changeListener(embeddedStoreDir(dataDir), 'shop')(collection, () => {
@@ -36,7 +36,7 @@ describe('signals of changed collections', () => {
     });
     expect(stop).to.be.a('function');
     closers.unshift(() => stop?.());
-    // Its own signal is heard at once; the store tells more with each change from when it knows of the file.
+    // The listener hears its own signal at once. More signals follow the changes once the store knows of the listener's file.
     let n = 0;
     let told = 0;
     let before = count.heard;
@@ -97,7 +97,7 @@ describe('signals of changed collections', () => {
   it('other collections and reads are not heard', async () => {
     const quiet = await listen('quiet');
     const loud = await listen('loud');
-    // What was told of the first documents has arrived when nothing comes any more between two signals of another collection.
+    // All signals of the first documents have arrived when `quiet` hears nothing between two signals of `loud`.
     await eventually(async () => {
       const [before, other] = [quiet.heard, loud.heard];
       await db.collection('loud').insertOne({});

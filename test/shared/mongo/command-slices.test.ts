@@ -15,7 +15,7 @@ describe('commands of many documents', () => {
   });
   after(() => store.close());
 
-  /** The same store, and how large the commands to it were. */
+  /** The same store, and the size of each command to it. */
   function weighed(): { readonly db: Db; readonly bytes: number[] } {
     const bytes: number[] = [];
     const db = new Proxy(store.db, {

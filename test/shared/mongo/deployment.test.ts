@@ -10,11 +10,11 @@ import { openTestStore } from '../../support/store.ts';
 interface Peer {
   readonly hello?: Document;
   readonly answer?: (command: Document) => ScriptedAnswer;
-  /** Added to the address. */
+  /** Options that are added to the address. */
   readonly options?: string;
 }
 
-/** Connects to a server that answers so, and checks it. Returns the warnings. */
+/** Connects to a server that answers like this, and checks it. Returns the warnings, and the commands that the server got. */
 async function start({ hello = {}, answer = asMongo, options = '' }: Peer, clock: Clock = systemClock) {
   let address = '';
   const server = await openScriptedMongo({
@@ -35,7 +35,7 @@ async function start({ hello = {}, answer = asMongo, options = '' }: Peer, clock
   }
 }
 
-/** As a MongoDB does the probe's two updates. */
+/** Answers the probe's two updates as MongoDB does. */
 function asMongo(command: Document): ScriptedAnswer {
   if ('buildInfo' in command) return { version: '7.0.14' };
   if ('findAndModify' in command) return { value: probed() };

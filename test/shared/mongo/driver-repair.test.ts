@@ -15,7 +15,7 @@ describe('a command of the driver whose connection closes before it is written',
     await once(server, 'listening');
   });
   beforeEach(async () => {
-    socket = connect((server.address() as AddressInfo).port, '127.0.0.1'); // TCP: the address is never a pipe's name
+    socket = connect((server.address() as AddressInfo).port, '127.0.0.1'); // of a TCP server the address is never a string (a pipe's name)
     await once(socket, 'connect');
   });
   afterEach(() => socket.destroy());

@@ -53,7 +53,7 @@ describe('isStoreTrouble', () => {
 });
 
 describe('codes of trouble', () => {
-  /** As mongod 8.2 labels them `RetryableWriteError`, and what else ends by itself. */
+  /** Codes that mongod 8.2 labels `RetryableWriteError`, and codes of other troubles that end by themselves. */
   const passing = [
     ...[
       6, 7, 43, 50, 63, 64, 89, 91, 112, 133, 134, 150, 175, 189, 237, 249, 262, 317, 358, 365, 371, 384, 402, 406, 407,
@@ -102,9 +102,9 @@ describe('an overloaded store', () => {
 
     expect(hadNoEffect(refusal(462))).to.equal(true);
     expect(hadNoEffect(refusal(433, both))).to.equal(true);
-    // Without the label it may be found out half way.
+    // Without the label the overload may have been noticed when a part of the command was done.
     expect(hadNoEffect(refusal(433))).to.equal(false);
-    // One write of several.
+    // The error of one write says nothing about the other writes of the command.
     expect(hadNoEffect(new MongoServerError({ code: 462, errmsg: 'of one write' }))).to.equal(false);
     expect(hadNoEffect(refusal(11_602, ['RetryableWriteError']))).to.equal(false);
   });

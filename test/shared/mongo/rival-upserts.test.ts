@@ -13,10 +13,10 @@ import type { Handler } from '../../support/mongo-wire/link.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** What a server may answer to an upsert when another one of the same document came first. */
+/** A server may answer this to an upsert when another upsert of the same document came first. */
 const notDone: Handler = async ({ message }, link) =>
   link.tell(answer(message, { ok: 0, code: 11_000, errmsg: 'E11000 duplicate key' }));
-/** The same, as it is said of a statement of a command. */
+/** The same answer to a command of several statements, about one of them. */
 const noneDone: Handler = async ({ message }, link) =>
   link.tell(
     answer(message, { ok: 1, n: 0, nModified: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'E11000' }] }),

@@ -6,7 +6,8 @@ import { newId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /**
- * What the product's updates lean on and readers of MongoDB's manual may overlook. It runs on every engine that the tests run on.
+ * Rules that the product's updates depend on, and that readers of MongoDB's manual may overlook. They are tested on every engine
+ * that the tests run on.
  * Pages: reference/operator/aggregation/set, /unset, /mergeObjects, /cond; reference/command/findAndModify, /update.
  */
 interface Thing extends Document {
@@ -22,7 +23,7 @@ describe('what an update by pipeline means', () => {
   });
   after(() => store.close());
 
-  /** A document of these fields after the update. */
+  /** Stores a document of these fields, and returns its fields after the update. */
   async function changed(fields: Document, update: Document[]): Promise<Document> {
     const _id = newId('req');
     await things.insertOne({ _id, ...fields });

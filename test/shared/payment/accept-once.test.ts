@@ -17,7 +17,7 @@ describe('a message that is accepted again', () => {
   });
   after(() => store.close());
 
-  /** Each as another process. */
+  /** Each call acts as another process. */
   const accept = (account: Awaited<ReturnType<typeof makeAccount>>, draft: ReturnType<typeof makeDraft>) =>
     acceptOnce({ db: store.db, clock, followUp: new FollowUp({ db: store.db, clock, log }) }, account, draft);
   const stored = (account: string) => store.db.collection('messages').countDocuments({ account });

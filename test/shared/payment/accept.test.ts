@@ -54,7 +54,7 @@ describe('messages/accept', () => {
       reference: 'order 7',
     });
     expect(message?.due).to.deep.equal(draft.validUntil);
-    // Until then its pending change stands for it.
+    // Until the debit is in the ledger, its pending change counts in its place.
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
     const ledger = store.db.collection<LedgerEntryDocument>('ledger');
     const entry = await eventually(() => ledger.findOne({ account, seq: 2 }), 'the debit is in the ledger');

@@ -10,7 +10,7 @@ import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.t
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** Nobody but we repeats a write, also when the address asks the driver for it (decision 69). */
+/** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 69). */
 describe('a write of an SMS whose answer is lost', () => {
   let store: TestStore;
   let proxy: WireProxy;

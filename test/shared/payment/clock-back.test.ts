@@ -20,16 +20,16 @@ import { makeTemplateDraft } from '../../support/chat.ts';
 import { everyOrder } from '../../support/every-order.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 
-/** Another primary, or another router, has a clock of its own: what is over by one may be in time by the other. */
+/** Another primary or another router has its own clock: a time that is over by one clock may not be over by the other. */
 describe('a time to pay, in a store whose clock goes back', () => {
   const PAY_BY = new Date('2026-11-21T10:00:00Z');
   const [BEFORE, AFTER] = [PAY_BY.getTime() - 5_000, PAY_BY.getTime() + 5_000];
-  /** How many of the first looks at the clock are tried both ways; more than a run has commands that depend on it. */
+  /** So many of the first readings of the clock are tried both ways. A run has fewer commands that depend on the clock. */
   const LOOKS = 4;
   let dir: string;
   let server: EmbeddedStore;
   let store: Store;
-  /** Bit n: whether the nth look at the clock finds it after the time to pay. */
+  /** Bit n: whether the nth reading of the clock is after the time to pay. */
   let clocks = 0;
   let looks = 0;
   before(async () => {
@@ -45,7 +45,10 @@ describe('a time to pay, in a store whose clock goes back', () => {
   });
 
   type Actors = readonly ((db: Db) => Promise<unknown>)[];
-  /** In every order of the commands, with every clock. `begin` makes a world; it looks at what came of it at the end. */
+  /**
+   * Runs actors in every order of their commands, with every combination of readings of the clock. `begin` makes the actors, and the
+   * check that is done when they have ended.
+   */
   async function always(begin: () => Promise<{ actors: Actors; check: () => Promise<void> }>): Promise<void> {
     for (clocks = 0; clocks < 2 ** LOOKS; clocks++) {
       const orders = await everyOrder(store.db, ['accounts', 'messages', 'ledger'], async () => {
@@ -129,7 +132,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
     });
   });
 
-  /** It goes in a conversation that another message has opened. */
+  /** A message in a conversation that another message has opened. */
   function rider(account: AccountId): ChatMessageDocument {
     const at = new Date(BEFORE);
     return queuedChatMessage(account, makeTemplateDraft(), {

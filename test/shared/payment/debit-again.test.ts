@@ -10,7 +10,7 @@ import { debitWorld } from './world.ts';
 describe('a debit whose gateway slept', () => {
   const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
 
-  /** `then` happens when the store has done the first debit, before anybody hears of it. */
+  /** `then` runs when the store has done the first debit and before the answer arrives. */
   function afterFirstDebit(then: () => Promise<void>): Db {
     let first = true;
     const meanwhile = async <T>(done: Promise<T>): Promise<T> => {

@@ -13,7 +13,7 @@ import { debitWorld } from './world.ts';
 describe('what a replaced primary still shows', () => {
   const { store, accounts, balanceOf, makeRequest, debits } = debitWorld();
 
-  /** The reads of accounts come to a server that has not heard of the newest debits: `hidden` of them. */
+  /** Reads of accounts do not show the pending change `hidden`, as if they came to a server that has not heard of this debit. */
   function behind(hidden: string): Db {
     return new Proxy(store.db, {
       get(target, property) {

@@ -39,9 +39,9 @@ export function debitWorld() {
           beganMs: systemClock.monotonicMs(),
           paid: debitEach(db, requests),
         }),
-    /** As the sweep that finishes what a gateway left, a minute later. */
+    /** Runs the sweep, as if a minute later. It finishes what a gateway left. */
     sweep: () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000))),
-    /** Of one message. */
+    /** A request for the debit of one message. */
     makeRequest(account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest {
       const group = newId('grp');
       const messages = [queuedMessage(account, group, makeDraft())];

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { type DirectoryLock, takeDirectory } from '../../../shared/runtime/directory-lock.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
 
-/** Takes the directory, says how that went, and holds it until it is killed. */
+/** A process that tries to take the directory, sends the outcome, and runs until it is killed. */
 const HOLDER = `
 import { takeDirectory } from './shared/runtime/directory-lock.ts';
 const { kind } = await takeDirectory(process.argv[1], 'x.lock');
@@ -95,10 +95,10 @@ describe('takeDirectory', () => {
   it('does not rest on what the file says, but for a process that is seen and one of another machine', async () => {
     const { machine, ...me } = thisProcess();
     const cases: readonly [machine: string, startedAt: string, kind: 'taken' | 'held'][] = [
-      [machine, me.startedAt, 'held'], // lives, and is of a version that had no socket
+      [machine, me.startedAt, 'held'], // is running, and its version had no socket yet
       [machine, '1', 'taken'],
       [machine.replace(/#.*/, '#1'), me.startedAt, 'taken'],
-      [machine.replace(/^[^@]*/, 'renamed').replace(/#.*/, '#1'), me.startedAt, 'taken'], // a container made anew
+      [machine.replace(/^[^@]*/, 'renamed').replace(/#.*/, '#1'), me.startedAt, 'taken'], // a container that was recreated
       [machine.replace(/@[^#]*/, '@earlier'), me.startedAt, 'taken'],
       ['elsewhere@other#1', me.startedAt, 'held'],
     ];

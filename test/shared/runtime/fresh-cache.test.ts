@@ -3,7 +3,7 @@ import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** A cache of 10 s for 2 entries over a table that tests change, with the reads that reached the table. */
+/** A cache of 2 entries, fresh for 10 s, over a table that tests change. `reads`: the keys that were read from the table. */
 function setup(freshMs = 10_000) {
   const clock = new ManualClock();
   const table = new Map<string, number>();
@@ -104,7 +104,7 @@ describe('FreshCache', () => {
   });
 
   describe('of what can be read several at once', () => {
-    /** A cache of 20 ms, by the clock of the test, over a table. */
+    /** A cache that is fresh for 20 ms by the test's clock, over a table. */
     function setupMany() {
       const clock = new ManualClock();
       const table = new Map<string, number>([...'abc'].map((key, i) => [key, i]));
@@ -150,7 +150,7 @@ describe('FreshCache', () => {
       clock.turn(10);
       table.set('a', 7);
       for (let i = 0; i < 100; i++) await cache.get('a');
-      // Timers of equal length fire in order: behind the one for `b` there is no other for `a`.
+      // Timers of equal length fire in order. So when the read of `b` has come, no timer of `a` is left that could cause another read.
       await cache.get('b');
       clock.turn(10);
       await cache.get('b');
@@ -182,12 +182,12 @@ describe('FreshCache', () => {
       const { reads, cache } = setupMany();
       const startedMs = performance.now();
 
-      // As one connection asks that waits for each answer, and as many at once do.
+      // First like one connection that waits for each answer, then like many connections at once.
       for (let i = 0; i < 20; i++) await cache.get(`alone ${i}`);
       const crowd = Array.from({ length: 3_000 }, (_, i) => cache.get(i === 7 ? 'b' : `made-up ${i}`));
       const answers = await Promise.all(crowd);
 
-      // Five milliseconds lie between two reads, however slow this machine is.
+      // There are at least five milliseconds between two reads, however slow this machine is.
       expect(reads.length).to.be.at.most((performance.now() - startedMs) / 5 + 4);
       expect(answers.filter((value) => value !== undefined)).to.deep.equal([1]);
     });

@@ -23,7 +23,7 @@ describe('the pause of a grouper between groups', () => {
       const first = grouper.add(1);
       await new Promise((resolve) => setImmediate(resolve));
       const second = grouper.add(2);
-      // As soon as the first group has ended, which is before any pause is over, however busy the machine is.
+      // Added as soon as the first group has ended: that is before any pause is over, however busy the machine is.
       const third = first.then(() => grouper.add(3));
       release();
       await Promise.all([first, second, third]);

@@ -7,7 +7,7 @@ const failure = (text: string): Promise<unknown> =>
     (value) => value,
     (error: unknown) => error,
   );
-/** JSON of a list that is cut several times. */
+/** A list so long that its JSON is parsed in several slices. */
 const LONG = Array.from({ length: 20_000 }, (_, i) => `9190000${i}`);
 const LONG_JSON = JSON.stringify(LONG);
 

@@ -16,7 +16,7 @@ describe('limited reading', () => {
     return made;
   }
 
-  /** A connection, and what it handed on. */
+  /** Opens a connection, and gives what it has handed on. */
   function open({ port }: HostileServer, bytesMax: number) {
     const socket = connect(port, '127.0.0.1');
     closing.push(() => socket.destroy());

@@ -26,7 +26,7 @@ describe('a poll loop', () => {
   it('goes on whenever it is woken, however long its pauses would be', async () => {
     const sleepy = start({ idleMs: 3_600_000 });
 
-    // Pauses double from 5 ms on: the twentieth would last an hour.
+    // If a wake did not shorten the pauses, they would double from 5 ms on, and the twentieth would last more than 40 minutes.
     for (let n = 1; n <= 20; n++) {
       const before = rounds;
       sleepy.wake();
@@ -76,7 +76,7 @@ describe('a poll loop', () => {
     tell();
     const told = rounds;
     const began = performance.now();
-    // Pauses double from 5 ms on: the tenth round ends after more than two seconds, and not after fifty milliseconds.
+    // The pauses double from 5 ms on: nine of them last more than two seconds in all, instead of less than fifty milliseconds.
     await eventually(() => rounds >= told + 9, 'rounds with longer and longer pauses');
     expect(performance.now() - began).above(1_000);
   });
@@ -84,7 +84,7 @@ describe('a poll loop', () => {
   it('polls as before when it cannot listen', async () => {
     start({ idleMs: 5, listen: () => undefined });
 
-    // With a second between them these would take longer than a test may.
+    // With a pause of a second, 100 rounds would take longer than the condition is waited for.
     await eventually(() => rounds > 100, 'rounds without any call');
   });
 
@@ -100,7 +100,7 @@ describe('a poll loop', () => {
       return rounds >= before + 5;
     }, 'rounds for each wake');
 
-    // Four whole gaps at least lie between the first and the fifth of them.
+    // There are at least four whole gaps between the first and the fifth round.
     expect(performance.now() - began).to.be.at.least(4 * gapMs.idle);
   });
 });

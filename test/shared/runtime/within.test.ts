@@ -3,7 +3,7 @@ import { within } from '../../../shared/runtime/within.ts';
 
 describe('within', () => {
   it('gives what the work gives', async () => {
-    // A timer that stayed would keep the run from ending.
+    // A timer that was left would keep the test run from ending.
     expect(await within(60_000, Promise.resolve(1))).to.equal(1);
   });
 

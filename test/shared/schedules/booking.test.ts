@@ -114,7 +114,7 @@ describe('schedules: booking', () => {
     expect(await findBooked(world.store.db, account, newId('sch'))).to.equal(undefined);
   });
 
-  /** The debit of a gateway that dies right after it. */
+  /** Stores what a gateway leaves behind when it dies right after the debit. */
   async function payOnly(account: AccountId, booking: Booking): Promise<void> {
     const group = newId('grp');
     const paid = [bookedSchedule(account, group, booking)];

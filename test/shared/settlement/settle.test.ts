@@ -15,7 +15,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const LEASE = 'carrier:c';
 
-/** An announcer that can be away, like the store behind the real one. */
+/** An announcer that fails while `away`, as the real one does while the store is away. */
 class TestAnnouncer implements Announcer {
   readonly told: string[] = [];
   away = false;
@@ -26,7 +26,7 @@ class TestAnnouncer implements Announcer {
   }
 }
 
-/** The store does the first such command, but its answer never arrives. */
+/** A database that executes the first command `name` on `collection`, but its answer never arrives. */
 function losingAnswerOf(db: Db, name: string, collection: string): Db {
   let lost = false;
   return new Proxy(db, {

@@ -22,7 +22,7 @@ describe('the gate before the writes of a process', () => {
   let store: TestStore;
   let clock: ManualClock;
   let gate: WriteGate;
-  /** The process's own connection. The test closes and opens the store by `store.db`. */
+  /** The connection that the process uses. The test itself closes and opens the store for writes through `store.db`. */
   let own: Store;
   let happened: string[];
   beforeEach(async () => {
@@ -82,7 +82,7 @@ describe('the gate before the writes of a process', () => {
     await eventually(() => gate.open, 'it opens');
     await write('later');
 
-    // The driver wraps the refusal of a bulk write, as it does a lost connection.
+    // The driver wraps the refusal of a bulk write in another error, as it wraps a lost connection.
     expect(refused.map(isStoreTrouble)).to.deep.equal(refused.map(() => true));
     expect(refused[0]).to.be.instanceOf(WriteRefused);
     expect(read).to.equal(2);

@@ -14,7 +14,7 @@ const WHOLE: readonly (readonly [string, readonly string[]])[] = [
   ['line\r\n{#var#}\n', ['line\r\n', 'var 0-30', '\n']],
 ];
 
-/** content, where the fault begins, what the error says */
+/** The content, where its fault begins, what the error says. */
 const MALFORMED: readonly (readonly [string, number, RegExp])[] = [
   ['', 0, /empty/],
   ['Hi {#Var#}', 3, /\{#var#\}: capitals count/],

@@ -8,7 +8,7 @@ import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
 import { isOfType } from '../../../shared/templates/slot-value.ts';
 
-/** The plain reading of a pattern: try every length of every slot. Exponential, and that is what makes it easy to believe. */
+/** Reads a pattern literally: tries every length of every slot. That takes exponential time, but is so simple that it is easy to trust. */
 export function referenceMatches(pattern: Pattern, text: string, part = 0, at = 0): boolean {
   const current = pattern.parts[part];
   if (current === undefined) return at === text.length;
@@ -41,7 +41,7 @@ export function templateOf(
   return { dltId, name: `template ${dltId}`, senders: ['HARKRA'], pattern: patternOf(content, limits) };
 }
 
-/** The whole index at once; the gateway lets others run between its steps. */
+/** Builds the whole index at once. The gateway lets other work run between the steps. */
 export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIndex {
   const builder = new TemplateIndexBuilder();
   for (const template of templates) builder.add(template);

@@ -61,7 +61,7 @@ export function makeDelivery(
   };
 }
 
-/** For what a test has just made or waited for. */
+/** The value, which is there because the test has just made it or waited for it. */
 export function present<T>(value: T | null | undefined | false): T {
   if (value === undefined || value === null || value === false) throw new Error('nothing there');
   return value;

@@ -25,7 +25,7 @@ describe('API keys: who may do what', () => {
     const manage = await keyWith(['manage']);
     const sending = await create(['send']);
 
-    // A new secret of it would be a key that sends.
+    // With the new secret the caller could send.
     expectProblem(await ask('post', `${PATH}/${sending}/rotate`, {}, manage), 'scope_missing');
     expectProblem(await ask('patch', `${PATH}/${sending}`, { allowed_ips: [] }, manage), 'scope_missing');
     expectProblem(await ask('patch', `${PATH}/${sending}`, { scopes: ['manage'] }, manage), 'scope_missing');

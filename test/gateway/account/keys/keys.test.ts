@@ -130,7 +130,7 @@ describe('API keys by the API', () => {
 
     expectProblem(await ask('patch', `${PATH}/${key_id}`, { per_minute: 5_001 }), 'invalid_request');
     await updateAccount(site.db, site.account, { keyPerMinute: 2_000 });
-    // What the key has it may keep.
+    // A key may keep a limit that is above the new maximum.
     await ask('patch', `${PATH}/${key_id}`, { per_minute: 5_000, name: 'fast' }).expect(200);
     expectProblem(await ask('patch', `${PATH}/${key_id}`, { per_minute: 4_999 }), 'invalid_request');
   });

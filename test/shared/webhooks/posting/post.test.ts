@@ -45,7 +45,7 @@ describe('webhooks worker: post', () => {
     for (let i = 0; i < 20; i++) await post(client, target.url);
 
     expect(target.received).to.have.length(20);
-    // The second is made when a post follows in the very turn in which the answer ended.
+    // A second connection is made when a post follows in the same turn of the event loop in which the answer ended.
     expect(target.connections).to.be.at.most(2);
   });
 
@@ -123,7 +123,7 @@ describe('webhooks worker: post', () => {
       res.writeHead(200).write('.');
     });
 
-    // Its head must have come by then, however busy the machine is.
+    // Long enough for the answer's head to arrive, however busy the machine is.
     expect(await post(poster({ timeoutMs: 5_000 }), target.url)).to.include({ result: 200 });
   });
 
