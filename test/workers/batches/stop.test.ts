@@ -32,7 +32,10 @@ describe('stopping a batch in groups', () => {
   });
   const refundsOf = (account: AccountId) =>
     store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).sort({ seq: 1 }).toArray();
-  /** Paid, with `made` of `total` entries made messages, the first `back` of which were with a carrier and came back; and stopped. */
+  /**
+   * A paid batch whose stop has begun. Of its `total` entries `made` are messages already; the first `back` of these were with a
+   * carrier and came back.
+   */
   async function stopping(total: number, made: number, back = 0): Promise<BatchDocument> {
     const account = await makeAccount(store.db, total);
     await tellRejected(account);
@@ -84,7 +87,7 @@ describe('stopping a batch in groups', () => {
     await messages().updateOne({ _id: idOf(1) }, { $inc: { v: 2 } });
 
     await stopBatch(depsOf(store.db), await read(batch._id));
-    // Who decided it wakes up late.
+    // The worker that decided this group wakes up late.
     await cancelGroup(depsOf(store.db), batch, 1, group);
 
     expect((await refundsOf(batch.account)).map(({ amount }) => amount)).to.deep.equal([2, 1, 1]);

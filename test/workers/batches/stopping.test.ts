@@ -53,7 +53,7 @@ describe('batches worker: stops', () => {
 
       const stopped = await closed(batch._id);
       expect(stopped).to.include({ state: 'stopped', stopped: 2_997 });
-      // The frozen one wakes and makes what it had in hand: all of it is there already, and cancelled.
+      // The frozen worker wakes and makes the messages that it had in hand: all of them exist already, and are cancelled.
       await makeReserved({ db: store.db, ...PLAIN }, { ...stopped, done: 1_000, reserved: 2_000 });
       const made = await messagesOf(batch._id);
       expect(made).to.have.length(2_000);

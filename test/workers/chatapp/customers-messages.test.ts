@@ -44,7 +44,7 @@ describe('chatapp worker: customers’ messages', () => {
       return { kind: 'message', upstreamId: `wamid.in${n}`, from: n === 3 ? null : ASHA, sentAt, ...content };
     });
     await world.post(received.map((what) => makeItem(account.id, what)));
-    // The provider delivers again; the callback's ids make it one item, here it is another one.
+    // The provider posts them again. The callback's ids would make that the same items; these are new ones, with the same content.
     await world.post(received.map((what) => makeItem(account.id, what)));
     await world.startWorker();
     await workedOff();

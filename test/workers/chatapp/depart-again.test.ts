@@ -99,7 +99,7 @@ describe('conversations/depart: another conversation', () => {
   });
 
   describe('an attempt to pay that is held up on its way to the store', () => {
-    /** The rider's own conversation is void. The first debit is held up, and then the account is suspended. */
+    /** The conversation that the rider went in is void. The debit for another one is held up, and the account is suspended then. */
     async function heldUp() {
       const opener = await accept();
       const rider = await accept();
@@ -157,7 +157,7 @@ describe('conversations/depart: another conversation', () => {
     const [departure] = await depart([rider]);
 
     expect(departure).to.include({ kind: 'refuse', code: 'session_closed' });
-    // What an attempt filters on.
+    // An attempt to pay filters on this field, so a changed one ends the attempts of earlier looks.
     expect(await chats()).not.to.equal(before);
   });
 

@@ -67,7 +67,7 @@ describe('conversations/depart', () => {
     ]);
     expect(await balance()).to.equal(8);
     await expectWholeLedger();
-    // And that one is given back like any other.
+    // And this conversation is given back like any other.
     for (const one of openers) await refuse(one);
     expect(await balance()).to.equal(10);
     await expectWholeLedger();
@@ -88,7 +88,7 @@ describe('conversations/depart', () => {
     expect(await depart([rider])).to.deep.equal(go);
     expect((await conversation())?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
     expect(await balance()).to.equal(8);
-    // And when it is refused too, the conversation is given back.
+    // And when the rider is refused too, the conversation is given back.
     await refuse(rider);
     expect(await balance()).to.equal(10);
     await expectWholeLedger();

@@ -16,7 +16,7 @@ describe('chatapp worker: rotation at the inbox', () => {
   let accounts: AccountId[];
   let nowMs: number;
   let told: object[];
-  /** What was worked off, by the accounts of each group. */
+  /** The groups that were worked off: of each item its account. */
   let groups: AccountId[][];
   before(async () => {
     store = await openTestStore();
@@ -35,10 +35,10 @@ describe('chatapp worker: rotation at the inbox', () => {
       store.db,
       Array.from({ length: count }, (_, i) => makeItem(account ?? 'acc_', makeStatus({ upstreamId: `wamid.${i}` }))),
     );
-  const partition = (lease: string) => ({ lease }) as HeldPartition; // as much of it as is looked at
+  const partition = (lease: string) => ({ lease }) as HeldPartition; // the rotation reads only this field
   const [even, odd] = [partition('chatapp:0'), partition('chatapp:1')];
 
-  /** Items are worked off once, unless `workOff` says otherwise. */
+  /** Each item is worked off at its first try, unless `workOff` is overridden. */
   function rotation(override: Partial<InboxRotationOptions> = {}): InboxRotation {
     return new InboxRotation({
       db: store.db,
@@ -55,7 +55,7 @@ describe('chatapp worker: rotation at the inbox', () => {
     });
   }
 
-  /** A store that answers with an error when it is asked for the items of that account. */
+  /** A store that answers with this error when it is asked for items of that account. */
   function failingFor(account: AccountId | undefined, error: Error): TestStore['db'] {
     return new Proxy(store.db, {
       get(target, property) {

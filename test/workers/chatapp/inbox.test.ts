@@ -18,7 +18,7 @@ describe('chatapp worker: the inbox', () => {
       kind: 'message',
       upstreamId: 'odd',
       from: ASHA,
-      // No date can be made of it.
+      // Not a valid date.
       sentAt: new Date(Number.NaN),
       type: 'text',
       body: 'hi',

@@ -22,7 +22,7 @@ describe('chatapp worker: process', () => {
 
   const startProcess = (): Promise<ChildProcess> => workers.start(world.store, { HARKARA_SECRET_KEY: KEY });
 
-  /** Four accounts with `EACH` messages; half of the customers' deliveries are told at once. */
+  /** Four accounts with `EACH` messages each; their providers accept a message after 5 to 25 ms. */
   async function accounts(): Promise<ChatAccount[]> {
     const opened = await Promise.all(
       [1, 2, 3, 4].map(() =>
@@ -40,7 +40,10 @@ describe('chatapp worker: process', () => {
     opened.reduce((sum, { provider }) => sum + provider.sends.length, 0);
   const stored = (): Promise<ChatMessageDocument[]> => world.messages.find({}).toArray();
 
-  /** Every message left once at most; whoever is not `sent` with the provider's id is unknown, at most a window for each kill and account. */
+  /**
+   * Fails unless every message left at most once and is either `sent`, and then reached the provider, or unknown. For each kill, at
+   * most a window of each account may be unknown.
+   */
   async function audit(opened: readonly ChatAccount[], kills: number): Promise<void> {
     const messages = await stored();
     const unknown = messages.filter(({ outcome }) => outcome === 'unknown');
@@ -65,7 +68,7 @@ describe('chatapp worker: process', () => {
 
     await audit(opened, 3);
 
-    // What arrived all the same is settled by its status, which names our id.
+    // Unknown messages that did arrive are settled by their status, which names our id.
     const unknown = (await stored()).filter(({ outcome }) => outcome === 'unknown');
     const reached = new Set(opened.flatMap(({ provider }) => provider.sends.map(({ ours }) => ours)));
     const told = unknown.filter(({ _id }) => reached.has(_id));

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-/** The provider refuses everything so. */
+/** A provider that refuses every send with this code and status. */
 function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }

@@ -17,16 +17,16 @@ export interface Send {
 /** How to answer a send; `accept` unless told. */
 export type Answer = (send: Send, res: ServerResponse, accept: () => void) => void;
 
-/** A provider on 127.0.0.1 in the Cloud API's shapes, written from the facts alone. Its log of sends is the judge. */
+/** A provider on 127.0.0.1 in the Cloud API's shapes, written from its documentation alone. Tests check its log of sends. */
 export interface ProviderServer {
   readonly url: string;
   readonly sends: readonly Send[];
   /** Paths of the template requests, with their query. */
   readonly lists: readonly string[];
   answer: Answer;
-  /** How to answer who asks for the templates, in place of the pages. */
+  /** Answers requests for the templates, in place of `pages`. */
   listAnswer: ((res: ServerResponse) => void) | undefined;
-  /** Pages of templates. */
+  /** The pages of the list of templates. */
   pages: readonly (readonly object[])[];
   /** The most sends that were open at a time. */
   readonly mostOpen: number;

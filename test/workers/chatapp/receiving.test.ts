@@ -31,7 +31,7 @@ describe('chatapp worker: receiving', () => {
     ]);
     await world.startWorker();
     await workedOff();
-    // Late: what they say is behind the message already.
+    // Late statuses: the message is past these states already.
     await world.post([
       item(account, { upstreamId: 'wamid.2', status: 'delivered', at: at(2) }),
       item(account, { upstreamId: 'wamid.3', status: 'failed', at: at(4), error: { code: 131_026, title: 'x' } }),

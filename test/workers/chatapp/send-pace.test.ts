@@ -17,7 +17,7 @@ describe('chatapp worker: pace of the sends', () => {
     await world.allIn(account, 'sent', 20);
     await world.allIn(account, 'queued', 2);
 
-    // Its first is tried again after the pause, which a busy machine may let pass; the second waits behind it.
+    // The customer's first message is tried again after the pause, if the test takes that long; the second waits behind it.
     const tried = account.provider.sends.filter(({ to }) => to === asha);
     expect(new Set(tried.map(({ ours }) => ours)).size).to.equal(1);
   });
@@ -81,11 +81,11 @@ describe('chatapp worker: pace of the sends', () => {
     const stored = await world.messages.find({ account: account.id }).toArray();
     const claimedAtMs = new Map(stored.map(({ _id, claim }) => [String(_id), claim?.at.getTime() ?? 0]));
     const pauses = account.provider.sends.slice(1).map(({ atMs }, i) => {
-      // Its send began behind its claim; when it arrived depends on how busy the machine is.
+      // From the claim of the message before, because its send began after that. When it arrived depends on the machine.
       const before = claimedAtMs.get(String(account.provider.sends[i]?.ours)) ?? 0;
       return performance.timeOrigin + atMs - before;
     });
-    // Timers and the clocks that are read differ by some milliseconds.
+    // Timers and the two clocks may differ by some milliseconds.
     expect(pauses).to.have.length(2);
     expect(Math.min(...pauses), String(pauses)).to.be.within(280, 60_000);
   });

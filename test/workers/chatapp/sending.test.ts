@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
-/** The provider refuses everything so. */
+/** A provider that refuses every send with this code and status. */
 function refusing(code: number, status = 400): ProviderServer['answer'] {
   return (_, res) => json(res, status, graphError(code));
 }
@@ -72,7 +72,7 @@ describe('chatapp worker: sending', () => {
     );
 
     const back = await world.openAccount();
-    // The same address would do; a change of it is seen too.
+    // The provider comes back at another address: the worker must see that too.
     await world.store.db
       .collection('providers')
       .updateOne({ _id: away.id as never }, { $set: { baseUrl: back.provider.url } });

@@ -18,7 +18,7 @@ const ACCOUNT = newId('acc');
 /** What the provider did with a send: never had it, refused it at once, took it and delivered or failed it. */
 type Truth = 'lost' | 'refused' | 'delivered' | 'failed';
 type Status = StatusItem['status'];
-/** What it tells of that, in this order; posts may come twice, and late ones behind the end. */
+/** The statuses that it may post then, in this order; one may come twice, or late after the final one. */
 const TOLD: Readonly<Record<Truth, readonly (readonly Status[])[]>> = {
   lost: [[]],
   refused: [[]],
@@ -65,7 +65,7 @@ function changed(world: World, what: string, change: Change | undefined, copies 
   return { message, copies, trace: [...world.trace, `${what}: ${message.state}`] };
 }
 
-/** An answer or a status of any copy. */
+/** Every way to go on: the answer to a copy comes, or its next status. */
 function news(world: World): World[] {
   return world.copies.flatMap((copy, i) => {
     const next: World[] = [];
@@ -83,7 +83,7 @@ function news(world: World): World[] {
   });
 }
 
-/** What the worker does when nothing comes: it waits no longer, decides by the policy, sends again once. */
+/** What the worker does when nothing comes: it stops waiting, decides by the policy, or sends again (once). */
 function work(world: World, seconds: readonly Copy[]): World[] {
   const { message, copies } = world;
   const current = copies.at(-1)?.claim;

@@ -16,7 +16,7 @@ describe('chatapp worker: templates with a file in their header', () => {
   let files: FileServer;
   beforeEach(async () => {
     files = await openFiles();
-    // Callbacks tell the time in seconds: two equal decisions within one would be taken for the same one, told twice.
+    // Callbacks have times in whole seconds: two equal decisions within a second would look like one that is posted twice.
     site = await TemplateWorld.open(world, 1_000);
   });
   afterEach(async () => {

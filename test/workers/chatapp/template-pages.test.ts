@@ -18,7 +18,7 @@ function page(number: number, entries: readonly unknown[]): Exchange {
   return answered({ data: entries, paging: { next: 'https://x', cursors: { after: String(number + 1) } } });
 }
 
-/** `answer` is asked for one page after the other. */
+/** Reads the templates; `answer` gives one page after the other. */
 function read(answer: (page: number) => Exchange) {
   return readTemplates({ account, clock, ask: (after) => Promise.resolve(answer(Number(after ?? 0))) });
 }

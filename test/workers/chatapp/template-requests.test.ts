@@ -45,12 +45,12 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.startWorker();
     await site.ask('refused_offer').expect(200);
     await site.until('refused_offer', 'rejected');
-    // The list may have told it before the callback, which has more words.
+    // The list may have told the state before the callback did, which has a longer reason.
     const words = /^INVALID_FORMAT: Your template has parameters placed next to each other\. Separate/;
     await eventually(async () => words.test(String((await site.shown('refused_offer'))?.reason)), 'why');
     expect(await site.told('refused_offer')).to.deep.equal(['template.rejected rejected']);
 
-    // Callbacks tell the time in seconds: the next one must differ from the one before, which is known already.
+    // Callbacks have times in whole seconds: the next decision must come in another second, or it would look like the known one.
     const second = () => Math.floor(Date.now() / 1_000);
     const now = second();
     await eventually(() => second() > now, 'the next second');
@@ -73,7 +73,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
 
     await site.until('paused_soon', 'paused');
 
-    // The list may have told it before the callback, which has the reason.
+    // The list may have told the state before the callback did, which has the reason.
     await eventually(async () => String((await site.shown('paused_soon'))?.reason).startsWith('FIRST_PAUSE'), 'why');
     expect(await site.told('paused_soon')).to.deep.equal(['template.approved approved', 'template.stopped paused']);
   });
@@ -85,7 +85,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.startWorker();
     await site.ask('short_lived').expect(200);
     await site.until('short_lived', 'approved');
-    // As a copy of an earlier version is.
+    // As copies were stored by an earlier version.
     await world.store.db
       .collection('chat_templates')
       .updateOne({ name: 'short_lived' }, { $unset: { upstreamId: '' } });

@@ -33,7 +33,7 @@ export const DRAFT = {
   ],
 } as const;
 
-/** Files of templates' headers are on this machine in tests. */
+/** In tests, the files for headers of templates are on this machine. */
 export const LOCAL_FILES = { webhookAllowHttp: 'yes', webhookAllowSubnets: ['127.0.0.0/8'] } as const;
 
 /** An account at a gateway, and the simulated provider that reviews its templates. */

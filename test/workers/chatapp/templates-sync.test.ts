@@ -69,7 +69,7 @@ describe('chatapp worker: copies of the templates', () => {
   describe('callbacks that overtake each other', () => {
     const TIME = 1_763_719_190;
 
-    /** What the provider posts, each in a post of its own, and what is stored when all are worked off. */
+    /** The provider posts each of these by itself. Resolves when all are worked off; `stored` reads the template then. */
     async function posted(...posts: readonly (readonly [event: string, time: number | undefined])[]) {
       const account = await world.openAccount();
       const listed = [{ name: 'hello', status: 'APPROVED', language: 'en' }];

@@ -27,7 +27,7 @@ describe('chatapp worker: what does not work is told', () => {
       'there is no such business id, or the access token may not see it (HTTP 404, code 100)',
     );
     expect(clock.now().getTime() - told.at.getTime()).to.be.within(0, 60_000);
-    // The worker reads all providers again, or it did not know of this one.
+    // When the worker serves this new account, it has read all providers again.
     const later = await world.openAccount();
     await eventually(() => later.provider.lists.length > 0, 'a line for an account that was added later');
     await world.queue(account, {});

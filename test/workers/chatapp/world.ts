@@ -81,7 +81,7 @@ export function chatWorld(): ChatWorld {
       const provider = await openProvider(answer);
       closing.push(() => provider.close());
       const id = await makeAccount(db, 1_000);
-      // No answer takes as long, on whatever machine: it would be unknown.
+      // Longer than any answer takes, on whatever machine: a later one would make the message unknown.
       await makeProvider(db, id, { baseUrl: provider.url, timeoutMs: 60_000, ...change });
       await createEndpoint(db, clock, TEST_BOX, {
         account: id,

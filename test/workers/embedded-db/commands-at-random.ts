@@ -4,14 +4,13 @@ import type { Prng } from '../../support/prng.ts';
 /** A number from 0 (included) to 1. */
 type Random = () => number;
 
-/** Collections and fields are few, so that commands meet what others have made. */
-/** The database of all of them. */
+/** The database of all these commands. Its collections and fields are few, so that commands meet what others have made. */
 export const DB = 'fuzz';
 const COLLECTIONS = ['a', 'b', 'c.d'];
 const FIELDS = ['_id', 'a', 'b', 'a.b', 'a.c', 'a.0', 'a.b.c', 'n', 'tags', 'tags.0', 'x'];
 const ODD_NAMES = ['', '.', 'a.', '.a', 'a..b', '$x', '$', 'a.$', 'a.$[]', '$**', '0', '__proto__', 'constructor'];
 
-/** Commands of every kind that the store has, well made in the large and bent in the small. */
+/** A command of any kind that the store has: well formed as a whole, but often with one wrong value in it. */
 export function commandAtRandom(prng: Prng): Document {
   const random: Random = () => prng.fraction();
   const make = pick(random, COMMANDS)(random);
@@ -101,7 +100,7 @@ function value(random: Random, depth = 0): unknown {
   return VALUES[Math.floor(random() * kinds)]?.(random, depth);
 }
 
-/** The containers last. */
+/** Makers of values; those of arrays and objects come last. */
 const VALUES: readonly ((random: Random, depth: number) => unknown)[] = [
   (r) => Math.floor(r() * 10),
   (r) => pick(r, [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, -1e308, 2 ** 53, -1]),
@@ -221,7 +220,7 @@ function stage(random: Random): Document {
   return make();
 }
 
-/** One value somewhere inside becomes another, or goes. */
+/** Replaces one value somewhere inside. */
 function bend(random: Random, command: Document): Document {
   const [first = '', ...others] = Object.keys(command);
   const key = random() < 0.2 ? first : pick(random, others.length > 0 ? others : [first]);

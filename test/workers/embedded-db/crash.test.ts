@@ -113,7 +113,7 @@ if (EMBEDDED) {
       const server = await startProcess();
 
       const acknowledged = await writeUntilGone((groups) => {
-        if (groups === 250) server.kill('SIGKILL'); // 20 MB later: the tables were stored twice
+        if (groups === 250) server.kill('SIGKILL'); // after 20 MB: the tables have been stored twice by then
       }, 'x'.repeat(8_000));
 
       expect(acknowledged.length).to.be.at.least(250);

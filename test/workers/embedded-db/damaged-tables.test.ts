@@ -17,7 +17,7 @@ type Files = Partial<Record<(typeof FILES)[number], Buffer>>;
 describe('embedded-db tables that are not as they were written', () => {
   let dir: string;
   let copies = 0;
-  /** After a checkpoint that followed another, and what the one before it left. */
+  /** The files after the second of two checkpoints; `before` has those after the first. */
   let files: Files;
   let before: Files;
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describe('embedded-db tables that are not as they were written', () => {
     return where;
   }
 
-  /** What a start with these files says; 'all' when everything is there. */
+  /** What a start with these files comes to: 'all' when every document is there as it was written, else how many or the error. */
   async function startOf(copy: Files): Promise<string> {
     const where = placed(copy);
     try {

@@ -71,7 +71,7 @@ if (EMBEDDED) {
       mkdirSync(world.dir, { recursive: true });
       for (const content of [
         JSON.stringify({ ...thisProcess(), pid: gone.pid, startedAt: '1' }),
-        JSON.stringify({ ...thisProcess(), startedAt: '1' }), // its pid is another program's by now: ours
+        JSON.stringify({ ...thisProcess(), startedAt: '1' }), // another program has its pid by now: this test
         JSON.stringify({ ...thisProcess(), machine: thisProcess().machine.replace(/@.*/, '@before-the-power-cut') }),
         'damaged',
         '',
@@ -88,7 +88,7 @@ if (EMBEDDED) {
 
     it('refuses a directory that a process of another container has, which bears the same host name', async () => {
       const store = await start();
-      // As it is read from there: the namespace is another one, and no such process is to be seen.
+      // The lock as a process of the other container would write it: in its own pid namespace, so that its pid is not visible here.
       const there = thisProcess().machine.replace(/#.*/, '#1');
       writeFileSync(join(world.dir, 'store.lock'), JSON.stringify({ machine: there, pid: 1_234_567, startedAt: '1' }));
 

@@ -53,7 +53,7 @@ describe('embedded-db database', () => {
     return new Map(entries.map(({ key, value }) => [key.toString(), value.toString()]));
   }
 
-  /** The files as a machine that stops now leaves them; `spoil` has the log in its hands. */
+  /** A copy of the files as a machine leaves them that stops now; `spoil` may damage the log. */
   function leftBehind(from: string, spoil: (log: Buffer) => Buffer = (log) => log): string {
     const copy = join(dir, `copy${copies++}`);
     mkdirSync(copy);
@@ -63,7 +63,7 @@ describe('embedded-db database', () => {
     return copy;
   }
 
-  /** Where the bytes end that were ever written. */
+  /** The end of the bytes that were ever written; the rest of the file is zero. */
   function written(log: Buffer): number {
     return log.findLastIndex((byte) => byte !== 0) + 1;
   }
@@ -94,7 +94,7 @@ describe('embedded-db database', () => {
             model = after(model, one);
             const size = written(readFileSync(join(where, 'data.log')));
             write(database, one);
-            // Only what the last group added, if it is behind all that was written before, is spoilt.
+            // Only bytes that the last group added are damaged, and only if they lie after everything that was written before.
             const spoilt = leftBehind(where, (log) => {
               const end = written(log);
               if (end <= size) return log;

@@ -11,9 +11,9 @@ import { storesInOneDirectory } from './stores-world.ts';
 
 const MINUTE_MS = 60_000;
 const NUMBERS = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`n${i}`, i]));
-/** Each condition looks at the whole document. */
+/** Many conditions, because the store looks at the whole document for each. */
 const CONDITIONS = Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { $gte: 0 }]));
-/** With these conditions, one takes a sixteenth of what one document may take. */
+/** Checked against these conditions, a document with this text takes a sixteenth of what one document may take. */
 const TEXT = 'x'.repeat(1024 * 1024);
 const DOCUMENTS = 24;
 const FAR_TOO_MUCH_BYTES = 2 ** 30;

@@ -10,7 +10,7 @@ import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
 import { tempDir } from './store-under-test.ts';
 
-/** Inserts, then a fault of ours: what no command of the wire may have, so the test makes it. */
+/** A command inserts, and then meets a programming error of ours. No command from the wire can cause one, so the test does. */
 describe('embedded-db command that meets a fault in the midst of its writes', () => {
   let dir: string;
   let store: Store;
@@ -34,7 +34,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
 
   type Reply = Readonly<Record<string, unknown>>;
 
-  /** Runs it in the group of this turn; `then` is what goes wrong at its end. */
+  /** Runs a command in the group of this turn; `then` runs at its end, and may throw. */
   async function run(body: object, then: () => void = () => {}): Promise<Reply> {
     const command = new Command(Buffer.from(serialize({ ...body, $db: 'x' })), new Map());
     const handler = handlerOf(command);
@@ -108,7 +108,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
     await run(insert('c', 2)); // In the log, not in the tables that undoing goes back to.
     const seen: unknown[] = [];
     const turns = 10;
-    /** What sockets that have something to read do, and scans that gave way: in the very next turns. */
+    /** Reads in each of the next turns, as sockets that have received something do, and scans that gave way to others. */
     const read = async (): Promise<void> => {
       for (let turn = 0; turn < turns; turn++) {
         await new Promise((resolve) => setImmediate(resolve));

@@ -16,7 +16,7 @@ function nested(levels: number): Document {
   return doc;
 }
 
-/** Codes: mongod 7.0, from its sources beside the manual (error_codes.yml, and the numbers of its assertions). */
+/** The codes are those of mongod 7.0, from its sources (error_codes.yml, and the numbers of its assertions) and the manual. */
 const CASES: readonly Case[] = [
   ['killCursors of a number', { killCursors: 'c', cursors: 5 }, 14],
   ['killCursors of nothing', { killCursors: 'c' }, 40414],

@@ -9,7 +9,7 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }
 
-/** The same `$set` again and again: each stage makes what the one before made twice as large. */
+/** The same `$set` again and again: each stage makes the value of the stage before twice as large. */
 function doubling(of: unknown): Document[] {
   return numbers(40).map(() => ({ $set: { z: of } }));
 }
@@ -26,7 +26,7 @@ function aggregate(...pipeline: Document[]): Document {
   return { aggregate: 'c', pipeline, cursor: {} };
 }
 
-/** Each would take minutes, or all memory. Codes: mongod's, as far as it has a limit there; 50 is its limit of time. */
+/** Each would take minutes, or all memory. The codes are mongod's where it has such a limit; 50 means that its time limit passed. */
 const CASES: readonly (readonly [what: string, command: Document, code: number])[] = [
   ['100,000 fields in one update', update({ $set: Object.fromEntries(numbers(100_000).map((i) => [`f${i}`, 1])) }), 50],
   [

@@ -12,9 +12,9 @@ import { RawClient } from './raw-client.ts';
 import { type StoreProcess, startStoreProcess } from './store-process.ts';
 import { EMBEDDED, tempDir } from './store-under-test.ts';
 
-/** Of each seed, on what the seeds before left. */
+/** Commands of each seed; they meet what the seeds before left. */
 const COMMANDS = 400;
-/** The store holds no more than this, whatever it is asked: it has some 90 MB when it is idle. */
+/** The most memory that the store may take, whatever it is asked: it has some 90 MB when it is idle. */
 const MEMORY_MAX_KB = 1_000_000;
 const FRAMES_MS = 20_000;
 
@@ -47,7 +47,7 @@ if (EMBEDDED) {
       return client.command(serialize(command));
     }
 
-    /** Documents, counts and each index tell of the same documents, and all of them can be read. */
+    /** Fails unless find, count and each index agree on the documents, and all of them can be read. */
     async function look(): Promise<void> {
       const { cursor } = await send({ listCollections: 1, $db: DB });
       for (const { name } of cursor.firstBatch) {
@@ -65,7 +65,7 @@ if (EMBEDDED) {
       }
     }
 
-    /** What the collections hold, and their indexes; nothing runs any more that was sent before. */
+    /** What the collections and their indexes hold, when every command that was sent before has ended. */
     async function contents(): Promise<string> {
       await send({ drop: 'barrier', $db: DB });
       const all: unknown[] = [];
@@ -77,7 +77,7 @@ if (EMBEDDED) {
       return all.join('|');
     }
 
-    /** One command in twenty is watched: when it is refused, nothing is another than before. */
+    /** Watches one command in twenty: when it is refused, everything must be as before. */
     async function watched(random: Prng, run: () => Promise<Document>): Promise<Document> {
       if (random.below(20) !== 0) return run();
       const before = await contents();
@@ -137,7 +137,7 @@ if (EMBEDDED) {
           });
           const code: number = reply.code ?? reply.writeErrors?.[0]?.code ?? 0;
           if (code === 0) done++;
-          // 1: a fault of ours that was caught.
+          // Code 1: an error of our own that was caught.
           if (code === 1) throw new Error(`${reply.errmsg}, ${what()}`);
         }
         await look();

@@ -117,7 +117,7 @@ describe('embedded-db indexes', () => {
       expect(up.map((doc) => doc._id)).to.deep.equal(['m001', 'm006', 'm011', 'm016', 'm021']);
       expect(down.map((doc) => doc._id)).to.deep.equal(['m398', 'm393', 'm388', 'm383', 'm378']);
       expect(explained.executionStats.totalDocsExamined).to.equal(5);
-      // Another order has to be made.
+      // The index does not give this order, so the store must sort.
       expect(byId.map((doc) => doc._id)).to.deep.equal(['m001', 'm002', 'm003', 'm006', 'm007']);
     });
 
@@ -147,7 +147,7 @@ describe('embedded-db indexes', () => {
       expect(explained.executionStats).to.include({ nReturned: 7, totalKeysExamined: 10 });
       expect(explained.queryPlanner.winningPlan.inputStage.indexName).to.equal('account_1_history.at_1');
 
-      // An array of times in one element: the bounds may then be met by two of them.
+      // One element with an array of times: one of them may meet the lower bound and another the upper bound.
       await feed.insertOne({ account: 'a', history: [{ at: [new Date(0), new Date(5000)] }] });
       expect((await stretch()).executionStats).to.include({ nReturned: 8 });
     });
@@ -176,7 +176,7 @@ describe('embedded-db indexes', () => {
         10, 10,
       ]);
       expect(await examined({ history: { $elemMatch: { state: 'failed', at: at(0, 9_999) } } })).to.deep.equal([1, 1]);
-      // Of two elements, one may have the state and the other the time.
+      // One element may have the state, and another one the time.
       expect((await examined({ 'history.state': 'failed', 'history.at': new Date(1500) }))[1]).to.equal(1);
     });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { errorOf, planOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
-/** Strings that begin alike for longer than an index keeps of a key, end differently, and lie on both sides of the limit. */
+/** Beginnings of strings, shorter and longer than what an index keeps of a key: such strings may differ only after that. */
 const HEADS = ['', 'a', 'x'.repeat(850), 'x'.repeat(869), 'x'.repeat(895), 'x'.repeat(1_200), `${'x'.repeat(880)}\0`];
 const text = fc
   .tuple(fc.constantFrom(...HEADS), fc.constantFrom('', 'a', 'b', 'z', '\0', '\uffff', 'yy'.repeat(40)))
@@ -116,14 +116,14 @@ describe('embedded-db indexes with keys longer than they keep', function () {
     await all.insertOne({ _id: 1, k: 'x'.repeat(5_000), u: 1 });
     await errorOf(all.insertOne({ _id: 2, k: [1, 2], u: 1 }));
 
-    // An index that has met an array gives no order.
+    // An index that has met an array gives no order; the refused write must not count as one.
     expect(await planOf(all.find({ k: { $gt: 'a' } }).sort({ k: 1 }))).to.equal('FETCH IXSCAN(k_1)');
     await all.deleteOne({ _id: 1 });
     expect(await planOf(all.find({ k: { $gt: 'a' } }).sort({ k: 1 }))).to.equal('FETCH IXSCAN(k_1)');
   });
 });
 
-/** The same order by the collection without indexes, whose `_id` is another. */
+/** The same sort for the collection without indexes, which has the `_id` in the field `was`. */
 function wasSort(sort: Document): Record<string, 1 | -1> {
   return Object.fromEntries(Object.entries(sort).map(([path, by]) => [path === '_id' ? 'was' : path, by]));
 }

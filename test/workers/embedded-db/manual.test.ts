@@ -3,8 +3,8 @@ import { Binary, BSONRegExp, Decimal128, type Document, Long, Timestamp } from '
 import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
 /**
- * What MongoDB's manual says, where this store was once silently wrong. Each names the page under mongodb.com/docs/manual/.
- * `other`: what SecantusDB 0.6.0b17 and 0.7.0b3 make of it instead.
+ * A sentence of MongoDB's manual that this store once got wrong without an error. `page` is under mongodb.com/docs/manual/.
+ * `other`: what SecantusDB 0.6.0b17 and 0.7.0b3 do instead.
  */
 interface Sentence {
   readonly page: string;

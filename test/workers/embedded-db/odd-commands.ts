@@ -81,14 +81,14 @@ export function oddCommand(random: Prng, db: string): Uint8Array {
   return random.below(20) === 0 ? withLastFieldTwice(bytes, Buffer.from(serialize({ $db: db }))) : bytes;
 }
 
-/** The elements of both, so that `$db` is there twice. */
+/** A document with the elements of both, so that `$db` is there twice. */
 function withLastFieldTwice(body: Buffer, again: Buffer): Buffer {
   const joined = Buffer.concat([body.subarray(0, -1), again.subarray(4)]);
   joined.writeInt32LE(joined.length, 0);
   return joined;
 }
 
-/** A message, with what is wrong about it: bytes changed, cut, glued to another, compressed, or sections in excess. */
+/** A message with something wrong: bytes changed or cut off, another one behind it, compressed, or sections too many. */
 export function oddFrames(random: Prng, db: string): Buffer {
   const one = frame(oddCommand(random, db));
   const two = frame(oddCommand(random, db));

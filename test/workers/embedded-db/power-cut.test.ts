@@ -18,7 +18,7 @@ interface Disk {
 
 const LIVES = 8;
 const STEPS = 12;
-/** The sectors that LMDB writes last, each by itself, after it has synced all others: the two meta pages' heads. */
+/** The heads of the two meta pages. LMDB writes these sectors last, each by itself, after it has synced all others. */
 const META_SECTORS = [0, 8192 / 512];
 
 describe('embedded-db after a power failure', function () {
@@ -66,7 +66,7 @@ describe('embedded-db after a power failure', function () {
     return new Map(found.map(({ key, value }) => [key.toString(), value.toString()]));
   }
 
-  /** Runs a store over `start` and cuts the power at every write it does; gives one of the disks that were left. */
+  /** Runs a store on `start` and notes what a power failure at each of its writes would leave; gives one of those disks. */
   async function life(start: Disk, had: Model, random: () => number): Promise<{ disk: Disk; model: Model }> {
     const where = placed(start);
     const file = new RecordedFile(join(where, 'data.log'));
@@ -82,7 +82,7 @@ describe('embedded-db after a power failure', function () {
           left.push({ disk, allowed: [model, next] });
         }
       };
-      /** Tables before and after: any of their sectors that were not synced, then the meta page. */
+      /** Notes disks between the tables before and after: with some unsynced sectors, with all, and with the meta page too. */
       const storing = async (action: () => Promise<void> | void): Promise<void> => {
         const before = tablesIn(where);
         const sums = sumsIn(where);
@@ -96,7 +96,7 @@ describe('embedded-db after a power failure', function () {
           const disk = { tables: withSectors(before, after, there), log: file.image(ALL), sums };
           left.push({ disk, allowed: [model] });
         }
-        // The checksums follow when the tables are stored; their header when they are.
+        // Checksums are written when the tables are stored, and the header of the checksums when all of these are.
         const all = { tables: after, log: file.image(ALL) };
         const noted = sumsIn(where) ?? Buffer.alloc(0);
         const some = differingSectors(sums ?? Buffer.alloc(0), noted).filter((sector) => sector > 0 && random() < 0.5);
@@ -172,7 +172,7 @@ describe('embedded-db after a power failure', function () {
     const { tables, log, model } = await logOfTwoRounds();
     let [opened, refused, told] = [0, 0, 0];
 
-    const written = log.findLastIndex((byte) => byte !== 0) + 1; // Behind it the file was never written.
+    const written = log.findLastIndex((byte) => byte !== 0) + 1; // After it nothing was ever written.
     for (let at = 0; at < written; at++) {
       const damaged = Buffer.from(log);
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
@@ -230,7 +230,7 @@ describe('embedded-db after a power failure', function () {
     }
   });
 
-  /** Tables that hold four groups, and a log that begins with three more; behind them is what the round before left. */
+  /** Tables that hold four groups, and a log with three more; after these, it still has bytes of the round before. */
   async function logOfTwoRounds(): Promise<{ tables: Buffer; log: Buffer; model: Model }> {
     const where = placed({ tables: undefined, log: undefined });
     const database = new Database(where, 'fsync');

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { type Document, deserialize } from 'bson';
 
-/** How long a command may take before the store counts as hanging: no command of these tests has more than some ms of work. */
+/** How long a command may take before the store counts as hanging: each command of these tests is only some ms of work. */
 const ANSWER_MS = 60_000;
 
-/** Sends commands as bytes, also such as no driver would make. */
+/** Sends commands as bytes, also commands that no driver would make. */
 export class RawClient {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);

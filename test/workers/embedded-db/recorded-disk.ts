@@ -1,13 +1,13 @@
 import fs, { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** What a disk writes whole or not at all. */
+/** The bytes that a disk writes as a whole or not at all. */
 const SECTOR = 512;
 
 /** A write that was not synced yet; `truncate` to a length has no bytes. */
 type Pending = { readonly at: number; readonly bytes: Buffer } | { readonly truncate: number };
 
-/** A part of a write: the sectors it touches may each reach the disk or not. */
+/** Which of the sectors that unsynced writes touch have reached the disk: each may or may not. */
 export type Chosen = (sector: number) => boolean;
 
 export const NONE: Chosen = () => false;
@@ -15,14 +15,14 @@ export const ALL: Chosen = () => true;
 
 /**
  * One file as a disk has it while a program writes it through `node:fs`: what is synced, and what is not. The program's own
- * calls are recorded (and done), so that what is missing is seen too: a write that is acknowledged without a sync.
+ * calls are recorded (and done), so that a missing call shows too: a write that is acknowledged without a sync.
  */
 export class RecordedFile {
   readonly #path: string;
   readonly #fds = new Set<number>();
   #synced: Buffer;
   #pending: Pending[] = [];
-  /** Called at each moment at which power may fail: before a sync, with the writes before it not on the disk for sure. */
+  /** Called after each write, as a moment at which power may fail: unsynced writes may be on the disk or not. */
   onMoment: () => void = () => {};
 
   constructor(path: string) {
@@ -78,7 +78,7 @@ function resized(content: Buffer, length: number): Buffer {
     : Buffer.concat([content, Buffer.alloc(length - content.length)]);
 }
 
-/** `content` after those sectors of a write that reached the disk; where the file grew, the others are zero. */
+/** `content` after the chosen sectors of a write reached the disk. Where the file grew, the other sectors are zero. */
 function written(content: Buffer, at: number, bytes: Buffer, chosen: Chosen): Buffer {
   let next = content;
   for (let from = at; from < at + bytes.length; ) {
@@ -111,7 +111,7 @@ export function withSectors(before: Buffer, after: Buffer, sectors: readonly num
   return next === before ? Buffer.from(before) : next;
 }
 
-/** Lets `file` hear what this process does with it, until the returned function is called. */
+/** Tells `file` of this process's calls on it, until the returned function is called. */
 export function record(file: RecordedFile): () => void {
   const { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync } = fs;
   const real = { openSync, closeSync, writeSync, ftruncateSync, fdatasyncSync };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { EMBEDDED, errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
-/** What the embedded store leaves to MongoDB is refused by name: nothing is ever half done. */
+/** The embedded store refuses, by name, what only MongoDB can do: nothing is ever half done. */
 if (EMBEDDED) {
   describe('embedded-db refusals', () => {
     let store: StoreUnderTest;
@@ -170,7 +170,7 @@ describe('embedded-db collections', () => {
     expect(
       await errorOf(
         store.db.command({ drop: 'none' }).then((reply) => {
-          // Since 7.0 a drop of nothing may succeed.
+          // Since MongoDB 7.0, dropping a collection that does not exist may succeed.
           if (reply.ok === 1) throw Object.assign(new Error('ns not found'), { code: 26 });
         }),
       ),

@@ -12,7 +12,7 @@ import { tempDir } from './store-under-test.ts';
 
 export type Reply = Readonly<Record<string, unknown>>;
 
-/** A store without its socket: a test decides which commands share a group of the log, and sees what lies on the disk between two. */
+/** A store without its socket: a test decides which commands share a group of the log, and sees the disk between two groups. */
 export class StoreInGroups {
   readonly dir: string;
   readonly store: Store;
@@ -56,7 +56,7 @@ export class StoreInGroups {
     return deserialize(await handler.run(this.store, command));
   }
 
-  /** A command that meets a fault of ours in the middle of its writes, so that its group is undone. */
+  /** A command that throws a programming error in the middle of its writes, so that its group is undone. */
   fault(): Promise<Reply> {
     const { store } = this;
     const work = (): never => {
@@ -69,7 +69,7 @@ export class StoreInGroups {
     });
   }
 
-  /** Runs `other` after each group until `long` is done; gives how often. */
+  /** Runs `other` again and again, each time in another group, until `long` is done. Gives how often. */
   async beside(long: Promise<unknown>, other: (time: number) => Promise<unknown>): Promise<number> {
     let done = false;
     let times = 0;
@@ -80,7 +80,7 @@ export class StoreInGroups {
     return times;
   }
 
-  /** The store as a kill would leave it now, opened by `look`. */
+  /** Opens a copy of the store as a kill would leave it now, and gives it to `look`. */
   async ifKilled(look: (left: Store) => void): Promise<void> {
     const copy = join(this.dir, 'copy');
     mkdirSync(copy);

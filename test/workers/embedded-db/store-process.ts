@@ -17,7 +17,10 @@ export interface StoreProcess {
   kill(): Promise<void>;
 }
 
-/** `fileBlocks`: files may not grow beyond so many; the cheapest full disk, writing fails as ENOSPC would (node ignores the signal). `giveRoom` ends that. */
+/**
+ * `fileBlocks`: files may not grow beyond so many blocks. This is the cheapest full disk: writes fail as with ENOSPC (Node ignores
+ * the signal), until `giveRoom`.
+ */
 export async function startStoreProcess(dataDir: string, fileBlocks?: number): Promise<StoreProcess> {
   const limit = fileBlocks === undefined ? '' : `ulimit -S -f ${fileBlocks};`;
   const child = spawn('/bin/sh', ['-c', `${limit} exec "$0" "$@"`, ...(await storeCommand())], {

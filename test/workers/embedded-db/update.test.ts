@@ -4,7 +4,7 @@ import { errorOf, type StoreUnderTest, storeUnderTest } from './store-under-test
 
 const long = (n: number): Long => Long.fromNumber(n);
 
-/** Before, update, after (without `_id`): MongoDB's documented results, types included. */
+/** A document, an update, and the document after it (without `_id`): MongoDB's documented results, types included. */
 const CASES: readonly (readonly [name: string, before: Document, update: Document, after: Document])[] = [
   [
     '$set replaces, adds, and goes into objects',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect } from 'chai';
 
-/** Beats for a while, and is then stuck when it is told to. */
+/** A program that beats for a while, and then hangs when it is told to. */
 const PROGRAM = `
 import { startWatchdog } from './workers/embedded-db/watchdog.ts';
 startWatchdog(1000, 50);

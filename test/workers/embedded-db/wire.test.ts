@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { EMBEDDED, type StoreUnderTest, storeUnderTest } from './store-under-test.ts';
 
-/** One OP_MSG with a body; each part can be bent. */
+/** One OP_MSG with a body; each of its parts can be made wrong. */
 function message({ length = 0, op = 2013, flags = 0, kind = 0, body = serialize({ ping: 1, $db: 'x' }) } = {}): Buffer {
   const out = Buffer.alloc(21 + body.length);
   out.writeInt32LE(length === 0 ? out.length : length, 0);

@@ -40,7 +40,7 @@ describe('maintenance: what ended long ago is removed', () => {
   it('what has not ended stays, however old, and so does what is younger or changed since', async () => {
     const stay = [
       delivered(89),
-      // Its id is old and its end is not.
+      // Its id is old, but it ended recently.
       delivered(200, { history: [{ state: 'delivered', at: daysAgo(89) }] }),
       delivered(200, { state: 'queued', history: [], due: daysAgo(198) }),
       delivered(200, { state: 'queued', history: [] }),
@@ -94,7 +94,7 @@ describe('maintenance: what ended long ago is removed', () => {
     await put(Array.from({ length: 350 }, () => delivered(100)));
     let asked = 0;
 
-    // Deliveries, schedules and batches ask once each: there is nothing; then twice for each group.
+    // Deliveries, schedules and batches ask once each, because there are none of them. Messages ask twice for each group.
     await pruneOld(deps({ held: () => ++asked <= 3 + 4 }));
 
     expect(await messages().countDocuments({})).to.be.within(1, 349);
@@ -178,7 +178,7 @@ describe('maintenance: what ended long ago is removed', () => {
   });
 
   it('walks old ids only', () => {
-    // What the ranges rest on: an id that is made later is never below.
+    // The ranges rely on this: an id that is made later is never lower.
     expect(newId('msg', daysAgo(90).getTime()) >= lowestId('msg', daysAgo(90))).to.equal(true);
     expect(newId('msg', daysAgo(91).getTime()) < lowestId('msg', daysAgo(90))).to.equal(true);
   });

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-/** Nothing else of this process runs meanwhile, as in a process that is suspended. */
+/** Blocks the whole process until then, as if it were suspended. */
 function blockUntil(wallMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wallMs - Date.now());
 }
@@ -23,7 +23,7 @@ describe('maintenance timetable', () => {
     timetables.push(timetable);
     return timetable;
   };
-  /** The pattern of the next second that is not about to begin, and when it does. */
+  /** The cron pattern of a second that begins in 0.3 to 1.3 s, and its time. */
   const soon = (): { readonly pattern: string; readonly atMs: number } => {
     const at = new Date(Math.ceil((Date.now() + 300) / 1_000) * 1_000);
     return { pattern: `${at.getSeconds()} ${at.getMinutes()} * * * *`, atMs: at.getTime() };

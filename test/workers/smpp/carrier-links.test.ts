@@ -36,7 +36,7 @@ describe('smpp worker: where and how a carrier is reached', () => {
     });
     await isBound(world.smsc);
 
-    // SMPP 3.4 §4.1.5: system_id, password, system_type, then the four.
+    // SMPP 3.4 §4.1.5: system_id, password, system_type, interface_version, addr_ton, addr_npi, address_range.
     const tail = Buffer.from('harkara\0secret\0\0\x33\x01\x02^561\0', 'latin1');
     expect(frames[0]?.subarray(16).equals(tail)).to.equal(true);
   });
@@ -86,7 +86,7 @@ describe('smpp worker: where and how a carrier is reached', () => {
   });
 
   describe('TLS', () => {
-    /** Ends TLS in front of an SMSC, with a certificate for smsc.example, and asks for ours. */
+    /** Terminates TLS in front of an SMSC, with a certificate for smsc.example, and asks the client for its certificate. */
     const tlsPort = async (smscPort: number): Promise<number> => {
       const server: Server = createTlsServer(
         { cert: pem('server.pem'), key: pem('server.key'), ca: pem('ca.pem'), requestCert: true },

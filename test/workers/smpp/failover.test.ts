@@ -40,7 +40,7 @@ describe('smpp worker: one carrier after the other', () => {
     return Promise.all(ids.map((id) => world.message(id)));
   }
 
-  /** Without the receipt, which does not come from a carrier that was paused just after it took the message. */
+  /** Does not wait for the receipt: it does not come from a carrier that was paused just after it took the message. */
   async function carriedBy(world: World, path: string, carrier: string): Promise<boolean> {
     const id = await world.send({ path });
     const taken = await eventually(async () => {
@@ -66,7 +66,7 @@ describe('smpp worker: one carrier after the other', () => {
       ]);
       expect(claim?.carrier).to.equal('healthy');
     }
-    // Its breaker has seen enough after twenty answers and the few that were on their way.
+    // Its breaker opens after twenty answers; a few more submits were on their way.
     expect(submits(world.smsc)).to.be.below(100);
   });
 

@@ -35,7 +35,7 @@ const GOOD: readonly [Buffer, ...Buffer[]] = [
 /** The commands whose body the worker decodes. */
 const DECODED = [0x05, 0x103, 0x80000004, 0x80000103, 0x80000005] as const;
 
-/** What a good frame becomes on its way: the length in it is always its own, that is what framing guarantees. */
+/** A good frame, damaged on its way. Its length field is always right, because framing guarantees that. */
 function hostileFrame(random: Prng): Buffer {
   const bytes = random.below(5) === 0 ? random.bytes(random.below(300)) : mutate(random.pick(GOOD), random);
   const frame = bytes.length < 16 ? Buffer.concat([bytes, Buffer.alloc(16 - bytes.length)]) : bytes;
@@ -44,7 +44,7 @@ function hostileFrame(random: Prng): Buffer {
   return frame;
 }
 
-/** The frame as a view of a larger buffer, as it comes from the socket: what stands around it must not matter. */
+/** The frame as a view of a larger buffer, as it comes from the socket: the bytes around it must not matter. */
 function surrounded(frame: Buffer, filling: number): Buffer {
   const around = Buffer.alloc(frame.length + 512, filling);
   frame.copy(around, 256);
@@ -65,7 +65,7 @@ function decoded(frame: Buffer): unknown {
     if (body.length > frame.length - 16) throw new Error(`a body of ${body.length} octets`);
     return { ...deliver, body: body.toString('hex'), networkErrorCode: networkErrorCode?.toString('hex') };
   } catch (error) {
-    // What the codec says of bodies that it cannot read; the session answers it with generic_nack.
+    // The codec throws these for bodies that it cannot read; the session answers with generic_nack then.
     if (error instanceof RangeError || (error instanceof TypeError && 'code' in error)) return { refused: error.name };
     throw error;
   }
@@ -218,7 +218,7 @@ describe('fuzz: the receipt parser', () => {
         throw new Error('too long or empty');
       if (doneAt !== undefined && Number.isNaN(doneAt.getTime())) throw new Error('a date that is none');
       if (/\stext:/i.test(excerpt)) throw new Error('the words of the customer are quoted');
-      // Whoever changes what stands behind the words changes nothing.
+      // What follows `text:` is the customer's own text: a change of it must change nothing.
       const echo = /(?:^|[\s\0])text:/i.exec(text);
       if (echo !== null) {
         const other = parseReceipt(
@@ -266,7 +266,7 @@ describe('fuzz: the receipt parser', () => {
         [`${digits.slice(2)}000+`, 1_000],
       ];
       const [done, resolutionMs] = random.pick(forms);
-      // A number, as some write it in hexadecimal and others in decimal, in either case, with zeros before it.
+      // A number: some carriers write it in hexadecimal (upper or lower case), others in decimal, some with zeros before it.
       const number = BigInt(random.uint32()) * BigInt(1 + random.uint32());
       const answered = number.toString(16);
       const id = random.pick([answered, answered.toUpperCase(), number.toString(10), `000${answered}`]);

@@ -27,7 +27,7 @@ describe('smpp worker: a paused account', () => {
   it('its backlog stays as it is and stands before nobody, until it is resumed', async () => {
     const [paused, other] = [await makeAccount(world.db, 0), await makeAccount(world.db, 0)];
     await pauseAccount(world.db, paused);
-    // A worker that knows of the pause: from now on nothing of it may leave.
+    // The worker knows of the pause now: from here on no message of the account may leave.
     await eventually(async () => {
       const [probe] = await put(paused, 1);
       const [marker] = await put(other, 1);

@@ -17,15 +17,15 @@ const DELIVER_RESP = 0x80000005;
 const ENQUIRE_RESP = 0x80000015;
 const UNBIND_RESP = 0x80000006;
 const NACK = 0x80000000;
-/** deliver_sm up to its short message, which is a receipt's. */
+/** The body of a deliver_sm up to its short message; by its esm_class it is a receipt. */
 const DELIVER_HEAD = '00 0000 00 0000 00 04 00 00 00 00 00 00 00 00 00';
 
 interface Scene {
   readonly world: World;
   readonly evil: HostileCarrier;
-  /** A message by way of the hostile carrier. */
+  /** Sends a message by way of the hostile carrier. */
   sendEvil(): Promise<MessageDocument['_id']>;
-  /** The other carrier delivers. */
+  /** Fails unless the other carrier still delivers. */
   othersWork(): Promise<void>;
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ function pdu(command: string, status: string, sequence: string, body = ''): Buff
 const NACK = 0x80000000;
 const DELIVER_RESP = 0x80000005;
 
-/** Streams that are no SMPP: whoever sends them cannot be followed any more. */
+/** Streams that are not SMPP: after them it is not known where a PDU begins. */
 const BROKEN: readonly (readonly [string, Buffer])[] = [
   ['a length of 0', Buffer.from('00000000000000150000000000000001', 'hex')],
   ['a length of 4', Buffer.from('00000004', 'hex')],
@@ -24,7 +24,7 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
 ];
 
-/** PDUs whose frame is whole and whose content is wrong: refused or ignored, and the link stays. */
+/** PDUs whose frame is right and whose content is wrong: they are refused or ignored, and the link stays. */
 const ODD: readonly (readonly [string, Buffer, number | undefined])[] = [
   ['an unknown command', pdu('00000999', '00000000', '00000063'), NACK],
   ['a submit_sm from the carrier', pdu('00000004', '00000000', '00000063'), NACK],
@@ -57,7 +57,7 @@ const ODD: readonly (readonly [string, Buffer, number | undefined])[] = [
 
 describe('smpp worker: hostile bytes', () => {
   let world: World;
-  /** Command and status of what the worker sent, except what every session sends. */
+  /** Command and status of what the worker sent, without what every session sends. */
   let heard: { readonly command: number; readonly status: number }[];
   before(async () => {
     world = await openWorld({

@@ -91,7 +91,7 @@ describe('smpp worker: every magic number of the simulator', () => {
   });
 });
 
-/** What the maintenance does with a waiting message whose time has come, without waiting for it. */
+/** Makes a waiting message queued at once, as maintenance does when its time has come. */
 async function dueNow(world: World, id: MessageId): Promise<void> {
   await world.db
     .collection<MessageDocument>('messages')

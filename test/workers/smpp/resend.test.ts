@@ -10,10 +10,10 @@ import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
-/** What a test does while it waits for the first copy takes less than that. */
+/** `unknownWaitMs` is longer than what a test does while the worker waits for the first copy. */
 const RESEND: Partial<CarrierDocument> = { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 6_000 };
 const REFUSED = { status: 0x0b } as const;
-/** Taken, and the carrier says nothing but its receipt. */
+/** The carrier takes the submit and never answers it; only its receipt comes. */
 const SILENT = { answer: 'never' } as const;
 
 describe('smpp worker: what a resend may not forget', () => {
@@ -36,7 +36,7 @@ describe('smpp worker: what a resend may not forget', () => {
     }, 'it waits for its first copy');
   const refunds = ({ db }: World): Promise<number> => db.collection('ledger').countDocuments({ reason: 'refund' });
   const states = ({ history }: MessageDocument): string[] => history.map(({ state }) => state);
-  /** A message that is settled and refunded after all that came before. */
+  /** Waits until one more message is settled and refunded: by then everything that came before is done too. */
   const settleAnother = async (here: World): Promise<void> => {
     const to = '919876599108';
     await here.reaches(await here.send({ to }), 'rejected');

@@ -5,9 +5,9 @@ import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 
-/** Runs out 3 s before, by its holder's clock. */
+/** By its holder's clock, a lease of this length runs out 3 s earlier. */
 const LEASE_TTL_MS = 8_000;
-/** Of each kind. */
+/** Messages of each kind. */
 const EACH = 8;
 
 interface LeaseDocument {

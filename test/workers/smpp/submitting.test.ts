@@ -57,7 +57,7 @@ describe('smpp worker: what it submits', () => {
   });
 
   it('the rate of the carrier is never exceeded, over all its binds together', async () => {
-    // The simulator throttles above the rate: not one answer may say so.
+    // The simulator throttles what is above its rate: it must not throttle a single submit.
     const here = await open({ carrier: { perSecond: 40, binds: 2 }, smsc: { ratePerSecond: 45 } });
 
     const ids = await here.sendMany(numbered(90));

@@ -228,7 +228,7 @@ describe('webhooks worker: queues of the endpoints', () => {
       const delivery = queues.next();
       if (delivery !== undefined) queues.posted(delivery);
     }
-    // Those that are completing are still due in the store and read again.
+    // Deliveries that are completing are still due in the store, so a read finds them again: it must ask for that many more.
     expect(queues.wanted('whk_a')).to.equal(32 + 25);
   });
 

@@ -14,7 +14,7 @@ describe('webhooks worker: many deliveries in hand', () => {
     const deliveries = await world().deliver(await world().register(well.url), 500);
     await world().startWorker({ timeoutMs: 600_000 });
 
-    // Not one of the silent ones has ended when the others are through: their time is longer than this test may take.
+    // None of the silent posts has ended when the others have: their time-out is longer than this test may take.
     await eventually(() => well.received.length === 500, 'all of the healthy endpoint’s');
     await eventually(
       async () => (await deliveriesOf(world().db).countDocuments({ state: 'done' })) === deliveries.length,
@@ -76,7 +76,7 @@ describe('webhooks worker: many deliveries in hand', () => {
       return values.reduce((sum, { value }) => sum + value, 0);
     };
 
-    // Both while shares change hands and afterwards, until both have posted.
+    // Delivers while partitions change hands and afterwards, until both workers have posted.
     let sent = 0;
     await eventually(async () => {
       for (const one of registered) await world().deliver(one, 2);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fullFor, IN_FLIGHT_MAX, type InFlight, SLOW_MAX } from '../../../workers/webhooks/quota.ts';
 
-/** Endpoints of accounts that post to destinations, all of which want more than they ever get. */
+/** Accounts with endpoints at destinations. All of them want more posts than they ever get. */
 class World {
   readonly counts = new Map<string, number>();
   readonly slowOnes = new Set<string>();
@@ -18,7 +18,7 @@ class World {
     };
   }
 
-  /** Whether one more post could start; it is in flight for ever then. */
+  /** Starts one more post if it may; then it stays in flight for ever. Gives whether it started. */
   start(account: string, destination: string, endpoint: string, { most = 8, slow = false } = {}): boolean {
     if (fullFor(this.inFlight(account, destination, endpoint), most, slow) !== undefined) return false;
     for (const name of [
@@ -34,7 +34,7 @@ class World {
     return true;
   }
 
-  /** Until nobody gets any more; `next(n)` is the n-th of those who ask one after the other. */
+  /** Lets `count` askers ask in turn, the n-th by `ask(n)`, until none of them gets any more. */
   greedy(count: number, ask: (n: number) => boolean): void {
     for (let got = true; got; ) {
       got = false;

@@ -13,7 +13,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Connections ever made to it. */
+  /** How many connections were ever made to it. */
   readonly connections: number;
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { WebhookWorld } from './world.ts';
 describe('webhooks worker: replays', () => {
   const world = WebhookWorld.use();
 
-  /** An endpoint with lost deliveries, and a replay of all of them. */
+  /** Makes an endpoint with deliveries that it did not get, and a replay of all of them. */
   async function lost(url: string, count: number) {
     const { db, clock } = world();
     const { endpoint } = await world().register(url);

@@ -18,7 +18,7 @@ describe('webhooks worker: slow receivers', () => {
     const PATIENCE_MS = 60_000;
     const endpoints = () => world().db.collection<EndpointDocument>('endpoints');
 
-    /** Endpoints below one url, each with deliveries that are due, as an account had them that had passed the limit of ten. */
+    /** Stores endpoints below one URL, each with due deliveries. They are stored directly: the API allows ten for each account. */
     async function owe(url: string, owed: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
       const made = owed.flatMap(([account, count]) =>
         Array.from({ length: count }, (_, n) =>
@@ -73,7 +73,7 @@ describe('webhooks worker: slow receivers', () => {
         await world().startWorker({ timeoutMs: PATIENCE_MS, clock: systemClock });
         world().onClose(async () => slowReceiver.end());
 
-        // Until the slow receiver has all that it ever gets at a time: no more while ten of the neighbour's came one by one.
+        // Until the slow receiver has all posts that it gets at a time: none was added while the neighbour got ten, one by one.
         let held = 0;
         for (let unchanged = 0, arrived = 1; unchanged < 10; arrived++) {
           const [delivery] = await world().deliver(neighbour);

@@ -24,7 +24,7 @@ import { openReceiver, type Received, type Receiver } from './receiver.ts';
 /** Webhook workers on a store of their own, and the receivers that they post to. */
 export class WebhookWorld {
   readonly box = createSecretBox(randomBytes(32));
-  /** Near the real time: the receivers' library checks timestamps against it. */
+  /** Begins at the real time, because the receivers' library compares timestamps with it. */
   clock = new ManualClock(systemClock.now());
   readonly #store: TestStore;
   readonly #closing: (() => Promise<unknown>)[] = [];
@@ -33,7 +33,7 @@ export class WebhookWorld {
     this.#store = store;
   }
 
-  /** To be called in a `describe`: gives the world to its tests, each with a clock of its own and no deliveries of another. */
+  /** To be called in a `describe`: gives the world to its tests. Each test has a new clock, and no deliveries of others. */
   static use(): () => WebhookWorld {
     let world: WebhookWorld | undefined;
     before(async () => {
@@ -60,7 +60,7 @@ export class WebhookWorld {
     await this.db.collection('deliveries').deleteMany({});
   }
 
-  /** Called at the end of the test. */
+  /** Adds something to be called at the end of the test. */
   onClose(close: () => Promise<unknown>): void {
     this.#closing.push(close);
   }
@@ -74,7 +74,7 @@ export class WebhookWorld {
       metrics: new Metrics(),
       box: this.box,
       guard: new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] }),
-      // Leases run by the store's time, whatever the test's clock says.
+      // Leases go by the store's time, so they have the real clock and not the test's.
       leases: Array.from(
         { length: 8 },
         (_, n) => new Lease({ name: `webhooks:${n}`, db: this.db, clock: systemClock, identity }),
@@ -129,7 +129,7 @@ export class WebhookWorld {
   }
 }
 
-/** What the receiver was told, when its library takes the signature; throws when it does not. */
+/** The body that the receiver got, if its library accepts the signature; throws if it does not. */
 export function verify(secret: string, { body, headers }: Received): unknown {
   return new Webhook(secret).verify(body, {
     'webhook-id': String(headers['webhook-id']),

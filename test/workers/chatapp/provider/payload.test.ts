@@ -5,7 +5,7 @@ import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 
 const TO = '919999999999';
 
-/** Contents with the JSON that the facts show for them (Cloud API, v23). */
+/** Contents with the JSON that the Cloud API's documentation (v23) shows for them. */
 const CASES: readonly { readonly name: string; readonly content: ChatContent; readonly json: object }[] = [
   {
     name: 'a text',

@@ -14,7 +14,7 @@ export interface FileServer {
 
 const MB = 1_048_576;
 
-/** A customer's server with files of headers, good ones and others. `/cut-once.png` breaks the first connection. */
+/** A customer's server with files for the headers of templates, good and bad. `/cut-once.png` cuts its first connection. */
 export async function openFiles(): Promise<FileServer> {
   const asked: string[] = [];
   const answers: Readonly<Record<string, RequestListener>> = {

@@ -5,7 +5,7 @@ import { HeaderSamples } from '../../../../workers/chatapp/samples/header-sample
 import { type FileServer, openFiles } from './file-server.ts';
 
 const OPEN = new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] });
-/** Nobody listens there. */
+/** A provider that cannot be reached: nobody listens at this address. */
 const provider = {
   baseUrl: 'http://127.0.0.1:9/v23.0',
   phoneNumberId: '1055',

@@ -54,7 +54,7 @@ function encoded(content: unknown): Value {
   return fieldOf(bytes, 0, Buffer.from('v'));
 }
 
-/** As the store makes it: something between 01 and FE always follows the last component. */
+/** A key as the store makes it: a byte from 01 to FE always follows the last component. */
 function key(values: readonly Value[], descending: boolean): Buffer {
   return Buffer.concat([components(values, descending), Buffer.from([1])]);
 }
@@ -100,7 +100,7 @@ describe('embedded-db keys', () => {
         const other = key([y, z], descending);
         const inside = Buffer.compare(other, start) >= 0 && Buffer.compare(other, end) < 0;
 
-        // A descending string that goes on after a NUL lies inside too: queries look at the document again.
+        // A descending string that goes on after a NUL also lies inside. It does no harm: queries check the document itself again.
         if (compare(x, y) === 0) expect(inside).to.equal(true);
         else if (!descending) expect(inside).to.equal(false);
       }),

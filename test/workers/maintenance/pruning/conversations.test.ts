@@ -34,9 +34,9 @@ describe('maintenance: what ended long ago is removed, conversations', () => {
       customer('3', { lastInboundAt: daysAgo(95), ...current(91) }),
       customer('4', { lastInboundAt: daysAgo(89), ...current(91) }),
       customer('5', { lastInboundAt: daysAgo(91), ...current(89) }),
-      // Just made for one that is being opened.
+      // Was made just now, for a conversation that is being opened.
       customer('6'),
-      // Never wrote, and what was opened was given back: a number without the app.
+      // Never wrote, and its conversations were given back: probably a number without the app.
       customer('7', { openings: 1, judged: 1, voided: [voided(91)] }),
       customer('8', { openings: 2, judged: 2, voided: [voided(91), voided(89)] }),
       customer('9', { lastInboundAt: daysAgo(91), voided: [voided(89)] }),

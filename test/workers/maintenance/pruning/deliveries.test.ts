@@ -38,7 +38,7 @@ describe('maintenance: what ended long ago is removed, deliveries', () => {
     const stay = [
       delivery(100, { state: 'due', due: daysAgo(100) }),
       delivery(100, { state: 'waiting', retryAt: daysAgo(99) }),
-      // A late event of an old message; one that was asked for again.
+      // A late event of an old message, and a delivery that was replayed.
       delivery(100, { createdAt: daysAgo(29) }),
       delivery(100, { replayedAt: daysAgo(1) }),
       delivery(29),

@@ -53,7 +53,7 @@ describe('maintenance: what became of the messages of each hour', () => {
   const hours = () => readHours(db, account, new Date(0));
 
   it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {
-    // Receipts say a carrier's name, claims its id.
+    // Receipts have a carrier's name, claims have its id.
     await db.collection<{ _id: string; name: string }>('carriers').insertOne({ _id: 'beta', name: 'beta telecom' });
     const claim = { id: newId('clm'), carrier: 'beta', epoch: 1, at: clock.now() };
     await put(
@@ -138,7 +138,7 @@ describe('maintenance: what became of the messages of each hour', () => {
       if (now?.getTime() !== known?.getTime()) times.push(minute);
       known = now;
     }
-    // Two more while it ran. Then 3 minutes, 3 hours, 1 day and 6 days after its end.
+    // Two more counts while the hour ran. Then 3 minutes (40), 3 hours (210), 1 day (1800) and 6 days (9000) after its end.
     expect(times).to.deep.equal([10, 20, 40, 210, 1800, 9000]);
   });
 

@@ -59,12 +59,12 @@ describe('Claimer', () => {
       while (claimed.length < 300) claimed.push(...(await worker.claim(room(20))));
 
       const counts = accounts.map((account) => countBy(claimed, account));
-      // A few more or less: one quota of an account.
+      // They may differ by a few: by one quota of an account.
       expect(Math.max(...counts) - Math.min(...counts), `${counts}`).to.be.at.most(20);
     });
   }
 
-  /** Messages claimed while what was read ahead is believed: it is cut off in the middle of an account's quota. */
+  /** `used`: messages claimed before a read-ahead goes out of date. That cuts it off in the middle of an account's quota. */
   for (const [count, used] of [
     [2, 7],
     [2, 13],

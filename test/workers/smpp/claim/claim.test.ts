@@ -82,7 +82,7 @@ describe('Claimer', () => {
   });
 });
 
-/** The store behind a network that loses the answers to updates of many: they are done, and nobody hears of it. */
+/** A connection that loses the answers to `updateMany`: the updates are done, and the caller gets an error. */
 function losingAnswers(db: Db, loses: () => boolean): Db {
   return new Proxy(db, {
     get(target, name) {

@@ -226,7 +226,7 @@ describe('smpp worker: a message that waited', () => {
     const account = await indian();
     await topUp(world.db, account, 1, newId('req'));
     const batch: BatchId = newId('bat');
-    // Only what the claim looks at.
+    // Only the fields that the claim reads.
     await world.db
       .collection<BatchDocument>('batches')
       .insertOne({ _id: batch, account, state: 'stopped' } as BatchDocument);

@@ -22,7 +22,7 @@ describe('Claimer at its gates', () => {
   });
 
   const GATES_MS = 2_000;
-  /** Asks until what was read ahead or thought empty is read again. */
+  /** Claims again and again, for so long that read-aheads and lanes that were found empty are read again. */
   async function claimAll(worker: TestClaimer, count: number): Promise<MessageDocument[]> {
     const claimed: MessageDocument[] = [];
     for (let round = 0; round < 10; round++) {

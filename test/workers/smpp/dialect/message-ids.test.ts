@@ -5,7 +5,7 @@ import { candidateKeys, messageKey } from '../../../../workers/smpp/dialect/mess
 const keys = (id: string | readonly string[], idForm: 'exact' | 'learn' = 'learn'): string[] =>
   candidateKeys({ _id: 'c', idForm }, typeof id === 'string' ? [id] : id).map(({ key }) => key);
 
-/** What the answer said, what the receipt says. */
+/** The id in the answer, and the id in the receipt. */
 const PAIRS: readonly (readonly [string, string, string])[] = [
   ['the same', '4f1c', '4f1c'],
   ['upper case', '4F1C', '4f1c'],

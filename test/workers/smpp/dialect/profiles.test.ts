@@ -69,7 +69,7 @@ describe('receipt profiles', () => {
 
     expect([zero('generic'), zero('yo'), zero('syniverse')]).to.deep.equal(['intermediate', 'delivered', 'delivered']);
     expect(dialect({ receiptProfile: 'syniverse' }).read('008', undefined).meaning).to.equal('expired');
-    // The TLV is the standard's, whatever the text says.
+    // The TLV has the standard's numbers, whatever those in the text mean.
     expect(dialect({ receiptProfile: 'yo' }).read('', 0).meaning).to.equal('intermediate');
   });
 

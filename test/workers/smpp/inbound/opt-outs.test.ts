@@ -23,7 +23,7 @@ describe('what follows from customers’ STOP and START', () => {
   });
   after(() => store.close());
 
-  /** Each as another process: nothing is remembered. */
+  /** Each call is like a new process, which remembers nothing. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>
     new InboundOptOuts({ db: store.db, clock: systemClock, owing: new Set() }).apply(messages);
   const wrote = (body: string, seconds: number, more: Partial<Received> = {}): Received => ({

@@ -4,7 +4,7 @@ import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
-/** Four parts of UCS-2, with characters that lie across two of them. */
+/** Text for four parts in UCS-2, with characters that are split between two of them. */
 const LONG = `x${'👍🏽'.repeat(60)}`;
 const QUICKLY = { partsMs: 5_000, refuseStrays: false, strayDays: 1 };
 

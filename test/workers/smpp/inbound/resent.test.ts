@@ -21,7 +21,7 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
   const CASES: readonly {
     readonly what: string;
     readonly known: Arrival;
-    /** The same session, unless it is another's. */
+    /** The session on which the second deliver_sm comes; when left out, another one than that of `known`, and open. */
     readonly session?: DeliverSession;
     readonly sequence?: number;
     readonly atMs: number;

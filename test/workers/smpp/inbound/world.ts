@@ -12,13 +12,13 @@ export const NUMBER = '919000000001';
 
 /** A world whose account has a number, and phones that write to it. */
 export interface InboundWorld extends World {
-  /** Sends the deliver_sm of a text; those of a long one in the order that `order` makes. */
+  /** Sends a text from a phone as deliver_sm. `order` may change the order of a long text's parts. */
   says(message: Partial<PhoneText>, order?: (parts: MobileOriginated[]) => MobileOriginated[]): void;
   /** What the account has received, oldest first, once there are so many. */
   received(count: number): Promise<InboundSmsDocument[]>;
-  /** How often a metric's result was counted. */
+  /** How often the metric of received messages counted this result. */
   counted(result: string): Promise<number>;
-  /** deliver_sm that are kept. */
+  /** The deliver_sm that the worker keeps. */
   kept(): Promise<InboundDocument[]>;
 }
 

@@ -117,7 +117,7 @@ describe('parseReceipt: forms of the text', () => {
       'done date:2026-11-21'.repeat(3_200),
       Array.from({ length: 10_000 }, (_, i) => `k${i}:v`).join(' '),
     ];
-    // Quadratic ones would end by the time limit of the test.
+    // If the cost were quadratic, the test would run into its time limit.
     for (const text of hostile) {
       for (let i = 0; i < 20; i++) expect(shapeOf(parse(text)?.excerpt ?? text).length).to.be.below(400);
     }

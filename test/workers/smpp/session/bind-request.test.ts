@@ -11,7 +11,7 @@ const carrier = (differs: Partial<CarrierDocument>): CarrierDocument => ({
   ...differs,
 });
 
-/** The hosts of each try, while none works. */
+/** The hosts of each of so many tries, while none works. */
 function tries(of: CarrierDocument, count: number): string[] {
   let streak: Streak = FRESH;
   return Array.from({ length: count }, () => {

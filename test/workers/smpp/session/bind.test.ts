@@ -99,7 +99,7 @@ describe('smpp worker: a bind that is lost', () => {
     let stopped: Promise<void> | undefined;
     const watched = {
       now: () => clock.now(),
-      // Asked when a frame has come, before it is looked at.
+      // The session asks the clock when a frame has come, before it reads the frame.
       monotonicMs: () => {
         if (armed) stopped ??= bind?.stop(0);
         return clock.monotonicMs();
@@ -108,7 +108,7 @@ describe('smpp worker: a bind that is lost', () => {
     let armed = false;
     const onState = (state: BindState): void => {
       states.push(state);
-      // Its request asks the clock too, in the same turn of the event loop.
+      // The bind request asks the clock too, in the same turn of the event loop, so this begins in the next turn.
       if (state === 'binding') setImmediate(() => (armed = true));
     };
     start({}, watched, { ...user, onState });

@@ -8,7 +8,7 @@ const settings = (changes: Partial<AddressSettings> = {}): AddressSettings => wi
 const told = (address: { ton: number; npi: number; digits: string } | undefined): string =>
   address === undefined ? 'none' : `${address.ton}/${address.npi} ${address.digits}`;
 
-/** One carrier of docs/carriers.md with all kinds different. */
+/** A carrier's settings (docs/carriers.md) in which every kind of address has a form of its own. */
 const EACH = settings({
   sourceName: form(5, 1),
   sourceShort: form(0, 1),

@@ -21,7 +21,7 @@ describe('Answers', () => {
     it(`${kind}: the outcome names the carriers that may take it when the tries are over`, () => {
       const outcomes: SubmitOutcome[] = [];
       const clock = new ManualClock();
-      const carrier = { ...CARRIER_DEFAULTS, _id: 'c' } as CarrierDocument; // nothing else of it is read
+      const carrier = { ...CARRIER_DEFAULTS, _id: 'c' } as CarrierDocument; // the test reads no other fields
       const answers = new Answers({
         ...{ carrier, clock, log: silentLog, metrics: createSmppMetrics(new Metrics()) },
         ...{ tokens: new CarrierRate({ clock, perSecond: 0 }), breaker: new Breaker(clock) },

@@ -8,7 +8,7 @@ describe('Breaker', () => {
     for (let i = 0; i < count; i++) breaker.answered(answer);
   };
 
-  /** After 20 refusals. */
+  /** A breaker that is open, after 20 refusals. */
   function open(): Breaker {
     const breaker = new Breaker(clock);
     tell(breaker, 20, 'refused');

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { CarrierRate } from '../../../../workers/smpp/submit/carrier-rate.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-/** Whether a carrier takes a segment that comes now. */
+/** A carrier's limit: whether it takes a segment that comes now. */
 type Limit = (nowMs: number) => boolean;
 
-/** Counts by the second: a second begins with the first submit after the last one ended; what is refused counts too. */
+/** Counts per second. A second begins with the first submit after the last second ended. Refused submits count too. */
 function bySecond(perSecond: (nowMs: number) => number): Limit {
   let began = -Infinity;
   let count = 0;
@@ -16,7 +16,7 @@ function bySecond(perSecond: (nowMs: number) => number): Limit {
   };
 }
 
-/** A token bucket of its own. */
+/** A token bucket, written for this test. */
 function bucket(perSecond: number, burst: number): Limit {
   let tokens = burst;
   let at = 0;
@@ -29,7 +29,7 @@ function bucket(perSecond: number, burst: number): Limit {
   };
 }
 
-/** Never more than so many in any second. */
+/** Takes at most so many in any period of one second. */
 function sliding(perSecond: number): Limit {
   const taken: number[] = [];
   return (nowMs) => {
@@ -46,7 +46,7 @@ interface Run {
   readonly peakWindow: number;
 }
 
-/** A sender that always has more, with a window, and a carrier that answers after `rttMs`; by the millisecond. */
+/** Plays, millisecond by millisecond, a sender that always has more and has a window, and a carrier that answers after `rttMs`. */
 function simulate(
   limit: Limit,
   options: { rttMs: number; seconds: number; fromSecond?: number; perSecond?: number },

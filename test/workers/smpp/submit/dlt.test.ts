@@ -77,7 +77,7 @@ describe('DLT ids to the carrier', () => {
       await send(await makeAccount(world.db, 1), '919876500011');
       await send(reseller, '919876500012');
 
-      // Facts: http-webhooks-chatapp §4.11.
+      // Both hashes are in test/fixtures/dlt-hash.json.
       expect(hashOf('919876500011')).to.equal('c0c951afca257c5b87c3da535c09112080483f35b7e6faf35e2428b3b526b694');
       expect(hashOf('919876500012')).to.equal('ba38bbe4ab3780a70aad6071c006e720eed8efc1ff70b00691d3b6844e6497e2');
     });

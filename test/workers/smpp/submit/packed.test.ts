@@ -25,7 +25,7 @@ describe('packSeptets', () => {
   });
 
   it('begins behind fill bits when a header ends within a septet', () => {
-    // 6 octets of header are 48 bits; one more makes 49, seven septets.
+    // 6 octets of header are 48 bits; one fill bit makes 49, which are seven septets.
     expect(packSeptets(septets('a'), 1).toString('hex')).to.equal('c2');
     expect(packSeptets(Buffer.alloc(153, 0x61), 1)).to.have.length(134);
   });

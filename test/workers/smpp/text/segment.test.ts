@@ -86,7 +86,7 @@ describe('segmentText', () => {
     );
   });
 
-  // It keeps grapheme clusters whole, which no carrier or handset does: it may need more segments, never fewer.
+  // That package keeps grapheme clusters whole, which no carrier or handset does, so it may need more segments but never fewer.
   it('never needs more segments than sms-segments-calculator', () => {
     fc.assert(
       fc.property(indicAndEmoji, (text) => {
